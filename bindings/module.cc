@@ -1,0 +1,52 @@
+#include "module.hh"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace hyperbaton::bindings {
+
+namespace {
+std::vector<std::pair<std::string, RegisterFunction>>& registrations() {
+  static std::vector<std::pair<std::string, RegisterFunction>> all;
+  return all;
+}
+}  // namespace
+
+Registration::Registration(const char* name, RegisterFunction function) { registrations().emplace_back(name, function); }
+
+Progress make_progress(const std::optional<nb::callable>& callable) {
+  // Without a callable the core still looks for Ctrl-C now and then.
+  nb::object call = callable ? nb::object(*callable) : nb::object();
+  return [call = std::move(call)](std::size_t done, std::size_t total) {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (!call.is_valid()) return true;
+    const nb::object answer = call(done, total);
+    return answer.is_none() || nb::cast<bool>(answer);
+  };
+}
+
+}  // namespace hyperbaton::bindings
+
+NB_MODULE(_core, m) {
+  using namespace hyperbaton;
+  m.doc() = "The compiled core. Private: use the classes and functions of the hyperbaton package.";
+
+  auto error = nb::exception<Error>(m, "HyperbatonError");
+  nb::exception<Cancelled>(m, "Cancelled", error);
+  // Registered last, so asked first: a LineError carries (message, line) as its arguments.
+  static nb::object line_error;
+  line_error = nb::exception<LineError>(m, "LineError", error);
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const LineError& e) {
+      PyErr_SetObject(line_error.ptr(), nb::make_tuple(std::string(e.what()), e.line).ptr());
+    }
+  });
+
+  auto& all = bindings::registrations();
+  std::sort(all.begin(), all.end());
+  for (const auto& [name, function] : all) function(m);
+}

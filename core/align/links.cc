@@ -1,0 +1,204 @@
+#include "align/links.hh"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/errors.hh"
+#include "base/parallel.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+constexpr std::string_view kBlanks = " ";
+
+std::string quoted(std::string_view token) {
+  constexpr std::size_t longest = 40;
+  std::string shown = "'";
+  for (const char c : token.substr(0, longest)) shown.push_back(static_cast<unsigned char>(c) < 0x20 ? '?' : c);
+  return shown + (token.size() > longest ? "…'" : "'");
+}
+
+// Parse a whole token as a decimal number; -1 if it is not one.
+long parse_number(std::string_view token) {
+  long value = -1;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+  const bool whole = error == std::errc() && end == token.data() + token.size() && !token.empty() && token[0] != '-';
+  return whole ? value : -1;
+}
+
+std::string range(int length) {
+  return length == 0 ? std::string("is empty") : "has positions 0 to " + std::to_string(length - 1);
+}
+
+template <class OnToken>
+void for_each_token(std::string_view line, const OnToken& on_token) {
+  while (true) {
+    const auto begin = line.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) return;
+    line.remove_prefix(begin);
+    const auto end = std::min(line.find_first_of(kBlanks), line.size());
+    on_token(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+void check_line_count(std::size_t found, std::size_t expected, const char* what) {
+  if (found < expected)
+    throw LineError(found + 1, "the file ends after " + std::to_string(found) + " " + what + "; the text has " +
+                                   std::to_string(expected) + " sentence pairs");
+}
+
+[[noreturn]] void too_many(std::size_t line, std::size_t expected) {
+  throw LineError(line, "more lines than the " + std::to_string(expected) + " sentence pairs of the text");
+}
+
+}  // namespace
+
+void LinksBuffer::end_sentence() {
+  const auto first = points.begin() + offsets.back();
+  if (!std::is_sorted(first, points.end())) std::sort(first, points.end());
+  points.erase(std::unique(first, points.end()), points.end());
+  offsets.push_back(static_cast<std::int64_t>(points.size()));
+}
+
+void PharaohReader::add_line(std::string_view line) {
+  const std::size_t s = links_.offsets.size() - 1;
+  if (s >= source_.n_sentences()) too_many(s + 1, source_.n_sentences());
+  if (!line.empty() && line.back() == '\r') throw LineError(s + 1, describe(LineFault::CarriageReturn));
+  for_each_token(line, [&](std::string_view token) {
+    const auto dash = token.find('-');
+    const long i = dash == std::string_view::npos ? -1 : parse_number(token.substr(0, dash));
+    const long j = dash == std::string_view::npos ? -1 : parse_number(token.substr(dash + 1));
+    if (i < 0 || j < 0) throw LineError(s + 1, "expected links like 0-0, found " + quoted(token));
+    if (i >= source_[s])
+      throw LineError(s + 1, "link " + quoted(token) + " is out of range: the source sentence " + range(source_[s]));
+    if (j >= target_[s])
+      throw LineError(s + 1, "link " + quoted(token) + " is out of range: the target sentence " + range(target_[s]));
+    links_.points.push_back({static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(j)});
+  });
+  links_.end_sentence();
+}
+
+void PharaohReader::finish() {
+  splitter_.finish([this](std::string_view line) { add_line(line); });
+  check_line_count(links_.offsets.size() - 1, source_.n_sentences(), "lines");
+}
+
+void GizaReader::add_line(std::string_view line) {
+  const std::size_t s = links_.offsets.size() - 1;
+  if (s >= source_.n_sentences()) too_many(n_lines_ + 1, source_.n_sentences());
+  ++n_lines_;
+  const auto& generated = generates_target_ ? target_ : source_;
+  switch (n_lines_ % 3) {
+    case 1:
+      if (!line.starts_with("#")) throw LineError(n_lines_, "expected '# Sentence pair …', found " + quoted(line));
+      break;
+    case 2: {
+      int n_words = 0;
+      for_each_token(line, [&](std::string_view) { ++n_words; });
+      if (n_words != generated[s])
+        throw LineError(n_lines_, "the sentence has " + std::to_string(n_words) + " words, the text " +
+                                      std::to_string(generated[s]) + " at line " + std::to_string(s + 1));
+      break;
+    }
+    default:
+      add_generators(line);
+      links_.end_sentence();
+  }
+}
+
+// NULL ({ 3 }) word ({ 1 2 }) word ({ })
+void GizaReader::add_generators(std::string_view line) {
+  const std::size_t s = links_.offsets.size() - 1;
+  const int n_generators = generates_target_ ? source_[s] : target_[s];
+  const int n_generated = generates_target_ ? target_[s] : source_[s];
+  int generator = -2;  // the next word is NULL, which is -1
+  enum { Word, Open, Number } expected = Word;
+  for_each_token(line, [&](std::string_view token) {
+    if (expected == Word) {
+      ++generator;
+      expected = Open;
+    } else if (expected == Open) {
+      if (token != "({") throw LineError(n_lines_, "expected '({' behind a word, found " + quoted(token));
+      expected = Number;
+    } else if (token == "})") {
+      expected = Word;
+    } else {
+      const long j = parse_number(token);
+      if (j < 1 || j > n_generated)
+        throw LineError(n_lines_, "expected a position from 1 to " + std::to_string(n_generated) + ", found " +
+                                      quoted(token));
+      if (generator < 0) return;
+      const auto from = static_cast<std::uint16_t>(generator), to = static_cast<std::uint16_t>(j - 1);
+      links_.points.push_back(generates_target_ ? Link{from, to} : Link{to, from});
+    }
+    if (generator >= n_generators) throw LineError(n_lines_, "more words than the " + std::to_string(n_generators) +
+                                                                 " of the text at line " + std::to_string(s + 1));
+  });
+  if (expected != Word) throw LineError(n_lines_, "the line ends inside '({ … })'");
+  if (generator + 1 != n_generators)
+    throw LineError(n_lines_, "the sentence has " + std::to_string(generator + 1) + " words, the text " +
+                                  std::to_string(n_generators) + " at line " + std::to_string(s + 1));
+}
+
+void GizaReader::finish() {
+  splitter_.finish([this](std::string_view line) { add_line(line); });
+  check_line_count(links_.offsets.size() - 1, source_.n_sentences(), "sentence pairs");
+}
+
+std::string format_links(LinksView links, std::span<const std::int64_t> sentences) {
+  std::string text;
+  char number[8];
+  const auto append = [&](unsigned value) {
+    text.append(number, std::to_chars(number, number + sizeof number, value).ptr);
+  };
+  for (const auto s : sentences) {
+    bool first = true;
+    for (const auto link : links[static_cast<std::size_t>(s)]) {
+      if (!first) text.push_back(' ');
+      first = false;
+      append(link.source);
+      text.push_back('-');
+      append(link.target);
+    }
+    text.push_back('\n');
+  }
+  return text;
+}
+
+VisitOrders visit_orders(LinksView links, unsigned n_threads) {
+  const std::size_t n = links.offsets.size() - 1;
+  VisitOrders orders;
+  orders.offsets.assign(n + 1, 0);
+  orders.positions.resize(links.points.size());
+  constexpr std::size_t block = 4096;
+  // Each source position appears once, so an order is never longer than the links it comes from: write in place
+  // of the links, then close the gaps.
+  parallel_blocks(n, block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    std::vector<Link> first;  // (source, first target), then sorted by target
+    for (std::size_t s = begin; s < end; ++s) {
+      first.clear();
+      for (const auto link : links[s])
+        if (first.empty() || first.back().source != link.source) first.push_back(link);
+      std::sort(first.begin(), first.end(), [](Link a, Link b) {
+        return a.target != b.target ? a.target < b.target : a.source < b.source;
+      });
+      auto* out = orders.positions.data() + links.offsets[s];
+      for (const auto link : first) *out++ = link.source;
+      orders.offsets[s + 1] = static_cast<std::int64_t>(first.size());
+    }
+  });
+  std::int64_t at = 0;
+  for (std::size_t s = 0; s < n; ++s) {
+    const std::int64_t size = orders.offsets[s + 1];
+    const auto* from = orders.positions.data() + links.offsets[s];
+    std::copy(from, from + size, orders.positions.data() + at);
+    at += size;
+    orders.offsets[s + 1] = at;
+  }
+  orders.positions.resize(static_cast<std::size_t>(at));
+  return orders;
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,95 @@
+// Word links of a bitext: for each sentence pair a sorted set of (source, target) points.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "corpus/text.hh"
+
+namespace hyperbaton {
+
+struct Link {
+  std::uint16_t source, target;
+  auto operator<=>(const Link&) const = default;
+};
+static_assert(sizeof(Link) == 4, "links are stored as pairs of 16-bit numbers");
+
+// Offsets of the tokens of a text: sentence s has offsets[s+1] - offsets[s] words.
+struct SentenceLengths {
+  std::span<const std::int64_t> offsets;
+  std::size_t n_sentences() const { return offsets.size() - 1; }
+  int operator[](std::size_t s) const { return static_cast<int>(offsets[s + 1] - offsets[s]); }
+};
+
+// A view of all links: those of sentence pair s are points[offsets[s] .. offsets[s+1]).
+struct LinksView {
+  std::span<const Link> points;
+  std::span<const std::int64_t> offsets;
+  std::span<const Link> operator[](std::size_t s) const {
+    return points.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
+  }
+};
+
+struct LinksBuffer {
+  std::vector<Link> points;
+  std::vector<std::int64_t> offsets{0};
+  // Sort, drop repetitions, and close the sentence pair.
+  void end_sentence();
+};
+
+// Reads Pharaoh links, `i-j` with 0-based positions, one line per sentence pair.
+class PharaohReader {
+ public:
+  PharaohReader(SentenceLengths source, SentenceLengths target) : source_(source), target_(target) {}
+  void feed(std::string_view piece) {
+    splitter_.feed(piece, [this](std::string_view line) { add_line(line); });
+  }
+  // Throws LineError where there are fewer lines than sentence pairs.
+  void finish();
+  LinksBuffer take() { return std::move(links_); }
+
+ private:
+  void add_line(std::string_view line);
+  SentenceLengths source_, target_;
+  LineSplitter splitter_;
+  LinksBuffer links_;
+};
+
+// Reads GIZA++ Viterbi alignments (A3 files: three lines per sentence pair).
+//
+// The second line is the sentence whose words are generated, the third the generating one with, behind each word,
+// the 1-based positions it generates. `generates_target` says that the third line is our source.
+class GizaReader {
+ public:
+  GizaReader(SentenceLengths source, SentenceLengths target, bool generates_target)
+      : source_(source), target_(target), generates_target_(generates_target) {}
+  void feed(std::string_view piece) {
+    splitter_.feed(piece, [this](std::string_view line) { add_line(line); });
+  }
+  void finish();
+  LinksBuffer take() { return std::move(links_); }
+
+ private:
+  void add_line(std::string_view line);
+  void add_generators(std::string_view line);
+  SentenceLengths source_, target_;
+  bool generates_target_;
+  LineSplitter splitter_;
+  LinksBuffer links_;
+  std::size_t n_lines_ = 0;
+};
+
+// Pharaoh text, one line per sentence pair.
+std::string format_links(LinksView links, std::span<const std::int64_t> sentences);
+
+// The visit order of each sentence pair (SPEC section 1): source positions by the first target word they
+// are linked to, and by source position within one target word.
+struct VisitOrders {
+  std::vector<std::uint16_t> positions;
+  std::vector<std::int64_t> offsets;
+};
+VisitOrders visit_orders(LinksView links, unsigned n_threads);
+
+}  // namespace hyperbaton

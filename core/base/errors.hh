@@ -1,0 +1,25 @@
+// What the core throws. The bindings turn each into the Python class of the same name.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace hyperbaton {
+
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A line of input that cannot be used. `line` is 1-based; the caller knows the file.
+struct LineError : Error {
+  LineError(std::size_t line, const std::string& what) : Error(what), line(line) {}
+  std::size_t line;
+};
+
+// The progress callback asked to stop.
+struct Cancelled : Error {
+  Cancelled() : Error("cancelled") {}
+};
+
+}  // namespace hyperbaton

@@ -1,0 +1,37 @@
+// One hash for strings, words and phrases: 64 bits, the same on every machine.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace hyperbaton {
+
+// A bijection of 64 bits that spreads every input bit over the output (two multiply-xorshift rounds).
+inline std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93ULL;
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93ULL;
+  x ^= x >> 32;
+  return x;
+}
+
+inline std::uint64_t combine(std::uint64_t seed, std::uint64_t value) {
+  return mix(seed * 0x9e3779b97f4a7c15ULL + value + 1);
+}
+
+inline std::uint64_t hash_bytes(std::string_view text) {
+  std::uint64_t h = text.size();
+  while (text.size() >= 8) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data(), 8);
+    h = combine(h, word);
+    text.remove_prefix(8);
+  }
+  std::uint64_t tail = 0;
+  if (!text.empty()) std::memcpy(&tail, text.data(), text.size());
+  return combine(h, tail);
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,71 @@
+// Loops over blocks of work on several threads, with progress and cancellation.
+//
+// A block is worked on by one thread and writes only to its own place, so results never depend on the
+// number of threads. Progress is reported by the calling thread alone, which holds whatever lock the
+// callback needs.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/errors.hh"
+
+namespace hyperbaton {
+
+// Called with (items done, items in all); returns false to cancel. May be empty.
+using Progress = std::function<bool(std::size_t, std::size_t)>;
+
+// Call work(begin, end) for consecutive blocks of [0, n_items). Throws Cancelled, or what a worker threw first.
+template <class Work>
+void parallel_blocks(std::size_t n_items, std::size_t block_size, unsigned n_threads, const Progress& progress,
+                     const Work& work) {
+  if (n_items == 0) return;
+  block_size = std::max<std::size_t>(block_size, 1);
+  const std::size_t n_blocks = (n_items + block_size - 1) / block_size;
+  std::atomic<std::size_t> next{0}, done{0};
+  std::atomic<bool> stop{false};
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  const auto loop = [&](bool reports) {
+    try {
+      while (!stop.load(std::memory_order_relaxed)) {
+        const std::size_t block = next.fetch_add(1);
+        if (block >= n_blocks) break;
+        const std::size_t begin = block * block_size, end = std::min(begin + block_size, n_items);
+        work(begin, end);
+        done += end - begin;
+        if (reports && progress && !progress(done.load(), n_items)) throw Cancelled();
+      }
+    } catch (...) {
+      stop = true;
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> workers;
+  const std::size_t n_workers = std::min<std::size_t>(std::max(n_threads, 1u), n_blocks);
+  for (std::size_t i = 1; i < n_workers; ++i) workers.emplace_back(loop, false);
+  loop(true);
+  for (auto& worker : workers) worker.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Turn counts in place into starts of ranges; returns their sum.
+template <class T>
+T exclusive_sum(std::vector<T>& counts) {
+  T total = 0;
+  for (auto& count : counts) {
+    const T here = count;
+    count = total;
+    total += here;
+  }
+  return total;
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,94 @@
+// Tokenized text as integers: one sentence per line, tokens between spaces.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "corpus/vocabulary.hh"
+
+namespace hyperbaton {
+
+// What is wrong with a line; Fine is zero. The texts that people see are in text.cc.
+enum class LineFault : std::uint8_t { Fine, NotUtf8, ByteOrderMark, CarriageReturn, Control, Separator, TooLong };
+
+inline constexpr std::size_t kMaxSentenceLength = 60000;  // positions are 16-bit, with room for the edges
+
+// The number of bytes of the first UTF-8 character of `text`, 0 if it is not one.
+std::size_t utf8_length(std::string_view text);
+
+// Cuts a stream of bytes into lines. feed() may be given any pieces; a last line needs no newline.
+class LineSplitter {
+ public:
+  template <class OnLine>
+  void feed(std::string_view piece, const OnLine& on_line) {
+    std::size_t newline;
+    while ((newline = piece.find('\n')) != std::string_view::npos) {
+      if (carry_.empty()) {
+        on_line(piece.substr(0, newline));
+      } else {
+        carry_.append(piece.substr(0, newline));
+        const std::string line = std::move(carry_);
+        carry_.clear();
+        on_line(std::string_view(line));
+      }
+      piece.remove_prefix(newline + 1);
+    }
+    carry_.append(piece);
+  }
+  template <class OnLine>
+  void finish(const OnLine& on_line) {
+    if (carry_.empty()) return;
+    const std::string line = std::move(carry_);
+    carry_.clear();
+    on_line(std::string_view(line));
+  }
+
+ private:
+  std::string carry_;
+};
+
+// Builds the integer form of a text in one pass.
+//
+// A line with a fault is a LineError, unless `repair` is set: then a byte order mark is skipped, carriage
+// returns and tabs count as spaces, and a line with any other fault becomes empty and is listed in faults().
+class TextBuilder {
+ public:
+  TextBuilder(Vocabulary vocabulary, bool repair) : vocabulary_(std::move(vocabulary)), repair_(repair) {}
+  void feed(std::string_view piece) {
+    splitter_.feed(piece, [this](std::string_view line) { add_line(line); });
+  }
+  void finish() {
+    splitter_.finish([this](std::string_view line) { add_line(line); });
+  }
+
+  std::vector<WordId> take_tokens() { return std::move(tokens_); }
+  std::vector<std::int64_t> take_offsets() { return std::move(offsets_); }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  std::size_t n_lines() const { return offsets_.size() - 1; }
+  // (0-based line, fault) of each line emptied by repair.
+  const std::vector<std::pair<std::int64_t, LineFault>>& faults() const { return faults_; }
+
+ private:
+  void add_line(std::string_view line);
+  LineFault add_tokens(std::string_view line);
+
+  Vocabulary vocabulary_;
+  bool repair_;
+  LineSplitter splitter_;
+  std::vector<WordId> tokens_;
+  std::vector<std::int64_t> offsets_{0};
+  std::vector<std::pair<std::int64_t, LineFault>> faults_;
+};
+
+// What a person is told about a fault.
+std::string describe(LineFault fault);
+
+// Sentences [begin, end) as text, tokens joined by one space, each line ended by a newline.
+std::string format_text(std::span<const WordId> tokens, std::span<const std::int64_t> offsets,
+                        std::span<const std::uint8_t> vocabulary_bytes,
+                        std::span<const std::int64_t> vocabulary_offsets, std::span<const std::int64_t> sentences);
+
+}  // namespace hyperbaton

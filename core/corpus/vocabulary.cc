@@ -1,0 +1,50 @@
+#include "corpus/vocabulary.hh"
+
+#include "base/errors.hh"
+#include "base/hash.hh"
+
+namespace hyperbaton {
+
+Vocabulary::Vocabulary(std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets)
+    : bytes_(bytes.begin(), bytes.end()), offsets_(offsets.begin(), offsets.end()) {
+  if (offsets_.empty() || offsets_.front() != 0 || offsets_.back() != static_cast<std::int64_t>(bytes_.size()))
+    throw Error("vocabulary offsets do not fit its bytes");
+  for (std::size_t i = 1; i < offsets_.size(); ++i)
+    if (offsets_[i] < offsets_[i - 1]) throw Error("vocabulary offsets decrease");
+  grow();
+}
+
+std::size_t Vocabulary::slot(std::string_view wanted) const {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t at = hash_bytes(wanted) & mask;
+  while (table_[at] != kUnknownWord && word(table_[at]) != wanted) at = (at + 1) & mask;
+  return at;
+}
+
+WordId Vocabulary::find(std::string_view wanted) const {
+  return table_.empty() ? kUnknownWord : table_[slot(wanted)];
+}
+
+WordId Vocabulary::add(std::string_view wanted) {
+  if (2 * (size() + 1) > table_.size()) grow();
+  WordId& entry = table_[slot(wanted)];
+  if (entry == kUnknownWord) {
+    entry = static_cast<WordId>(size());
+    bytes_.insert(bytes_.end(), wanted.begin(), wanted.end());
+    offsets_.push_back(static_cast<std::int64_t>(bytes_.size()));
+  }
+  return entry;
+}
+
+void Vocabulary::grow() {
+  std::size_t n_slots = 1024;
+  while (n_slots < 4 * (size() + 1)) n_slots *= 2;
+  table_.assign(n_slots, kUnknownWord);
+  for (WordId id = 0; id < size(); ++id) {
+    WordId& entry = table_[slot(word(id))];
+    if (entry != kUnknownWord) throw Error("vocabulary holds a word twice: " + std::string(word(id)));
+    entry = id;
+  }
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,42 @@
+// Words numbered in order of first appearance, kept as one run of bytes.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace hyperbaton {
+
+using WordId = std::uint32_t;
+inline constexpr WordId kUnknownWord = std::numeric_limits<WordId>::max();
+
+class Vocabulary {
+ public:
+  Vocabulary() = default;
+  // Word i is bytes[offsets[i] .. offsets[i+1]).
+  Vocabulary(std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets);
+
+  std::size_t size() const { return offsets_.size() - 1; }
+  std::string_view word(WordId id) const {
+    return {bytes_.data() + offsets_[id], static_cast<std::size_t>(offsets_[id + 1] - offsets_[id])};
+  }
+  // The word's number, or kUnknownWord.
+  WordId find(std::string_view word) const;
+  // The word's number, given a new one if need be.
+  WordId add(std::string_view word);
+
+  const std::vector<char>& bytes() const { return bytes_; }
+  const std::vector<std::int64_t>& offsets() const { return offsets_; }
+
+ private:
+  std::size_t slot(std::string_view word) const;
+  void grow();
+
+  std::vector<char> bytes_;
+  std::vector<std::int64_t> offsets_{0};
+  std::vector<WordId> table_;  // open addressing, a power of two, at most half full
+};
+
+}  // namespace hyperbaton

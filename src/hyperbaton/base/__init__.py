@@ -1,0 +1,1 @@
+"""What every other folder stands on: errors, options, registry, store, progress."""

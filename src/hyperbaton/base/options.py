@@ -1,0 +1,117 @@
+"""Options are declared once, as dataclass fields, and become arguments, flags and experiment keys.
+
+>>> from dataclasses import dataclass
+>>> @dataclass
+... class Cleaning:
+...     max_length: int = option(100, "longest sentence kept, in words", minimum=1)
+...     ratio: float = option(2.0, "largest ratio of the two lengths", minimum=1)
+>>> Cleaning(max_length=80)
+Cleaning(max_length=80, ratio=2.0)
+>>> from_mapping(Cleaning, {"max-length": 50})
+Cleaning(max_length=50, ratio=2.0)
+>>> from_mapping(Cleaning, {"length": 50})
+Traceback (most recent call last):
+    ...
+hyperbaton.base.errors.OptionError: unknown option 'length'; known: max-length, ratio
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from hyperbaton.base.errors import OptionError
+
+T = TypeVar("T")
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    choices: Sequence[str] | None = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> Any:
+    """Declare an option: its default, one line of help, and what values make sense."""
+    metadata = {"help": help, "choices": choices, "minimum": minimum, "maximum": maximum}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One option of an options class."""
+
+    name: str
+    type: Any
+    default: Any
+    help: str
+    choices: Sequence[str] | None
+    minimum: float | None
+    maximum: float | None
+
+    @property
+    def flag(self) -> str:
+        """The option's name on the command line and in experiment files."""
+        return self.name.replace("_", "-")
+
+    def check(self, value: Any) -> Any:
+        """Return the value in the option's type, or raise OptionError naming the option."""
+        kind, optional = _unwrap(self.type)
+        if value is None and optional:
+            return value
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if isinstance(kind, type) and not isinstance(value, kind):
+            raise OptionError(f"{self.flag} must be of type {kind.__name__}, not {value!r}")
+        if self.choices is not None and value not in self.choices:
+            raise OptionError(f"{self.flag} must be one of {', '.join(self.choices)}, not {value!r}")
+        if self.minimum is not None and not value >= self.minimum:
+            raise OptionError(f"{self.flag} must be at least {self.minimum:g}, not {value!r}")
+        if self.maximum is not None and not value <= self.maximum:
+            raise OptionError(f"{self.flag} must be at most {self.maximum:g}, not {value!r}")
+        return value
+
+
+def _unwrap(kind: Any) -> tuple[Any, bool]:
+    """(T, True) for T | None, else (T, False)."""
+    if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
+        rest = [part for part in typing.get_args(kind) if part is not type(None)]
+        return (rest[0] if len(rest) == 1 else tuple(rest)), type(None) in typing.get_args(kind)
+    return kind, False
+
+
+def options_of(cls: type) -> list[Option]:
+    """List the options that a dataclass declares with `option`."""
+    hints = typing.get_type_hints(cls)
+    return [
+        Option(name=f.name, type=hints[f.name], default=f.default, **f.metadata)
+        for f in dataclasses.fields(cls)
+        if "help" in f.metadata
+    ]
+
+
+def check_options(instance: Any) -> None:
+    """Check every option of an instance; meant for `__post_init__` or the start of `fit`."""
+    for opt in options_of(type(instance)):
+        opt.check(getattr(instance, opt.name))
+
+
+def from_mapping(cls: type[T], values: Mapping[str, Any]) -> T:
+    """Build an options class from keys as in an experiment file."""
+    known = {opt.flag: opt for opt in options_of(cls)}
+    chosen = {}
+    for key, value in values.items():
+        flag = key.replace("_", "-")
+        if flag not in known:
+            raise OptionError(f"unknown option {key!r}; known: {', '.join(known)}")
+        chosen[known[flag].name] = known[flag].check(value)
+    return cls(**chosen)
+
+
+def to_mapping(instance: Any) -> dict[str, Any]:
+    """The options of an instance as plain values, for manifests and experiment files."""
+    return {opt.flag: getattr(instance, opt.name) for opt in options_of(type(instance))}

@@ -1,0 +1,74 @@
+"""The file name is the registry: `orientations/three.py` is the orientation set "three".
+
+A registry looks into one folder of the package, and at entry points of other packages, so that a new plug-in is
+one new file. A module is only imported when somebody asks for it by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from typing import Generic, TypeVar
+
+from hyperbaton.base.errors import OptionError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """All plug-ins of one kind: classes that derive from `base`, one for each module of a package.
+
+    Arguments:
+        kind: what one of them is called, in messages; other packages offer theirs in the entry point
+            group `hyperbaton.<kind>`.
+        package: dotted name of the folder.
+        base: the class that each plug-in derives from.
+    """
+
+    def __init__(self, kind: str, package: str, base: type[T]) -> None:
+        self.kind, self.package, self.base = kind, package, base
+
+    def names(self) -> list[str]:
+        """Every name, sorted."""
+        folder = importlib.import_module(self.package)
+        here = {module.name for module in pkgutil.iter_modules(folder.__path__) if not module.name.startswith("_")}
+        return sorted(here | {point.name for point in self._points()})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __getitem__(self, name: str) -> type[T]:
+        """The class of that name; `aligned-words` and `aligned_words` are the same name."""
+        name = name.replace("-", "_")
+        for point in self._points():
+            if point.name == name:
+                return self._check(point.load(), name)
+        if name not in self.names():
+            near = difflib.get_close_matches(name, self.names(), n=1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise OptionError(f"unknown {self.kind} {name!r}{hint}; known: {', '.join(self.names())}")
+        module = importlib.import_module(f"{self.package}.{name}")
+        classes = [
+            value
+            for value in vars(module).values()
+            if isinstance(value, type) and issubclass(value, self.base) and value.__module__ == module.__name__
+        ]
+        if len(classes) != 1:
+            raise OptionError(f"{module.__name__} must define exactly one {self.base.__name__}, not {len(classes)}")
+        return classes[0]
+
+    def describe(self, name: str) -> str:
+        """The first line of what a plug-in says about itself."""
+        doc = self[name].__doc__ or ""
+        return doc.strip().partition("\n")[0]
+
+    def _points(self) -> list[importlib.metadata.EntryPoint]:
+        return list(entry_points(group=f"hyperbaton.{self.kind}"))
+
+    def _check(self, found: object, name: str) -> type[T]:
+        if not (isinstance(found, type) and issubclass(found, self.base)):
+            raise OptionError(f"entry point {name!r} of hyperbaton.{self.kind} is not a {self.base.__name__}")
+        return found

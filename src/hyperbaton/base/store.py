@@ -1,0 +1,208 @@
+"""Artefacts: what is learned or prepared is a folder of named arrays with a manifest.
+
+    phrases/
+        manifest.json              format, kind, options, inputs, seed, package version, every array's type and shape
+        samples.distance.npy       one array per file, memory-mapped on load
+
+A folder is written as `NAME.incomplete`, fsynced, and renamed: a reader sees the old artefact or the new one, never
+half of one. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import ArtefactError
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+@contextlib.contextmanager
+def writing_folder(path: str | PathLike[str]) -> Iterator[Path]:
+    """Give a folder to write into, and put it in place of `path` when the block ends without an error."""
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise ArtefactError(f"{path}: a file of that name is in the way")
+    if path.exists() and any(path.iterdir()) and not (path / MANIFEST).exists():
+        raise ArtefactError(f"{path}: the folder holds something that is not an artefact; choose another name")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside, old = _beside(path, "incomplete"), _beside(path, "replaced")
+    try:
+        for stale in (aside, old):
+            shutil.rmtree(stale, ignore_errors=True)
+        aside.mkdir()
+        yield aside
+        for file in aside.rglob("*"):
+            _fsync(file)
+        _fsync(aside)
+        if path.exists():
+            # A folder cannot replace a full one in one step: put the old one aside first, and back on failure.
+            path.rename(old)
+            try:
+                aside.rename(path)
+            except BaseException:
+                old.rename(path)
+                raise
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            aside.rename(path)
+        _fsync(path.parent)
+    except OSError as error:
+        raise ArtefactError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def writing_file(path: str | PathLike[str]) -> Iterator[Path]:
+    """Give a file name to write to, and put that file in place of `path` when the block ends without an error."""
+    path = Path(path)
+    aside = _beside(path, "incomplete")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield aside
+        _fsync(aside)
+        aside.replace(path)
+    except OSError as error:
+        raise ArtefactError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            aside.unlink()
+
+
+def save(
+    path: str | PathLike[str],
+    kind: str,
+    arrays: Arrays,
+    *,
+    options: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, str] | None = None,
+    seed: int | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Write an artefact, all or nothing.
+
+    Arguments:
+        kind: what it is, checked on load.
+        options: the options it was made with; inputs: name → hash of what it was made from.
+        details: anything else that JSON can hold.
+    """
+    with writing_folder(path) as folder:
+        listing = {}
+        for name, array in arrays.items():
+            array = np.ascontiguousarray(array)
+            with (folder / f"{name}.npy").open("wb") as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+            listing[name] = {"dtype": array.dtype.str, "shape": list(array.shape)}
+        manifest = {
+            "format": FORMAT,
+            "kind": kind,
+            "version": version("hyperbaton"),
+            "options": dict(options or {}),
+            "inputs": dict(inputs or {}),
+            "seed": seed,
+            "details": dict(details or {}),
+            "arrays": listing,
+        }
+        text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
+        (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+class Artefact:
+    """An artefact opened for reading; its arrays are memory-mapped when asked for."""
+
+    def __init__(self, path: str | PathLike[str], kind: str | None = None) -> None:
+        self.path = Path(path)
+        self.manifest = _read_manifest(self.path)
+        if kind is not None and self.manifest["kind"] != kind:
+            raise ArtefactError(f"{self.path}: is a {self.manifest['kind']} artefact, not a {kind} one")
+
+    @property
+    def kind(self) -> str:
+        return str(self.manifest["kind"])
+
+    @property
+    def details(self) -> dict[str, Any]:
+        return dict(self.manifest["details"])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return dict(self.manifest["options"])
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.manifest["arrays"]
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        if name not in self:
+            raise ArtefactError(f"{self.path / MANIFEST}: lists no array {name!r}")
+        expected = self.manifest["arrays"][name]
+        file = self.path / f"{name}.npy"
+        try:
+            # An empty file cannot be mapped.
+            mode = "r" if all(expected["shape"]) else None
+            array: npt.NDArray[Any] = np.load(file, mmap_mode=mode, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise ArtefactError(f"{file}: damaged or missing ({error}); build the artefact again") from error
+        if array.dtype.str != expected["dtype"] or list(array.shape) != expected["shape"]:
+            found = f"{array.dtype.str} {list(array.shape)}"
+            raise ArtefactError(f"{file}: holds {found}, the manifest says {expected['dtype']} {expected['shape']}")
+        return array
+
+    def group(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """The arrays whose names start with `prefix.`, by the rest of the name."""
+        names = [name for name in self.manifest["arrays"] if name.startswith(f"{prefix}.")]
+        return {name[len(prefix) + 1 :]: self[name] for name in names}
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    file = path / MANIFEST
+    if not path.exists():
+        raise ArtefactError(f"{path}: no such artefact")
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+        known = manifest["format"], manifest["kind"], manifest["arrays"], manifest["details"], manifest["options"]
+    except FileNotFoundError as error:
+        raise ArtefactError(f"{path}: not an artefact of hyperbaton (no {MANIFEST})") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArtefactError(f"{file}: damaged ({error}); build the artefact again") from error
+    if known[0] != FORMAT:
+        made = f"hyperbaton {manifest.get('version', '?')}, format {known[0]}"
+        raise ArtefactError(f"{path}: made by {made}; this version reads format {FORMAT}: build the artefact again")
+    return dict(manifest)
+
+
+def hash_arrays(arrays: Arrays) -> str:
+    """A hash of the content of named arrays, for manifests."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(array.view(np.uint8).data if array.size else b"")
+    return digest.hexdigest()
+
+
+def _beside(path: Path, mark: str) -> Path:
+    return path.with_name(f"{path.name}.{mark}")
+
+
+def _fsync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

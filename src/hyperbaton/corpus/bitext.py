@@ -1,0 +1,146 @@
+"""A bitext: two texts of which line i translates line i, and the word links between them where they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from os import PathLike
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.store import Arrays, Artefact, hash_arrays, save
+from hyperbaton.corpus.files import AnyPath
+from hyperbaton.corpus.links import Links
+from hyperbaton.corpus.text import Text
+
+KIND = "bitext"
+
+
+@dataclass(frozen=True)
+class Bitext:
+    """Source and target text, line by line translations of each other, with word links if there are any.
+
+    >>> bitext = Bitext.of(["ta chi fan"], ["he eats rice"], [[(0, 0), (1, 1), (2, 2)]])
+    >>> len(bitext), bitext.source[0]
+    (1, ['ta', 'chi', 'fan'])
+    """
+
+    source: Text
+    target: Text
+    links: Links | None = None
+
+    @classmethod
+    def read(cls, source: AnyPath, target: AnyPath, links: AnyPath | None = None, *, empty: bool = False) -> Bitext:
+        """Read two tokenized texts and Pharaoh links, plain or compressed (gz, xz, zst).
+
+        Every fault of the input is an `InputError` with file and line. Empty lines are one too, unless `empty` is true.
+        """
+        with ThreadPoolExecutor(2) as pool:
+            texts = [pool.submit(Text.read, path) for path in (source, target)]
+            src, tgt = texts[0].result(), texts[1].result()
+        check_same_length(src, tgt)
+        if not empty:
+            for text in (src, tgt):
+                _refuse_empty(text)
+        return cls(src, tgt, None if links is None else Links.read(links, src, tgt))
+
+    @classmethod
+    def of(cls, source: list[str], target: list[str], links: list[list[tuple[int, int]]] | None = None) -> Bitext:
+        """Make a bitext from sentences in memory."""
+        bitext = cls(Text.of(source), Text.of(target), None if links is None else Links.of(links))
+        check_same_length(bitext.source, bitext.target)
+        if bitext.links is not None:
+            bitext.links.check(bitext.source, bitext.target)
+        return bitext
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def with_links(self, links: Links) -> Bitext:
+        """The same texts with these links."""
+        links.check(self.source, self.target)
+        return replace(self, links=links)
+
+    def need_links(self) -> Links:
+        """The links, or an error that says how to get some."""
+        if self.links is None:
+            raise OptionError("the bitext has no word links: read them with Bitext.read(source, target, links)")
+        return self.links
+
+    def select(self, sentences: npt.ArrayLike) -> Bitext:
+        """The chosen sentence pairs, in that order, over the same vocabularies."""
+        chosen = np.asarray(sentences, np.int64)
+        links = None if self.links is None else self.links.select(chosen)
+        return Bitext(self.source.select(chosen), self.target.select(chosen), links)
+
+    def split(self, sizes: Mapping[str, int], seed: int = 1) -> dict[str, Bitext]:
+        """Draw disjoint parts of the given sizes at random; the part of size -1 takes the rest.
+
+        Each part keeps the order of the corpus.
+
+        >>> bitext = Bitext.of(list("abcdef"), list("ABCDEF"))
+        >>> {name: len(part) for name, part in bitext.split({"train": -1, "test": 2}, seed=3).items()}
+        {'train': 4, 'test': 2}
+        """
+        rests = [name for name, size in sizes.items() if size < 0]
+        n_rest = len(self) - sum(size for size in sizes.values() if size >= 0)
+        if len(rests) > 1 or n_rest < 0:
+            raise OptionError(f"cannot split {len(self)} sentence pairs into {dict(sizes)}")
+        order = np.random.default_rng(seed).permutation(len(self))
+        parts, start = {}, 0
+        for name, size in sizes.items():
+            size = n_rest if size < 0 else size
+            parts[name] = self.select(np.sort(order[start : start + size]))
+            start += size
+        return parts
+
+    def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Everything as named arrays, for the store."""
+        links = {} if self.links is None else self.links.arrays("links")
+        return {**self.source.arrays("source"), **self.target.arrays("target"), **links}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Bitext:
+        """The inverse of `arrays`."""
+
+        def group(prefix: str) -> dict[str, npt.NDArray[np.generic]]:
+            return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+
+        links = group("links.")
+        return cls(
+            Text.from_arrays(group("source.")),
+            Text.from_arrays(group("target.")),
+            Links.from_arrays(links) if links else None,
+        )
+
+    def signature(self) -> str:
+        """A hash of texts and links, for manifests and reports."""
+        return hash_arrays(self.arrays())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the bitext as an artefact."""
+        save(path, KIND, self.arrays(), details={"n_sentences": len(self)})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Bitext:
+        """Open a saved bitext, memory-mapped."""
+        artefact = Artefact(path, KIND)
+        return cls.from_arrays({name: artefact[name] for name in artefact.manifest["arrays"]})
+
+
+def check_same_length(source: Text, target: Text) -> None:
+    """Raise InputError unless both texts have the same number of lines."""
+    if len(source) != len(target):
+        shorter, longer = sorted((source, target), key=len)
+        what = f"the file ends after {len(shorter)} lines; {longer.path or 'the other text'} has {len(longer)}"
+        raise InputError(what, shorter.path, len(shorter) + 1)
+
+
+def _refuse_empty(text: Text) -> None:
+    empty = text.lengths == 0
+    if empty.any():
+        line = int(np.argmax(empty)) + 1
+        raise InputError("the line is empty; 'hyperbaton clean' drops such sentence pairs", text.path, line)

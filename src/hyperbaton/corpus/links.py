@@ -1,0 +1,99 @@
+"""Word links: for each sentence pair a set of (source position, target position)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.store import Arrays
+from hyperbaton.corpus.files import AnyPath, feed, write_pieces
+from hyperbaton.corpus.text import Offsets, Text, gather
+
+
+@dataclass(frozen=True)
+class Links:
+    """Links of a bitext: those of pair s are the rows `points[offsets[s]:offsets[s + 1]]`, sorted, none twice.
+
+    >>> Links.of([[(0, 0), (1, 2)], []])[0]
+    [(0, 0), (1, 2)]
+    """
+
+    points: npt.NDArray[np.uint16]  # (n_links, 2): source, target
+    offsets: Offsets
+
+    @classmethod
+    def read(cls, path: AnyPath, source: Text, target: Text) -> Links:
+        """Read Pharaoh links (`0-0 1-2`, one line per sentence pair) and check them against the text."""
+        reader = _core.PharaohReader(source.offsets, target.offsets)
+        feed(reader, path)
+        return cls(*reader.take())
+
+    @classmethod
+    def of(cls, pairs: Iterable[Sequence[tuple[int, int]]]) -> Links:
+        """Make links from lists of points; they are sorted and made distinct."""
+        rows, offsets = [], [0]
+        for points in pairs:
+            rows.extend(sorted(set(points)))
+            offsets.append(len(rows))
+        return cls(np.array(rows, np.uint16).reshape(-1, 2), np.array(offsets, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, sentence: int) -> list[tuple[int, int]]:
+        if not -len(self) <= sentence < len(self):
+            raise IndexError(f"sentence {sentence} of {len(self)}")
+        sentence %= len(self)
+        rows = self.points[self.offsets[sentence] : self.offsets[sentence + 1]]
+        return [(int(i), int(j)) for i, j in rows]
+
+    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+        return (self[s] for s in range(len(self)))
+
+    def check(self, source: Text, target: Text) -> None:
+        """Raise InputError unless every point lies inside its sentence pair."""
+        if not len(self) == len(source) == len(target):
+            raise InputError(f"{len(self)} lines of links for {len(source)} and {len(target)} sentences")
+        sentence = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        outside = (self.points[:, 0] >= source.lengths[sentence]) | (self.points[:, 1] >= target.lengths[sentence])
+        if outside.any():
+            at = int(np.argmax(outside))
+            i, j = self.points[at]
+            raise InputError(f"link {i}-{j} of sentence pair {sentence[at] + 1} is out of range")
+
+    def reversed(self) -> Links:
+        """The same links seen from the other language."""
+        order = np.lexsort(
+            (self.points[:, 0], self.points[:, 1], np.repeat(np.arange(len(self)), np.diff(self.offsets)))
+        )
+        return Links(np.ascontiguousarray(self.points[order][:, ::-1]), self.offsets)
+
+    def select(self, sentences: npt.NDArray[np.int64]) -> Links:
+        """The links of the chosen sentence pairs, in that order."""
+        where, offsets = gather(self.offsets, np.asarray(sentences, np.int64))
+        return Links(self.points[where], offsets)
+
+    def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
+        """Pharaoh text of the chosen sentence pairs, in pieces."""
+        chosen = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
+        for block in np.array_split(chosen, max(1, len(chosen) // 10_000)):
+            yield _core.format_links(self.points, self.offsets, np.ascontiguousarray(block))
+
+    def write(self, path: AnyPath) -> None:
+        """Write Pharaoh links."""
+        write_pieces(path, self.pieces())
+
+    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """Everything as named arrays, for the store."""
+        return {f"{prefix}.points": self.points, f"{prefix}.offsets": self.offsets}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Links:
+        """The inverse of `arrays`, names without the prefix."""
+        return cls(arrays["points"], arrays["offsets"])

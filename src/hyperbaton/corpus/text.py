@@ -1,0 +1,163 @@
+"""One side of a bitext: sentences of word numbers, with the vocabulary and what is known about the tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.store import Arrays
+from hyperbaton.corpus.files import AnyPath, feed
+
+WordIds = npt.NDArray[np.uint32]
+Offsets = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words numbered from 0 in order of first appearance; word i is `bytes[offsets[i]:offsets[i + 1]]`."""
+
+    bytes: npt.NDArray[np.uint8]
+    offsets: Offsets
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Vocabulary:
+        """Number a list of distinct words.
+
+        >>> Vocabulary.of(["a", "bc"]).word(1)
+        'bc'
+        """
+        lookup = _core.Vocabulary()
+        for word in words:
+            lookup.add(word)
+        return cls(*lookup.arrays())
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def word(self, number: int) -> str:
+        """The word with that number."""
+        return bytes(self.bytes[self.offsets[number] : self.offsets[number + 1]]).decode("utf-8")
+
+    def number(self, word: str) -> int:
+        """The number of a word, -1 if it has none."""
+        return self.lookup.find(word)
+
+    def words(self) -> list[str]:
+        """All words, in order."""
+        text = bytes(self.bytes)
+        ends = self.offsets.tolist()
+        return [text[a:b].decode("utf-8") for a, b in zip(ends, ends[1:], strict=False)]
+
+    @cached_property
+    def lookup(self) -> _core.Vocabulary:
+        return _core.Vocabulary(self.bytes, self.offsets)
+
+
+def gather(offsets: Offsets, sentences: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Offsets]:
+    """Where the items of chosen sentences lie, and their new offsets.
+
+    >>> where, new = gather(np.array([0, 2, 3, 5]), np.array([2, 0]))
+    >>> where.tolist(), new.tolist()
+    ([3, 4, 0, 1], [0, 2, 4])
+    """
+    lengths = offsets[sentences + 1] - offsets[sentences]
+    new = np.zeros(len(sentences) + 1, np.int64)
+    np.cumsum(lengths, out=new[1:])
+    where = np.repeat(offsets[sentences] - new[:-1], lengths) + np.arange(new[-1])
+    return where, new
+
+
+@dataclass(frozen=True)
+class Text:
+    """Tokenized sentences: sentence s is `tokens[offsets[s]:offsets[s + 1]]`.
+
+    >>> text = Text.of(["the cat sleeps", "the dog"])
+    >>> len(text), text.n_tokens, text[1]
+    (2, 5, ['the', 'dog'])
+    """
+
+    tokens: WordIds
+    offsets: Offsets
+    vocabulary: Vocabulary
+    path: str | None = field(default=None, compare=False)
+
+    @classmethod
+    def read(cls, path: AnyPath, vocabulary: Vocabulary | None = None) -> Text:
+        """Read a tokenized text, one sentence per line, plain or compressed.
+
+        A vocabulary given here keeps its numbers; new words get numbers behind it.
+        """
+        builder = _core.TextBuilder(_copy(vocabulary), False)
+        feed(builder, path)
+        return cls._take(builder, str(path))
+
+    @classmethod
+    def of(cls, sentences: Sequence[str], vocabulary: Vocabulary | None = None) -> Text:
+        """Make a text from sentences in memory."""
+        builder = _core.TextBuilder(_copy(vocabulary), False)
+        for sentence in sentences:
+            builder.feed(sentence.encode("utf-8") + b"\n")
+        builder.finish()
+        return cls._take(builder, None)
+
+    @classmethod
+    def _take(cls, builder: _core.TextBuilder, path: str | None) -> Text:
+        tokens, offsets = builder.take()
+        return cls(tokens, offsets, Vocabulary(*builder.vocabulary().arrays()), path)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, sentence: int) -> list[str]:
+        if not -len(self) <= sentence < len(self):
+            raise IndexError(f"sentence {sentence} of {len(self)}")
+        sentence %= len(self)
+        return [self.vocabulary.word(i) for i in self.tokens[self.offsets[sentence] : self.offsets[sentence + 1]]]
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self[s] for s in range(len(self)))
+
+    @property
+    def n_tokens(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    def select(self, sentences: npt.NDArray[np.int64]) -> Text:
+        """The chosen sentences, in that order, over the same vocabulary."""
+        where, offsets = gather(self.offsets, np.asarray(sentences, np.int64))
+        return replace(self, tokens=self.tokens[where], offsets=offsets)
+
+    def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
+        """The chosen sentences as lines of text, in pieces."""
+        chosen = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
+        words = self.vocabulary
+        for block in np.array_split(chosen, max(1, len(chosen) // 10_000)):
+            yield _core.format_text(self.tokens, self.offsets, words.bytes, words.offsets, np.ascontiguousarray(block))
+
+    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """Everything as named arrays, for the store."""
+        return {
+            f"{prefix}.tokens": self.tokens,
+            f"{prefix}.offsets": self.offsets,
+            f"{prefix}.vocabulary.bytes": self.vocabulary.bytes,
+            f"{prefix}.vocabulary.offsets": self.vocabulary.offsets,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Text:
+        """The inverse of `arrays`, names without the prefix."""
+        vocabulary = Vocabulary(arrays["vocabulary.bytes"], arrays["vocabulary.offsets"])
+        return cls(arrays["tokens"], arrays["offsets"], vocabulary)
+
+
+def _copy(vocabulary: Vocabulary | None) -> _core.Vocabulary:
+    return _core.Vocabulary() if vocabulary is None else _core.Vocabulary(vocabulary.bytes, vocabulary.offsets)
