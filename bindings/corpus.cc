@@ -11,60 +11,70 @@ HYPERBATON_BINDINGS(corpus) {
 
   nb::class_<Vocabulary>(m, "Vocabulary", "Words numbered from 0 in order of first appearance.")
       .def(nb::init<>())
-      .def("__init__",
-           [](Vocabulary* self, const Array<std::uint8_t>& bytes, const Array<std::int64_t>& offsets) {
-             new (self) Vocabulary(view(bytes), view(offsets));
-           },
-           "bytes"_a, "offsets"_a)
+      .def(
+          "__init__",
+          [](Vocabulary* self, const Array<std::uint8_t>& bytes, const Array<std::int64_t>& offsets) {
+            new (self) Vocabulary(view(bytes), view(offsets));
+          },
+          "bytes"_a, "offsets"_a)
       .def("__len__", &Vocabulary::size)
-      .def("find",
-           [](const Vocabulary& self, const std::string& word) -> std::int64_t {
-             const auto id = self.find(word);
-             return id == kUnknownWord ? -1 : static_cast<std::int64_t>(id);
-           },
-           "word"_a, "The word's number, -1 if it has none.")
-      .def("add", [](Vocabulary& self, const std::string& word) { return self.add(word); }, "word"_a,
-           "The word's number, given a new one if need be.")
-      .def("arrays", [](const Vocabulary& self) {
-        std::vector<std::uint8_t> bytes(self.bytes().begin(), self.bytes().end());
-        return nb::make_tuple(to_numpy(std::move(bytes)), to_numpy(std::vector<std::int64_t>(self.offsets())));
-      }, "Bytes of all words, and where each starts.");
+      .def(
+          "find",
+          [](const Vocabulary& self, const std::string& word) -> std::int64_t {
+            const auto id = self.find(word);
+            return id == kUnknownWord ? -1 : static_cast<std::int64_t>(id);
+          },
+          "word"_a, "The word's number, -1 if it has none.")
+      .def(
+          "add", [](Vocabulary& self, const std::string& word) { return self.add(word); }, "word"_a,
+          "The word's number, given a new one if need be.")
+      .def(
+          "arrays",
+          [](const Vocabulary& self) {
+            std::vector<std::uint8_t> bytes(self.bytes().begin(), self.bytes().end());
+            return nb::make_tuple(to_numpy(std::move(bytes)), to_numpy(std::vector<std::int64_t>(self.offsets())));
+          },
+          "Bytes of all words, and where each starts.");
 
   nb::class_<TextBuilder>(m, "TextBuilder", "Turns bytes of tokenized text into word numbers, in one pass.")
       .def(nb::init<Vocabulary, bool>(), "vocabulary"_a, "repair"_a)
-      .def("feed",
-           [](TextBuilder& self, const nb::bytes& piece) {
-             const std::string_view bytes(piece.c_str(), piece.size());
-             const nb::gil_scoped_release release;
-             self.feed(bytes);
-           },
-           "piece"_a)
+      .def(
+          "feed",
+          [](TextBuilder& self, const nb::bytes& piece) {
+            const std::string_view bytes(piece.c_str(), piece.size());
+            const nb::gil_scoped_release release;
+            self.feed(bytes);
+          },
+          "piece"_a)
       .def("finish", [](TextBuilder& self) { self.finish(); })
       .def_prop_ro("n_lines", &TextBuilder::n_lines)
-      .def("take",
-           [](TextBuilder& self) { return nb::make_tuple(to_numpy(self.take_tokens()), to_numpy(self.take_offsets())); },
-           "Token numbers and sentence offsets; call once, at the end.")
+      .def(
+          "take",
+          [](TextBuilder& self) { return nb::make_tuple(to_numpy(self.take_tokens()), to_numpy(self.take_offsets())); },
+          "Token numbers and sentence offsets; call once, at the end.")
       .def("vocabulary", [](const TextBuilder& self) { return self.vocabulary(); })
-      .def("faults",
-           [](const TextBuilder& self) {
-             std::vector<std::pair<std::int64_t, std::string>> list;
-             for (const auto& [line, fault] : self.faults()) list.emplace_back(line, describe(fault));
-             return list;
-           },
-           "(0-based line, what was wrong) of the lines that repair emptied.");
+      .def(
+          "faults",
+          [](const TextBuilder& self) {
+            std::vector<std::pair<std::int64_t, std::string>> list;
+            for (const auto& [line, fault] : self.faults()) list.emplace_back(line, describe(fault));
+            return list;
+          },
+          "(0-based line, what was wrong) of the lines that repair emptied.");
 
-  m.def("format_text",
-        [](const Array<std::uint32_t>& tokens, const Array<std::int64_t>& offsets, const Array<std::uint8_t>& bytes,
-           const Array<std::int64_t>& byte_offsets, const Array<std::int64_t>& sentences) {
-          std::string text;
-          {
-            const nb::gil_scoped_release release;
-            text = format_text(view(tokens), view(offsets), view(bytes), view(byte_offsets), view(sentences));
-          }
-          return nb::bytes(text.data(), text.size());
-        },
-        "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentences"_a,
-        "The sentences as lines of text.");
+  m.def(
+      "format_text",
+      [](const Array<std::uint32_t>& tokens, const Array<std::int64_t>& offsets, const Array<std::uint8_t>& bytes,
+         const Array<std::int64_t>& byte_offsets, const Array<std::int64_t>& sentences) {
+        std::string text;
+        {
+          const nb::gil_scoped_release release;
+          text = format_text(view(tokens), view(offsets), view(bytes), view(byte_offsets), view(sentences));
+        }
+        return nb::bytes(text.data(), text.size());
+      },
+      "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentences"_a,
+      "The sentences as lines of text.");
 }
 
 }  // namespace hyperbaton::bindings

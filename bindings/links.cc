@@ -11,20 +11,22 @@ template <class Reader>
 void def_reader(nb::class_<Reader>& reader) {
   using namespace nb::literals;
   reader
-      .def("feed",
-           [](Reader& self, const nb::bytes& piece) {
-             const std::string_view bytes(piece.c_str(), piece.size());
-             const nb::gil_scoped_release release;
-             self.feed(bytes);
-           },
-           "piece"_a)
+      .def(
+          "feed",
+          [](Reader& self, const nb::bytes& piece) {
+            const std::string_view bytes(piece.c_str(), piece.size());
+            const nb::gil_scoped_release release;
+            self.feed(bytes);
+          },
+          "piece"_a)
       .def("finish", [](Reader& self) { self.finish(); })
-      .def("take",
-           [](Reader& self) {
-             auto links = self.take();
-             return nb::make_tuple(to_numpy(std::move(links.points)), to_numpy(std::move(links.offsets)));
-           },
-           "Points of shape (n, 2) and sentence offsets; call once, at the end.");
+      .def(
+          "take",
+          [](Reader& self) {
+            auto links = self.take();
+            return nb::make_tuple(to_numpy(std::move(links.points)), to_numpy(std::move(links.offsets)));
+          },
+          "Points of shape (n, 2) and sentence offsets; call once, at the end.");
 }
 
 }  // namespace
@@ -33,47 +35,49 @@ HYPERBATON_BINDINGS(links) {
   using namespace nb::literals;
 
   nb::class_<PharaohReader> pharaoh(m, "PharaohReader", "Reads links written as i-j.");
-  pharaoh.def("__init__",
-              [](PharaohReader* self, const Array<std::int64_t>& source_offsets,
-                 const Array<std::int64_t>& target_offsets) {
-                new (self) PharaohReader({view(source_offsets)}, {view(target_offsets)});
-              },
-              "source_offsets"_a, "target_offsets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+  pharaoh.def(
+      "__init__",
+      [](PharaohReader* self, const Array<std::int64_t>& source_offsets, const Array<std::int64_t>& target_offsets) {
+        new (self) PharaohReader({view(source_offsets)}, {view(target_offsets)});
+      },
+      "source_offsets"_a, "target_offsets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
   def_reader(pharaoh);
 
   nb::class_<GizaReader> giza(m, "GizaReader", "Reads GIZA++ A3 files.");
-  giza.def("__init__",
-           [](GizaReader* self, const Array<std::int64_t>& source_offsets, const Array<std::int64_t>& target_offsets,
-              bool generates_target) {
-             new (self) GizaReader({view(source_offsets)}, {view(target_offsets)}, generates_target);
-           },
-           "source_offsets"_a, "target_offsets"_a, "generates_target"_a, nb::keep_alive<1, 2>(),
-           nb::keep_alive<1, 3>());
+  giza.def(
+      "__init__",
+      [](GizaReader* self, const Array<std::int64_t>& source_offsets, const Array<std::int64_t>& target_offsets,
+         bool generates_target) {
+        new (self) GizaReader({view(source_offsets)}, {view(target_offsets)}, generates_target);
+      },
+      "source_offsets"_a, "target_offsets"_a, "generates_target"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
   def_reader(giza);
 
-  m.def("format_links",
-        [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets,
-           const Array<std::int64_t>& sentences) {
-          std::string text;
-          {
-            const nb::gil_scoped_release release;
-            text = format_links(view_links(points, offsets), view(sentences));
-          }
-          return nb::bytes(text.data(), text.size());
-        },
-        "points"_a, "offsets"_a, "sentences"_a, "Pharaoh text of the sentences' links.");
+  m.def(
+      "format_links",
+      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets,
+         const Array<std::int64_t>& sentences) {
+        std::string text;
+        {
+          const nb::gil_scoped_release release;
+          text = format_links(view_links(points, offsets), view(sentences));
+        }
+        return nb::bytes(text.data(), text.size());
+      },
+      "points"_a, "offsets"_a, "sentences"_a, "Pharaoh text of the sentences' links.");
 
-  m.def("visit_orders",
-        [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, unsigned n_threads) {
-          const auto links = view_links(points, offsets);
-          VisitOrders orders;
-          {
-            const nb::gil_scoped_release release;
-            orders = visit_orders(links, n_threads);
-          }
-          return nb::make_tuple(to_numpy(std::move(orders.positions)), to_numpy(std::move(orders.offsets)));
-        },
-        "points"_a, "offsets"_a, "n_threads"_a, "Source positions in the order the target visits them.");
+  m.def(
+      "visit_orders",
+      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, unsigned n_threads) {
+        const auto links = view_links(points, offsets);
+        VisitOrders orders;
+        {
+          const nb::gil_scoped_release release;
+          orders = visit_orders(links, n_threads);
+        }
+        return nb::make_tuple(to_numpy(std::move(orders.positions)), to_numpy(std::move(orders.offsets)));
+      },
+      "points"_a, "offsets"_a, "n_threads"_a, "Source positions in the order the target visits them.");
 }
 
 }  // namespace hyperbaton::bindings

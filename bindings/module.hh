@@ -26,9 +26,9 @@ struct Registration {
 };
 
 // HYPERBATON_BINDINGS(links) { m.def(…); } puts a file's functions into the module, with no list to edit.
-#define HYPERBATON_BINDINGS(name)                                                                      \
-  static void register_##name(nb::module_& m);                                                         \
-  static const ::hyperbaton::bindings::Registration registration_##name{#name, &register_##name};      \
+#define HYPERBATON_BINDINGS(name)                                                                 \
+  static void register_##name(nb::module_& m);                                                    \
+  static const ::hyperbaton::bindings::Registration registration_##name{#name, &register_##name}; \
   static void register_##name(nb::module_& m)
 
 template <class T>

@@ -127,14 +127,15 @@ void GizaReader::add_generators(std::string_view line) {
     } else {
       const long j = parse_number(token);
       if (j < 1 || j > n_generated)
-        throw LineError(n_lines_, "expected a position from 1 to " + std::to_string(n_generated) + ", found " +
-                                      quoted(token));
+        throw LineError(n_lines_,
+                        "expected a position from 1 to " + std::to_string(n_generated) + ", found " + quoted(token));
       if (generator < 0) return;
       const auto from = static_cast<std::uint16_t>(generator), to = static_cast<std::uint16_t>(j - 1);
       links_.points.push_back(generates_target_ ? Link{from, to} : Link{to, from});
     }
-    if (generator >= n_generators) throw LineError(n_lines_, "more words than the " + std::to_string(n_generators) +
-                                                                 " of the text at line " + std::to_string(s + 1));
+    if (generator >= n_generators)
+      throw LineError(n_lines_, "more words than the " + std::to_string(n_generators) + " of the text at line " +
+                                    std::to_string(s + 1));
   });
   if (expected != Word) throw LineError(n_lines_, "the line ends inside '({ … })'");
   if (generator + 1 != n_generators)
@@ -181,9 +182,8 @@ VisitOrders visit_orders(LinksView links, unsigned n_threads) {
       first.clear();
       for (const auto link : links[s])
         if (first.empty() || first.back().source != link.source) first.push_back(link);
-      std::sort(first.begin(), first.end(), [](Link a, Link b) {
-        return a.target != b.target ? a.target < b.target : a.source < b.source;
-      });
+      std::sort(first.begin(), first.end(),
+                [](Link a, Link b) { return a.target != b.target ? a.target < b.target : a.source < b.source; });
       auto* out = orders.positions.data() + links.offsets[s];
       for (const auto link : first) *out++ = link.source;
       orders.offsets[s + 1] = static_cast<std::int64_t>(first.size());

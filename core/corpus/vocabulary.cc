@@ -21,9 +21,7 @@ std::size_t Vocabulary::slot(std::string_view wanted) const {
   return at;
 }
 
-WordId Vocabulary::find(std::string_view wanted) const {
-  return table_.empty() ? kUnknownWord : table_[slot(wanted)];
-}
+WordId Vocabulary::find(std::string_view wanted) const { return table_.empty() ? kUnknownWord : table_[slot(wanted)]; }
 
 WordId Vocabulary::add(std::string_view wanted) {
   if (2 * (size() + 1) > table_.size()) grow();

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -154,7 +154,7 @@ class Artefact:
         file = self.path / f"{name}.npy"
         try:
             # An empty file cannot be mapped.
-            mode = "r" if all(expected["shape"]) else None
+            mode: Literal["r"] | None = "r" if all(expected["shape"]) else None
             array: npt.NDArray[Any] = np.load(file, mmap_mode=mode, allow_pickle=False)
         except (OSError, ValueError) as error:
             raise ArtefactError(f"{file}: damaged or missing ({error}); build the artefact again") from error

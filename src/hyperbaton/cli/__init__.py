@@ -17,7 +17,7 @@ import pkgutil
 import sys
 import typing
 from collections.abc import Callable
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,13 +63,18 @@ def build(only: str | None = None) -> typer.Typer:
     return app
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"hyperbaton {metadata.version('hyperbaton')}")
+        raise typer.Exit
+
+
 def _program(
-    version_: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more on stderr.")] = False,
 ) -> None:
-    if version_:
-        print(f"hyperbaton {version('hyperbaton')}")
-        raise typer.Exit
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="hyperbaton: %(message)s")
 
 
@@ -85,8 +90,8 @@ def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
             for opt in options_of(kind):
                 help = opt.help + (f" ({', '.join(opt.choices)})" if opt.choices else "")
                 flags = [f"--{opt.flag}/--no-{opt.flag}"] if opt.type is bool else [f"--{opt.flag}"]
-                limits = {"min": opt.minimum, "max": opt.maximum} if opt.type in (int, float) else {}
-                annotation = Annotated[opt.type, typer.Option(*flags, help=help, **limits)]
+                limits: dict[str, Any] = {"min": opt.minimum, "max": opt.maximum} if opt.type in (int, float) else {}
+                annotation = Annotated.__class_getitem__((opt.type, typer.Option(*flags, help=help, **limits)))
                 parameters.append(
                     inspect.Parameter(
                         opt.name, inspect.Parameter.KEYWORD_ONLY, default=opt.default, annotation=annotation
@@ -110,7 +115,7 @@ def main() -> None:
     """Run the program and turn failures into one line and an exit status."""
     known = verbs()
     first = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
-    completing = any(name.startswith("_HYPERBATON_COMPLETE") or name.startswith("_TYPER") for name in os.environ)
+    completing = any(name.startswith(("_HYPERBATON_COMPLETE", "_TYPER")) for name in os.environ)
     app = build(only=first if first in known and not completing else None)
     try:
         app()

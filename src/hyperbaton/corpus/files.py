@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypeVar, cast
+from typing import Any, BinaryIO, Protocol, TypeVar, cast
 
 import zstandard
 
@@ -58,7 +58,7 @@ def read_pieces(path: AnyPath) -> Iterator[bytes]:
         raise InputError(f"cannot be read: {error.strerror or error}", name) from error
 
 
-def _decompressing(kind: str, raw: io.BufferedReader) -> BinaryIO:
+def _decompressing(kind: str, raw: io.BufferedReader[Any]) -> BinaryIO:
     if kind == "gzip":
         return cast(BinaryIO, gzip.GzipFile(fileobj=raw, mode="rb"))
     if kind == "xz":
@@ -71,7 +71,7 @@ def _decompressing(kind: str, raw: io.BufferedReader) -> BinaryIO:
 class _StrictZstd:
     """Reads zstd frames and, unlike the library's stream, complains when the last one is cut off."""
 
-    def __init__(self, raw: io.BufferedReader) -> None:
+    def __init__(self, raw: io.BufferedReader[Any]) -> None:
         self.raw, self.rest, self.frame = raw, b"", zstandard.ZstdDecompressor().decompressobj()
 
     def read(self, size: int) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Vocabulary:
         """All words, in order."""
         text = bytes(self.bytes)
         ends = self.offsets.tolist()
-        return [text[a:b].decode("utf-8") for a, b in zip(ends, ends[1:], strict=False)]
+        return [text[a:b].decode("utf-8") for a, b in pairwise(ends)]
 
     @cached_property
     def lookup(self) -> _core.Vocabulary:
