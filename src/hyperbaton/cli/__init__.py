@@ -91,7 +91,7 @@ def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
                 help = opt.help + (f" ({', '.join(opt.choices)})" if opt.choices else "")
                 flags = [f"--{opt.flag}/--no-{opt.flag}"] if opt.type is bool else [f"--{opt.flag}"]
                 limits: dict[str, Any] = {"min": opt.minimum, "max": opt.maximum} if opt.type in (int, float) else {}
-                annotation = Annotated.__class_getitem__((opt.type, typer.Option(*flags, help=help, **limits)))
+                annotation = Annotated[opt.type, typer.Option(*flags, help=help, **limits)]  # type: ignore[name-defined]
                 parameters.append(
                     inspect.Parameter(
                         opt.name, inspect.Parameter.KEYWORD_ONLY, default=opt.default, annotation=annotation
