@@ -56,22 +56,31 @@ HYPERBATON_BINDINGS(corpus) {
       .def(
           "faults",
           [](const TextBuilder& self) {
-            std::vector<std::pair<std::int64_t, std::string>> list;
-            for (const auto& [line, fault] : self.faults()) list.emplace_back(line, describe(fault));
-            return list;
+            std::vector<std::int64_t> lines;
+            std::vector<std::uint8_t> kinds;
+            for (const auto& [line, fault] : self.faults()) {
+              lines.push_back(line);
+              kinds.push_back(static_cast<std::uint8_t>(fault));
+            }
+            return nb::make_tuple(to_numpy(std::move(lines)), to_numpy(std::move(kinds)));
           },
-          "(0-based line, what was wrong) of the lines that repair emptied.");
+          "0-based lines that repair emptied, and what was wrong with each, see describe_fault.");
+
+  m.def(
+      "describe_fault", [](std::uint8_t kind) { return describe(static_cast<LineFault>(kind)); }, "kind"_a,
+      "What a person is told about a kind of fault.");
 
   m.def(
       "format_text",
       [](const Array<std::uint32_t>& tokens, const Array<std::int64_t>& offsets, const Array<std::uint8_t>& bytes,
          const Array<std::int64_t>& byte_offsets, const Array<std::int64_t>& sentences) {
-        std::string text;
+        const TextView text{view(tokens), view(offsets), view(bytes), view(byte_offsets)};
+        std::string out;
         {
           const nb::gil_scoped_release release;
-          text = format_text(view(tokens), view(offsets), view(bytes), view(byte_offsets), view(sentences));
+          out = format_text(text, view(sentences));
         }
-        return nb::bytes(text.data(), text.size());
+        return nb::bytes(out.data(), out.size());
       },
       "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentences"_a,
       "The sentences as lines of text.");

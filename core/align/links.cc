@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::string_view kBlanks = " ";
 
-std::string quoted(std::string_view token) {
-  constexpr std::size_t longest = 40;
-  std::string shown = "'";
-  for (const char c : token.substr(0, longest)) shown.push_back(static_cast<unsigned char>(c) < 0x20 ? '?' : c);
-  return shown + (token.size() > longest ? "…'" : "'");
-}
-
 // Parse a whole token as a decimal number; -1 if it is not one.
 long parse_number(std::string_view token) {
   long value = -1;
@@ -149,6 +142,7 @@ void GizaReader::finish() {
 }
 
 std::string format_links(LinksView links, std::span<const std::int64_t> sentences) {
+  check_sentences(sentences, links.offsets.size() - 1);
   std::string text;
   char number[8];
   const auto append = [&](unsigned value) {

@@ -1,8 +1,14 @@
 #include "corpus/text.hh"
 
+#include <algorithm>
+
 #include "base/errors.hh"
 
 namespace hyperbaton {
+
+namespace {
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+}
 
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -46,10 +52,9 @@ std::string describe(LineFault fault) {
 }
 
 LineFault TextBuilder::add_tokens(std::string_view line) {
-  const std::string_view mark = "\xef\xbb\xbf";
-  if (line.starts_with(mark)) {
+  if (line.starts_with(kByteOrderMark)) {
     if (!repair_) return LineFault::ByteOrderMark;
-    line.remove_prefix(mark.size());
+    line.remove_prefix(kByteOrderMark.size());
   }
   std::size_t start = 0, at = 0;
   const auto end_token = [&]() -> LineFault {
@@ -90,21 +95,69 @@ void TextBuilder::add_line(std::string_view line) {
   offsets_.push_back(static_cast<std::int64_t>(tokens_.size()));
 }
 
-std::string format_text(std::span<const WordId> tokens, std::span<const std::int64_t> offsets,
-                        std::span<const std::uint8_t> vocabulary_bytes,
-                        std::span<const std::int64_t> vocabulary_offsets, std::span<const std::int64_t> sentences) {
-  std::string text;
-  const auto* bytes = reinterpret_cast<const char*>(vocabulary_bytes.data());
-  for (const auto s : sentences) {
-    for (auto i = offsets[s]; i < offsets[s + 1]; ++i) {
-      if (i > offsets[s]) text.push_back(' ');
-      const WordId id = tokens[i];
-      text.append(bytes + vocabulary_offsets[id],
-                  static_cast<std::size_t>(vocabulary_offsets[id + 1] - vocabulary_offsets[id]));
+LineFault find_fault(std::string_view line, bool tabs) {
+  if (line.starts_with(kByteOrderMark)) return LineFault::ByteOrderMark;
+  for (std::size_t at = 0; at < line.size();) {
+    const auto c = static_cast<unsigned char>(line[at]);
+    if (c >= 0x80) {
+      const std::size_t length = utf8_length(line.substr(at));
+      if (length == 0) return LineFault::NotUtf8;
+      at += length;
+      continue;
     }
-    text.push_back('\n');
+    if (c == '\r') return LineFault::CarriageReturn;
+    if ((c < 0x20 || c == 0x7f) && !(tabs && c == '\t')) return LineFault::Control;
+    ++at;
   }
-  return text;
+  return LineFault::Fine;
+}
+
+std::string quoted(std::string_view token) {
+  constexpr std::size_t longest = 40;  // bytes
+  std::string shown = "'";
+  while (!token.empty() && shown.size() < longest) {
+    const std::size_t length = utf8_length(token);
+    const auto c = static_cast<unsigned char>(token[0]);
+    if (length == 0 || c < 0x20 || c == 0x7f) {
+      shown.push_back('?');
+    } else {
+      shown.append(token.substr(0, length));
+    }
+    token.remove_prefix(length == 0 ? 1 : length);
+  }
+  return shown + (token.empty() ? "'" : "…'");
+}
+
+void TextView::check() const {
+  const auto fits = [](std::span<const std::int64_t> starts, std::size_t size) {
+    return !starts.empty() && starts.front() == 0 && starts.back() == static_cast<std::int64_t>(size) &&
+           std::is_sorted(starts.begin(), starts.end());
+  };
+  if (!fits(offsets, tokens.size())) throw Error("sentence offsets do not fit the tokens");
+  if (!fits(word_offsets, bytes.size())) throw Error("vocabulary offsets do not fit its bytes");
+  const auto n_words = static_cast<WordId>(word_offsets.size() - 1);
+  if (std::any_of(tokens.begin(), tokens.end(), [&](WordId id) { return id >= n_words; }))
+    throw Error("tokens that are not in the vocabulary");
+}
+
+void check_sentences(std::span<const std::int64_t> sentences, std::size_t n) {
+  for (const auto s : sentences)
+    if (s < 0 || static_cast<std::size_t>(s) >= n)
+      throw Error("sentence " + std::to_string(s) + " of " + std::to_string(n));
+}
+
+std::string format_text(const TextView& text, std::span<const std::int64_t> sentences) {
+  check_sentences(sentences, text.n_sentences());
+  std::string out;
+  for (const auto number : sentences) {
+    const auto s = static_cast<std::size_t>(number);
+    for (std::size_t i = 0; i < text.length(s); ++i) {
+      if (i > 0) out.push_back(' ');
+      out.append(text.word(s, i));
+    }
+    out.push_back('\n');
+  }
+  return out;
 }
 
 }  // namespace hyperbaton

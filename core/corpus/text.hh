@@ -19,6 +19,36 @@ inline constexpr std::size_t kMaxSentenceLength = 60000;  // positions are 16-bi
 // The number of bytes of the first UTF-8 character of `text`, 0 if it is not one.
 std::size_t utf8_length(std::string_view text);
 
+// What is wrong with a line of which only the words are to be taken; the line may contain tabs if `tabs` is set.
+LineFault find_fault(std::string_view line, bool tabs);
+
+// A token for a message: in quotes, shortened, always valid UTF-8 without control characters.
+std::string quoted(std::string_view token);
+
+// A text that somebody else holds: sentence s is tokens[offsets[s] .. offsets[s+1]), word i of the vocabulary
+// bytes[word_offsets[i] .. word_offsets[i+1]).
+struct TextView {
+  std::span<const WordId> tokens;
+  std::span<const std::int64_t> offsets;
+  std::span<const std::uint8_t> bytes;
+  std::span<const std::int64_t> word_offsets;
+
+  // Throws Error unless all four fit each other.
+  void check() const;
+  std::size_t n_sentences() const { return offsets.size() - 1; }
+  std::size_t length(std::size_t s) const { return static_cast<std::size_t>(offsets[s + 1] - offsets[s]); }
+  std::string_view word(WordId id) const {
+    return {reinterpret_cast<const char*>(bytes.data()) + word_offsets[id],
+            static_cast<std::size_t>(word_offsets[id + 1] - word_offsets[id])};
+  }
+  std::string_view word(std::size_t s, std::size_t i) const {
+    return word(tokens[static_cast<std::size_t>(offsets[s]) + i]);
+  }
+};
+
+// Throws Error unless every sentence number is one of a text of n sentences.
+void check_sentences(std::span<const std::int64_t> sentences, std::size_t n);
+
 // Cuts a stream of bytes into lines. feed() may be given any pieces; a last line needs no newline.
 class LineSplitter {
  public:
@@ -86,9 +116,7 @@ class TextBuilder {
 // What a person is told about a fault.
 std::string describe(LineFault fault);
 
-// Sentences [begin, end) as text, tokens joined by one space, each line ended by a newline.
-std::string format_text(std::span<const WordId> tokens, std::span<const std::int64_t> offsets,
-                        std::span<const std::uint8_t> vocabulary_bytes,
-                        std::span<const std::int64_t> vocabulary_offsets, std::span<const std::int64_t> sentences);
+// The chosen sentences as text, tokens joined by one space, each line ended by a newline.
+std::string format_text(const TextView& text, std::span<const std::int64_t> sentences);
 
 }  // namespace hyperbaton

@@ -2,6 +2,7 @@
 
 #include "base/errors.hh"
 #include "base/hash.hh"
+#include "corpus/text.hh"
 
 namespace hyperbaton {
 
@@ -40,7 +41,7 @@ void Vocabulary::grow() {
   table_.assign(n_slots, kUnknownWord);
   for (WordId id = 0; id < size(); ++id) {
     WordId& entry = table_[slot(word(id))];
-    if (entry != kUnknownWord) throw Error("vocabulary holds a word twice: " + std::string(word(id)));
+    if (entry != kUnknownWord) throw Error("vocabulary holds a word twice: " + quoted(word(id)));
     entry = id;
   }
 }

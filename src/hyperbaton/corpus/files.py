@@ -32,9 +32,14 @@ PIECE = 1 << 20
 _MAGIC = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
+def shown(path: AnyPath) -> str:
+    """What a file that is read is called in messages."""
+    return "standard input" if os.fspath(path) == "-" else os.fspath(path)
+
+
 def read_pieces(path: AnyPath) -> Iterator[bytes]:
     """Yield the bytes of a file, decompressed, in pieces."""
-    name = "standard input" if os.fspath(path) == "-" else path
+    name = shown(path)
     n_lines, kind = 0, "file"
     try:
         with contextlib.ExitStack() as stack:
@@ -53,7 +58,7 @@ def read_pieces(path: AnyPath) -> Iterator[bytes]:
     except FileNotFoundError as error:
         raise InputError("no such file", name) from error
     except (EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError, gzip.BadGzipFile) as error:
-        raise InputError(f"the {kind} file is damaged or cut off after this line ({error})", name, n_lines) from error
+        raise InputError(f"the {kind} file is damaged or cut off in this line ({error})", name, n_lines + 1) from error
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", name) from error
 
@@ -106,13 +111,26 @@ def feed(reader: Reader, path: AnyPath) -> None:
         reader.finish()
     except LineError as error:
         message, line = error.args
-        raise InputError(message, "standard input" if os.fspath(path) == "-" else path, line) from error
+        raise InputError(message, shown(path), line) from error
+
+
+def feed_lines(reader: Reader, lines: Iterable[str]) -> None:
+    """Feed lines in memory to a reader of the core, naming the line in its errors."""
+    try:
+        for n, line in enumerate(lines, start=1):
+            if "\n" in line:
+                raise LineError("the sentence contains a line end", n)
+            # Lone surrogates are for the reader to complain about.
+            reader.feed(line.encode("utf-8", "surrogatepass") + b"\n")
+        reader.finish()
+    except LineError as error:
+        message, number = error.args
+        raise InputError(f"sentence {number}: {message}") from error
 
 
 def read_lines(path: AnyPath) -> Iterator[str]:
     """Yield the lines of a small text file, without their ends."""
-    rest = b""
-    n = 0
+    rest, n = b"", 0
     for piece in read_pieces(path):
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
@@ -126,7 +144,7 @@ def _decode(line: bytes, path: AnyPath, n: int) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError("not valid UTF-8", path, n) from error
+        raise InputError("not valid UTF-8", shown(path), n) from error
 
 
 def write_pieces(path: AnyPath, pieces: Iterable[bytes]) -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.store import Arrays
-from hyperbaton.corpus.files import AnyPath, feed
+from hyperbaton.corpus.files import AnyPath, feed, feed_lines, shown
 
 WordIds = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
@@ -59,6 +59,15 @@ class Vocabulary:
     def lookup(self) -> _core.Vocabulary:
         return _core.Vocabulary(self.bytes, self.offsets)
 
+    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """Everything as named arrays, for the store."""
+        return {f"{prefix}.bytes": self.bytes, f"{prefix}.offsets": self.offsets}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, prefix: str) -> Vocabulary:
+        """The inverse of `arrays`."""
+        return cls(arrays[f"{prefix}.bytes"], arrays[f"{prefix}.offsets"])
+
 
 def gather(offsets: Offsets, sentences: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Offsets]:
     """Where the items of chosen sentences lie, and their new offsets.
@@ -96,15 +105,13 @@ class Text:
         """
         builder = _core.TextBuilder(_copy(vocabulary), False)
         feed(builder, path)
-        return cls._take(builder, str(path))
+        return cls._take(builder, shown(path))
 
     @classmethod
     def of(cls, sentences: Sequence[str], vocabulary: Vocabulary | None = None) -> Text:
         """Make a text from sentences in memory."""
         builder = _core.TextBuilder(_copy(vocabulary), False)
-        for sentence in sentences:
-            builder.feed(sentence.encode("utf-8") + b"\n")
-        builder.finish()
+        feed_lines(builder, sentences)
         return cls._take(builder, None)
 
     @classmethod
@@ -129,6 +136,11 @@ class Text:
         return int(self.offsets[-1])
 
     @property
+    def columns(self) -> tuple[WordIds, Offsets, npt.NDArray[np.uint8], Offsets]:
+        """What the core asks for where it needs the words of a text: tokens, offsets, and the vocabulary's two."""
+        return self.tokens, self.offsets, self.vocabulary.bytes, self.vocabulary.offsets
+
+    @property
     def lengths(self) -> npt.NDArray[np.int64]:
         return np.diff(self.offsets)
 
@@ -140,24 +152,21 @@ class Text:
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The chosen sentences as lines of text, in pieces."""
         chosen = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
-        words = self.vocabulary
         for block in np.array_split(chosen, max(1, len(chosen) // 10_000)):
-            yield _core.format_text(self.tokens, self.offsets, words.bytes, words.offsets, np.ascontiguousarray(block))
+            yield _core.format_text(*self.columns, np.ascontiguousarray(block))
 
     def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for the store."""
         return {
             f"{prefix}.tokens": self.tokens,
             f"{prefix}.offsets": self.offsets,
-            f"{prefix}.vocabulary.bytes": self.vocabulary.bytes,
-            f"{prefix}.vocabulary.offsets": self.vocabulary.offsets,
+            **self.vocabulary.arrays(f"{prefix}.vocabulary"),
         }
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Text:
         """The inverse of `arrays`, names without the prefix."""
-        vocabulary = Vocabulary(arrays["vocabulary.bytes"], arrays["vocabulary.offsets"])
-        return cls(arrays["tokens"], arrays["offsets"], vocabulary)
+        return cls(arrays["tokens"], arrays["offsets"], Vocabulary.from_arrays(arrays, "vocabulary"))
 
 
 def _copy(vocabulary: Vocabulary | None) -> _core.Vocabulary:

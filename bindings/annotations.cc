@@ -1,0 +1,103 @@
+#include "corpus/conllu.hh"
+#include "corpus/trees.hh"
+#include "module.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+using Ids = Array<std::uint32_t>;
+using Offsets = Array<std::int64_t>;
+using Bytes = Array<std::uint8_t>;
+using Labels = Array<std::uint16_t>;
+
+template <class Reader>
+void def_feed(nb::class_<Reader>& reader) {
+  using namespace nb::literals;
+  reader
+      .def(
+          "feed",
+          [](Reader& self, const nb::bytes& piece) {
+            const std::string_view bytes(piece.c_str(), piece.size());
+            const nb::gil_scoped_release release;
+            self.feed(bytes);
+          },
+          "piece"_a)
+      .def("finish", [](Reader& self) { self.finish(); });
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(annotations) {
+  using namespace nb::literals;
+
+  // The readers keep views of the text's arrays, so Python must keep those alive.
+  nb::class_<TreeReader> trees(m, "TreeReader", "Reads bracketed trees whose leaves are the tokens of a text.");
+  trees.def(
+      "__init__",
+      [](TreeReader* self, const Ids& tokens, const Offsets& offsets, const Bytes& bytes, const Offsets& byte_offsets) {
+        new (self) TreeReader({view(tokens), view(offsets), view(bytes), view(byte_offsets)});
+      },
+      "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, nb::keep_alive<1, 2>(),
+      nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
+  def_feed(trees);
+  trees
+      .def(
+          "take",
+          [](TreeReader& self) {
+            auto columns = self.take();
+            return nb::make_tuple(to_numpy(std::move(columns.labels)), to_numpy(std::move(columns.begins)),
+                                  to_numpy(std::move(columns.ends)), to_numpy(std::move(columns.parents)),
+                                  to_numpy(std::move(columns.offsets)));
+          },
+          "Labels, begins, ends, parents and sentence offsets; call once, at the end.")
+      .def("labels", [](const TreeReader& self) { return self.labels(); });
+
+  m.def(
+      "format_trees",
+      [](const Labels& labels, const Labels& begins, const Labels& ends, const Array<std::int32_t>& parents,
+         const Offsets& offsets, const Vocabulary& vocabulary, const Ids& tokens, const Offsets& token_offsets,
+         const Bytes& bytes, const Offsets& byte_offsets, const Offsets& sentences) {
+        const TreesView columns{view(labels), view(begins), view(ends), view(parents), view(offsets)};
+        const TextView text{view(tokens), view(token_offsets), view(bytes), view(byte_offsets)};
+        std::string out;
+        {
+          const nb::gil_scoped_release release;
+          out = format_trees(columns, vocabulary, text, view(sentences));
+        }
+        return nb::bytes(out.data(), out.size());
+      },
+      "labels"_a, "begins"_a, "ends"_a, "parents"_a, "offsets"_a, "vocabulary"_a, "tokens"_a, "token_offsets"_a,
+      "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentences"_a, "The sentences' trees as bracketed text.");
+
+  nb::class_<ConlluReader> conllu(m, "ConlluReader", "Reads CoNLL-U, with or without a text to check it against.");
+  conllu.def("__init__", [](ConlluReader* self) { new (self) ConlluReader(std::nullopt); })
+      .def(
+          "__init__",
+          [](ConlluReader* self, const Ids& tokens, const Offsets& offsets, const Bytes& bytes,
+             const Offsets& byte_offsets) {
+            new (self) ConlluReader(TextView{view(tokens), view(offsets), view(bytes), view(byte_offsets)});
+          },
+          "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
+  def_feed(conllu);
+  conllu
+      .def(
+          "take",
+          [](ConlluReader& self) {
+            auto columns = self.take();
+            return nb::make_tuple(to_numpy(std::move(columns.heads)), to_numpy(std::move(columns.relations)),
+                                  to_numpy(std::move(columns.upos)), to_numpy(std::move(columns.xpos)),
+                                  to_numpy(std::move(columns.offsets)));
+          },
+          "Heads, relations, UPOS, XPOS and sentence offsets; call once, at the end.")
+      .def(
+          "take_tokens", [](ConlluReader& self) { return to_numpy(self.take_tokens()); },
+          "Token numbers of the text that was built, where none was given; call once, at the end.")
+      .def("words", [](const ConlluReader& self) { return self.words(); })
+      .def("relations", [](const ConlluReader& self) { return self.relations(); })
+      .def("upos", [](const ConlluReader& self) { return self.upos(); })
+      .def("xpos", [](const ConlluReader& self) { return self.xpos(); });
+}
+
+}  // namespace hyperbaton::bindings

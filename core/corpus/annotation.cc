@@ -1,0 +1,95 @@
+#include "corpus/annotation.hh"
+
+#include <array>
+#include <limits>
+
+#include "base/errors.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+struct Escape {
+  std::string_view escaped, plain;
+};
+
+constexpr std::array<Escape, 10> kEntities{{
+    {"&amp;", "&"},
+    {"&apos;", "'"},
+    {"&quot;", "\""},
+    {"&lt;", "<"},
+    {"&gt;", ">"},
+    {"&#124;", "|"},
+    {"&#91;", "["},
+    {"&#93;", "]"},
+    {"&bra;", "["},
+    {"&ket;", "]"},
+}};
+
+constexpr std::array<Escape, 10> kTreebank{{
+    {"-LRB-", "("},
+    {"-RRB-", ")"},
+    {"-LSB-", "["},
+    {"-RSB-", "]"},
+    {"-LCB-", "{"},
+    {"-RCB-", "}"},
+    {"\\/", "/"},
+    {"\\*", "*"},
+    {"``", "\""},
+    {"''", "\""},
+}};
+
+// One pass from left to right, so that what an escape gives is not read as the start of another.
+template <std::size_t n>
+std::string replace_all(std::string_view word, const std::array<Escape, n>& escapes) {
+  std::string plain;
+  while (!word.empty()) {
+    bool found = false;
+    for (const auto& escape : escapes) {
+      if (!word.starts_with(escape.escaped)) continue;
+      plain.append(escape.plain);
+      word.remove_prefix(escape.escaped.size());
+      found = true;
+      break;
+    }
+    if (found) continue;
+    plain.push_back(word.front());
+    word.remove_prefix(1);
+  }
+  return plain;
+}
+
+std::string plain_word(std::string_view word) { return replace_all(replace_all(word, kEntities), kTreebank); }
+
+}  // namespace
+
+bool same_word(std::string_view annotated, std::string_view word) {
+  return annotated == word || plain_word(annotated) == plain_word(word);
+}
+
+std::uint16_t add_label(Vocabulary& labels, std::string_view label, std::size_t line) {
+  const WordId id = labels.add(label);
+  constexpr WordId most = std::numeric_limits<std::uint16_t>::max();
+  if (id >= most) throw LineError(line, "more than " + std::to_string(most) + " different labels");
+  return static_cast<std::uint16_t>(id);
+}
+
+void check_word(std::string_view annotated, const TextView& text, std::size_t sentence, std::size_t position,
+                std::size_t line) {
+  const auto place = " of the text's line " + std::to_string(sentence + 1);
+  if (position >= text.length(sentence))
+    throw LineError(line, "word " + std::to_string(position + 1) + ", " + quoted(annotated) +
+                              ", is one more than the " + std::to_string(text.length(sentence)) + place);
+  const auto word = text.word(sentence, position);
+  if (!same_word(annotated, word))
+    throw LineError(line, "word " + std::to_string(position + 1) + " is " + quoted(annotated) + ", that" + place +
+                              " is " + quoted(word));
+}
+
+void check_length(std::size_t n_words, const TextView& text, std::size_t sentence, std::size_t line) {
+  if (n_words != text.length(sentence))
+    throw LineError(line, std::to_string(n_words) + " words for the " + std::to_string(text.length(sentence)) +
+                              " of the text's line " + std::to_string(sentence + 1));
+}
+
+}  // namespace hyperbaton

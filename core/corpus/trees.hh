@@ -1,0 +1,66 @@
+// Constituency trees as flat arrays, read from and written as bracketed text.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "corpus/text.hh"
+
+namespace hyperbaton {
+
+// The nodes of all trees, each tree in pre-order (so a parent comes before its children and a node's descendants
+// follow it). Nodes are brackets; the words below them are the tokens of the text. A sentence without a tree has
+// no nodes.
+struct TreesBuffer {
+  std::vector<std::uint16_t> labels;
+  std::vector<std::uint16_t> begins, ends;  // the tokens a node covers, half-open
+  std::vector<std::int32_t> parents;        // counted from the sentence's first node; -1 for the root
+  std::vector<std::int64_t> offsets{0};     // of sentences into the nodes
+};
+
+struct TreesView {
+  std::span<const std::uint16_t> labels, begins, ends;
+  std::span<const std::int32_t> parents;
+  std::span<const std::int64_t> offsets;
+};
+
+// Reads one bracketed tree per line, (S (NP (PRP he)) (VP (VBZ eats))), whose leaves are the tokens of the text.
+//
+// An empty line, or brackets without a word (as parsers print when they fail), is a sentence without a tree. A
+// file whose first line starts with a number and a tab is sparse: each line is the 1-based number of a sentence,
+// increasing, a tab, and its tree.
+class TreeReader {
+ public:
+  explicit TreeReader(TextView text) : text_(text) { text_.check(); }
+  void feed(std::string_view piece) {
+    splitter_.feed(piece, [this](std::string_view line) { add_line(line); });
+  }
+  // Throws LineError where a file that is not sparse has fewer lines than the text.
+  void finish();
+  TreesBuffer take() { return std::move(trees_); }
+  const Vocabulary& labels() const { return labels_; }
+
+ private:
+  void add_line(std::string_view line);
+  void add_tree(std::string_view tree);
+  std::size_t sentence() const { return trees_.offsets.size() - 1; }
+  void end_sentence() { trees_.offsets.push_back(static_cast<std::int64_t>(trees_.labels.size())); }
+
+  enum class Format : std::uint8_t { Unknown, Dense, Sparse };
+
+  TextView text_;
+  LineSplitter splitter_;
+  Format format_ = Format::Unknown;
+  std::size_t n_lines_ = 0;
+  Vocabulary labels_;
+  TreesBuffer trees_;
+};
+
+// Bracketed text, one line per chosen sentence; brackets inside words as -LRB- and -RRB-.
+std::string format_trees(const TreesView& trees, const Vocabulary& labels, const TextView& text,
+                         std::span<const std::int64_t> sentences);
+
+}  // namespace hyperbaton

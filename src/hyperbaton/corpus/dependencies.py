@@ -1,0 +1,105 @@
+"""Dependency trees and tags from CoNLL-U files, as columns parallel to the tokens of a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.store import Arrays
+from hyperbaton.corpus.files import AnyPath, feed, shown
+from hyperbaton.corpus.tags import Labels, Tags
+from hyperbaton.corpus.text import Offsets, Text, Vocabulary, gather
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """Heads, relations and tags of the tokens of a text; sentence s has rows `offsets[s]` to `offsets[s + 1]`.
+
+    What a file leaves open is the label `_`.
+    """
+
+    heads: npt.NDArray[np.int32]  # (n_tokens,): position in the sentence, -1 for a root
+    relations: Labels  # (n_tokens,)
+    upos: Labels
+    xpos: Labels
+    offsets: Offsets
+    relation_vocabulary: Vocabulary
+    upos_vocabulary: Vocabulary
+    xpos_vocabulary: Vocabulary
+
+    @classmethod
+    def read(cls, path: AnyPath, text: Text) -> Dependencies:
+        """Read the CoNLL-U file of a text and check its words; an empty line of the text has no sentence there."""
+        reader = _core.ConlluReader(*text.columns)
+        feed(reader, path)
+        return cls._take(reader)
+
+    @classmethod
+    def _take(cls, reader: _core.ConlluReader) -> Dependencies:
+        vocabularies = (reader.relations(), reader.upos(), reader.xpos())
+        return cls(*reader.take(), *(Vocabulary(*labels.arrays()) for labels in vocabularies))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def upos_tags(self) -> Tags:
+        """The universal tags alone."""
+        return Tags(self.upos, self.offsets, self.upos_vocabulary)
+
+    @property
+    def xpos_tags(self) -> Tags:
+        """The language's own tags alone."""
+        return Tags(self.xpos, self.offsets, self.xpos_vocabulary)
+
+    def select(self, sentences: npt.ArrayLike) -> Dependencies:
+        """The rows of the chosen sentences, in that order."""
+        where, offsets = gather(self.offsets, np.asarray(sentences, np.int64))
+        return replace(
+            self,
+            heads=self.heads[where],
+            relations=self.relations[where],
+            upos=self.upos[where],
+            xpos=self.xpos[where],
+            offsets=offsets,
+        )
+
+    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """Everything as named arrays, for the store."""
+        return {
+            f"{prefix}.heads": self.heads,
+            f"{prefix}.relations": self.relations,
+            f"{prefix}.upos": self.upos,
+            f"{prefix}.xpos": self.xpos,
+            f"{prefix}.offsets": self.offsets,
+            **self.relation_vocabulary.arrays(f"{prefix}.relation_vocabulary"),
+            **self.upos_vocabulary.arrays(f"{prefix}.upos_vocabulary"),
+            **self.xpos_vocabulary.arrays(f"{prefix}.xpos_vocabulary"),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Dependencies:
+        """The inverse of `arrays`, names without the prefix."""
+        return cls(
+            heads=arrays["heads"],
+            relations=arrays["relations"],
+            upos=arrays["upos"],
+            xpos=arrays["xpos"],
+            offsets=arrays["offsets"],
+            relation_vocabulary=Vocabulary.from_arrays(arrays, "relation_vocabulary"),
+            upos_vocabulary=Vocabulary.from_arrays(arrays, "upos_vocabulary"),
+            xpos_vocabulary=Vocabulary.from_arrays(arrays, "xpos_vocabulary"),
+        )
+
+
+def read_conllu(path: AnyPath) -> tuple[Text, Dependencies]:
+    """Read text and annotation from a CoNLL-U file alone; a space inside a word becomes `_`."""
+    reader = _core.ConlluReader()
+    feed(reader, path)
+    words = Vocabulary(*reader.words().arrays())
+    dependencies = Dependencies._take(reader)
+    return Text(reader.take_tokens(), dependencies.offsets, words, shown(path)), dependencies

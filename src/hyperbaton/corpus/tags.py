@@ -1,0 +1,91 @@
+"""One label for each token: part-of-speech tags, or the classes of the words.
+
+On disk a line of labels between spaces for each line of the text, as many labels as tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.store import Arrays
+from hyperbaton.corpus.files import AnyPath, shown
+from hyperbaton.corpus.text import Offsets, Text, Vocabulary, gather
+
+Labels = npt.NDArray[np.uint16]
+MAX_LABELS = np.iinfo(np.uint16).max
+
+
+@dataclass(frozen=True)
+class Tags:
+    """Labels parallel to the tokens of a text: those of sentence s are `labels[offsets[s]:offsets[s + 1]]`.
+
+    >>> tags = Tags.of(["PRP VBZ", ""], Text.of(["he eats", ""]))
+    >>> tags[0], tags.vocabulary.word(tags.labels[1])
+    (['PRP', 'VBZ'], 'VBZ')
+    """
+
+    labels: Labels  # (n_tokens,)
+    offsets: Offsets
+    vocabulary: Vocabulary
+
+    @classmethod
+    def read(cls, path: AnyPath, text: Text) -> Tags:
+        """Read the labels of a text, plain or compressed, and check that each line has one for each token."""
+        return cls._check(Text.read(path), text, shown(path))
+
+    @classmethod
+    def of(cls, lines: Sequence[str], text: Text) -> Tags:
+        """Make labels from lines in memory."""
+        return cls._check(Text.of(lines), text, None)
+
+    @classmethod
+    def _check(cls, labels: Text, text: Text, path: str | None) -> Tags:
+        where = text.path or "the text"
+        if len(labels) != len(text):
+            what = f"{len(labels)} lines of labels for the {len(text)} lines of {where}"
+            raise InputError(what, path, min(len(labels), len(text)) + 1)
+        differs = labels.lengths != text.lengths
+        if differs.any():
+            s = int(np.argmax(differs))
+            what = f"{labels.lengths[s]} labels for the {text.lengths[s]} tokens of line {s + 1} of {where}"
+            raise InputError(what, path, s + 1)
+        if len(labels.vocabulary) > MAX_LABELS:
+            raise InputError(f"more than {MAX_LABELS} different labels: is this a file of tags or classes?", path)
+        return cls(labels.tokens.astype(np.uint16), labels.offsets, labels.vocabulary)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, sentence: int) -> list[str]:
+        return self._text()[sentence]
+
+    def select(self, sentences: npt.ArrayLike) -> Tags:
+        """The labels of the chosen sentences, in that order."""
+        where, offsets = gather(self.offsets, np.asarray(sentences, np.int64))
+        return Tags(self.labels[where], offsets, self.vocabulary)
+
+    def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
+        """The labels of the chosen sentences as lines of text, in pieces."""
+        return self._text().pieces(sentences)
+
+    def _text(self) -> Text:
+        return Text(self.labels.astype(np.uint32), self.offsets, self.vocabulary)
+
+    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """Everything as named arrays, for the store."""
+        return {
+            f"{prefix}.labels": self.labels,
+            f"{prefix}.offsets": self.offsets,
+            **self.vocabulary.arrays(f"{prefix}.vocabulary"),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Tags:
+        """The inverse of `arrays`, names without the prefix."""
+        return cls(arrays["labels"], arrays["offsets"], Vocabulary.from_arrays(arrays, "vocabulary"))
