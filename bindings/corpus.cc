@@ -1,6 +1,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "corpus/line_filter.hh"
 #include "corpus/text.hh"
 #include "module.hh"
 
@@ -67,8 +68,31 @@ HYPERBATON_BINDINGS(corpus) {
           "0-based lines that repair emptied, and what was wrong with each, see describe_fault.");
 
   m.def(
+      "find_fault",
+      [](const nb::bytes& line) {
+        return static_cast<std::uint8_t>(find_fault(std::string_view(line.c_str(), line.size()), false));
+      },
+      "line"_a, "What is wrong with a line of raw text, see describe_fault; 0 if nothing is.");
+
+  m.def(
       "describe_fault", [](std::uint8_t kind) { return describe(static_cast<LineFault>(kind)); }, "kind"_a,
       "What a person is told about a kind of fault.");
+
+  nb::class_<LineFilter>(m, "LineFilter", "Passes on the lines of a file that were chosen, byte for byte.")
+      .def(
+          "__init__",
+          [](LineFilter* self, const Array<std::uint8_t>& keep) { new (self) LineFilter(view(keep)); }, "keep"_a)
+      .def(
+          "feed",
+          [](LineFilter& self, const nb::bytes& piece) {
+            const auto out = self.feed(std::string_view(piece.c_str(), piece.size()));
+            return nb::bytes(out.data(), out.size());
+          },
+          "piece"_a)
+      .def("finish", [](LineFilter& self) {
+        const auto out = self.finish();
+        return nb::bytes(out.data(), out.size());
+      });
 
   m.def(
       "format_text",

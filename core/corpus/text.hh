@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxSentenceLength = 60000;  // positions are 16-bi
 // The number of bytes of the first UTF-8 character of `text`, 0 if it is not one.
 std::size_t utf8_length(std::string_view text);
 
-// What is wrong with a line of which only the words are to be taken; the line may contain tabs if `tabs` is set.
+// What is wrong with a line, whatever its tokens are; it may contain tabs if `tabs` is set.
 LineFault find_fault(std::string_view line, bool tabs);
 
 // A token for a message: in quotes, shortened, always valid UTF-8 without control characters.

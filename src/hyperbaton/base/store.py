@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -71,18 +71,65 @@ def writing_folder(path: str | PathLike[str]) -> Iterator[Path]:
 @contextlib.contextmanager
 def writing_file(path: str | PathLike[str]) -> Iterator[Path]:
     """Give a file name to write to, and put that file in place of `path` when the block ends without an error."""
-    path = Path(path)
-    aside = _beside(path, "incomplete")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with writing_files([path]) as (aside,):
         yield aside
-        _fsync(aside)
-        aside.replace(path)
+
+
+@contextlib.contextmanager
+def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
+    """The same for several files that belong together: all of them appear, or none.
+
+    What is no ordinary file (a device, a pipe) is written to directly.
+    """
+    finals = [Path(os.path.realpath(path)) for path in paths]
+    if len(set(finals)) != len(finals):
+        raise ArtefactError(f"{paths[-1]}: the same file would be written twice")
+    asides = [path if _is_special(path) else _beside(path, "incomplete") for path in finals]
+    moves = [(aside, path) for aside, path in zip(asides, finals, strict=True) if aside != path]
+    try:
+        for _, path in moves:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        yield asides
+        for aside, _ in moves:
+            _fsync(aside)
+        _move_all(moves)
+        for folder in {path.parent for _, path in moves}:
+            _fsync(folder)
     except OSError as error:
-        raise ArtefactError(f"{path}: cannot be written: {error.strerror or error}") from error
+        names = ", ".join(map(str, paths))
+        raise ArtefactError(f"{names}: cannot be written: {error.strerror or error}") from error
     finally:
-        with contextlib.suppress(OSError):
-            aside.unlink()
+        for aside, _ in moves:
+            with contextlib.suppress(OSError):
+                aside.unlink()
+
+
+def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
+    """Move every file to its place; when one cannot be moved, put back what the others replaced."""
+    if len(moves) == 1:
+        aside, path = moves[0]
+        aside.replace(path)
+        return
+    done: list[tuple[Path, Path | None]] = []
+    try:
+        for aside, path in moves:
+            old = None
+            if path.exists():
+                old = _beside(path, "replaced")
+                old.unlink(missing_ok=True)
+                old.hardlink_to(path)
+            done.append((path, old))
+            aside.replace(path)
+    except BaseException:
+        for (aside, _), (path, old) in zip(moves, done, strict=False):
+            if old is not None:
+                old.replace(path)
+            elif not aside.exists():
+                path.unlink(missing_ok=True)
+        raise
+    for _, old in done:
+        if old is not None:
+            old.unlink(missing_ok=True)
 
 
 def save(
@@ -194,6 +241,10 @@ def hash_arrays(arrays: Arrays) -> str:
         digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
         digest.update(array.view(np.uint8).data if array.size else b"")
     return digest.hexdigest()
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _beside(path: Path, mark: str) -> Path:

@@ -13,8 +13,8 @@ import os
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeVar, cast
@@ -23,9 +23,10 @@ import zstandard
 
 from hyperbaton.base.errors import InputError, LineError
 from hyperbaton.base.progress import default_threads
-from hyperbaton.base.store import writing_file
+from hyperbaton.base.store import writing_files
 
 AnyPath = str | PathLike[str]
+S = TypeVar("S")
 T = TypeVar("T")
 
 PIECE = 1 << 20
@@ -103,10 +104,10 @@ class Reader(Protocol):
     def finish(self) -> None: ...
 
 
-def feed(reader: Reader, path: AnyPath) -> None:
-    """Feed a whole file to a reader of the core, naming file and line in its errors."""
+def feed(reader: Reader, path: AnyPath, pieces: Iterable[bytes] | None = None) -> None:
+    """Feed a whole file, or what was made of it, to a reader of the core, naming file and line in its errors."""
     try:
-        for piece in read_pieces(path):
+        for piece in read_pieces(path) if pieces is None else pieces:
             reader.feed(piece)
         reader.finish()
     except LineError as error:
@@ -128,50 +129,60 @@ def feed_lines(reader: Reader, lines: Iterable[str]) -> None:
         raise InputError(f"sentence {number}: {message}") from error
 
 
-def read_lines(path: AnyPath) -> Iterator[str]:
-    """Yield the lines of a small text file, without their ends."""
-    rest, n = b"", 0
+def read_byte_lines(path: AnyPath) -> Iterator[bytes]:
+    """Yield the lines of a file as they are, without their ends."""
+    rest = b""
     for piece in read_pieces(path):
         *lines, rest = (rest + piece).split(b"\n")
-        for line in lines:
-            n += 1
-            yield _decode(line, path, n)
+        yield from lines
     if rest:
-        yield _decode(rest, path, n + 1)
+        yield rest
 
 
-def _decode(line: bytes, path: AnyPath, n: int) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError("not valid UTF-8", shown(path), n) from error
+def read_lines(path: AnyPath) -> Iterator[str]:
+    """Yield the lines of a small text file, without their ends."""
+    for n, line in enumerate(read_byte_lines(path), start=1):
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError("not valid UTF-8", shown(path), n) from error
 
 
 def write_pieces(path: AnyPath, pieces: Iterable[bytes]) -> None:
     """Write pieces of text to a file, compressed as its name says; all or nothing. `-` is stdout."""
-    name = os.fspath(path)
-    if name == "-":
+    if os.fspath(path) == "-":
         for piece in pieces:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
-    encode: Callable[[bytes], bytes] = bytes
-    if name.endswith(".gz"):
-        encode = _gzip_member
-    elif name.endswith(".zst"):
-        encode = zstandard.compress
-    elif name.endswith(".xz"):
-        encode = lzma.compress
-    with writing_file(path) as aside, aside.open("wb") as file:
-        if encode is bytes:
-            file.writelines(pieces)
-        else:
-            # Each block is a member of its own, so blocks compress on all processors and the file is still one .gz.
-            file.writelines(_ordered_map(encode, _blocks(pieces, 4 << 20)))
+    write_files({os.fspath(path): pieces})
+
+
+def write_files(outputs: Mapping[str, Iterable[bytes]]) -> None:
+    """Write several files that belong together, each compressed as its name says: all of them, or none."""
+    with writing_files(list(outputs)) as asides:
+        for aside, (name, pieces) in zip(asides, outputs.items(), strict=True):
+            encode = _ENCODERS.get(Path(name).suffix)
+            with aside.open("wb") as file:
+                if encode is None:
+                    file.writelines(pieces)
+                else:
+                    # Each block is a member of its own: blocks compress on all processors, and the file is one .gz.
+                    with ThreadPoolExecutor(default_threads()) as pool:
+                        ahead = 2 * default_threads()
+                        file.writelines(ordered_map(pool, ahead, encode, _blocks(pieces, 4 << 20)))
 
 
 def _gzip_member(block: bytes) -> bytes:
     return gzip.compress(block, compresslevel=5, mtime=0)
+
+
+_ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": _gzip_member,
+    ".xz": lzma.compress,
+    ".zst": zstandard.compress,
+}
+COMPRESSIONS = tuple(_ENCODERS)
 
 
 def _blocks(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
@@ -188,14 +199,12 @@ def _blocks(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _ordered_map(function: Callable[[bytes], T], items: Iterable[bytes]) -> Iterator[T]:
-    """Map on all processors, results in order, a bounded number of items in flight."""
-    n_threads = default_threads()
-    with ThreadPoolExecutor(n_threads) as pool:
-        waiting: deque[Future[T]] = deque()
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) > 2 * n_threads:
-                yield waiting.popleft().result()
-        while waiting:
+def ordered_map(pool: Executor, ahead: int, function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+    """Map on the workers of a pool, results in order, at most `ahead` items in flight."""
+    waiting: deque[Future[T]] = deque()
+    for item in items:
+        waiting.append(pool.submit(function, item))
+        if len(waiting) > ahead:
             yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,13 @@ def gather(offsets: Offsets, sentences: npt.NDArray[np.int64]) -> tuple[npt.NDAr
     return where, new
 
 
+class Faults(NamedTuple):
+    """Lines that were emptied because they are broken, and what is wrong with each (`_core.describe_fault`)."""
+
+    lines: npt.NDArray[np.int64]  # 0-based
+    kinds: npt.NDArray[np.uint8]
+
+
 @dataclass(frozen=True)
 class Text:
     """Tokenized sentences: sentence s is `tokens[offsets[s]:offsets[s + 1]]`.
@@ -105,19 +112,30 @@ class Text:
         """
         builder = _core.TextBuilder(_copy(vocabulary), False)
         feed(builder, path)
-        return cls._take(builder, shown(path))
+        return cls.taken(builder, shown(path))[0]
+
+    @classmethod
+    def read_with_faults(cls, path: AnyPath, repair: bool) -> tuple[Text, Faults]:
+        """The same; with `repair`, broken lines become empty and are listed instead of being errors.
+
+        Byte order marks are then skipped, and carriage returns and tabs count as spaces.
+        """
+        builder = _core.TextBuilder(_core.Vocabulary(), repair)
+        feed(builder, path)
+        return cls.taken(builder, shown(path))
 
     @classmethod
     def of(cls, sentences: Sequence[str], vocabulary: Vocabulary | None = None) -> Text:
         """Make a text from sentences in memory."""
         builder = _core.TextBuilder(_copy(vocabulary), False)
         feed_lines(builder, sentences)
-        return cls._take(builder, None)
+        return cls.taken(builder, None)[0]
 
     @classmethod
-    def _take(cls, builder: _core.TextBuilder, path: str | None) -> Text:
+    def taken(cls, builder: _core.TextBuilder, path: str | None) -> tuple[Text, Faults]:
+        """The text out of a builder that is finished, and the lines it had to empty."""
         tokens, offsets = builder.take()
-        return cls(tokens, offsets, Vocabulary(*builder.vocabulary().arrays()), path)
+        return cls(tokens, offsets, Vocabulary(*builder.vocabulary().arrays()), path), Faults(*builder.faults())
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -1,0 +1,72 @@
+"""Drop the sentence pairs that spoil training."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.cli import Json, Threads
+from hyperbaton.cli._common import n_threads, print_json, print_table
+from hyperbaton.corpus.clean import Cleaning, clean_files
+from hyperbaton.corpus.tokenizers import make_tokenizer
+
+
+class Compression(StrEnum):
+    """How new files can be compressed."""
+
+    gz = "gz"
+    xz = "xz"
+    zst = "zst"
+
+
+def clean(
+    source: Annotated[Path, typer.Argument(metavar="SRC")],
+    target: Annotated[Path, typer.Argument(metavar="TGT")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="PREFIX", help="What the new files start with.")],
+    options: Cleaning,
+    also: Annotated[
+        list[Path] | None,
+        typer.Option("--also", metavar="FILE", help="Cut this parallel file (links, tags, trees) too; repeatable."),
+    ] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Drop broken lines (not UTF-8, NUL, |||) and mend BOM, CR and tabs.")
+    ] = False,
+    tokenizer_source: Annotated[str | None, typer.Option(metavar="NAME", help="Tokenize SRC, which is raw.")] = None,
+    tokenizer_target: Annotated[str | None, typer.Option(metavar="NAME", help="Tokenize TGT, which is raw.")] = None,
+    language_source: Annotated[str | None, typer.Option(metavar="XX", help="Language for SRC's tokenizer.")] = None,
+    language_target: Annotated[str | None, typer.Option(metavar="XX", help="Language for TGT's tokenizer.")] = None,
+    compress: Annotated[Compression | None, typer.Option(help="Compress the new files.")] = None,
+    threads: Threads = 0,
+    json: Json = False,
+) -> None:
+    """Drop the sentence pairs that spoil training: empty, too long, or too different in length.
+
+    Writes PREFIX.zh and PREFIX.en for the inputs corpus.zh and corpus.en (.source and .target where both inputs end
+    alike), all files or none, and reports on stdout what was dropped and why. Broken input is an error unless
+    --repair is given.
+
+        hyperbaton clean train.zh.xz train.en.xz -o clean
+
+        hyperbaton clean train.zh train.en -o clean --also train.links --also train.zh.pos --max-length 80
+
+        hyperbaton clean raw.ja raw.en -o clean --tokenizer-source fugashi --tokenizer-target sacremoses --repair
+    """
+    report = clean_files(
+        source,
+        target,
+        output,
+        options,
+        also=also or [],
+        repair=repair,
+        source_tokenizer=None if tokenizer_source is None else make_tokenizer(tokenizer_source, language_source),
+        target_tokenizer=None if tokenizer_target is None else make_tokenizer(tokenizer_target, language_target),
+        compression="" if compress is None else f".{compress}",
+        n_processes=n_threads(threads),
+    )
+    if json:
+        print_json(report.to_json())
+    else:
+        print_table(report.rows())

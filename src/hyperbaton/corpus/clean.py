@@ -1,0 +1,199 @@
+"""Sentence pairs that are fit for training: not empty, not too long, not too different in length (NI11, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import InputError, LineError, OptionError
+from hyperbaton.base.options import check_options, option
+from hyperbaton.corpus.bitext import Bitext, check_same_length
+from hyperbaton.corpus.files import COMPRESSIONS, AnyPath, read_pieces, shown, write_files
+from hyperbaton.corpus.raw import read_raw
+from hyperbaton.corpus.text import Faults, Text
+from hyperbaton.corpus.tokenizers import Tokenizer
+
+N_EXAMPLES = 5
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """What a sentence pair must be like to be kept."""
+
+    min_length: int = option(1, "shortest sentence kept, in tokens", minimum=1)
+    max_length: int = option(100, "longest sentence kept, in tokens", minimum=1)
+    ratio: float = option(2.0, "how many times longer one side may be than the other", minimum=1)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        if self.max_length < self.min_length:
+            raise OptionError(f"max-length {self.max_length} is below min-length {self.min_length}")
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """How many pairs were dropped for one reason, and the first few 1-based lines of them."""
+
+    n: int
+    lines: list[int]
+
+
+@dataclass(frozen=True)
+class CleaningReport:
+    """What was read, kept and dropped; a pair counts under the first reason that applies."""
+
+    n_read: int
+    n_kept: int
+    dropped: dict[str, Dropped] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain values."""
+        dropped = {reason: {"n": drop.n, "lines": drop.lines} for reason, drop in self.dropped.items()}
+        return {"n_read": self.n_read, "n_kept": self.n_kept, "dropped": dropped}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The report as rows of a table."""
+        rows = [
+            {"pairs": self.n_read, "what": "read", "lines": ""},
+            {"pairs": self.n_kept, "what": "kept", "lines": ""},
+        ]
+        for reason, drop in self.dropped.items():
+            more = ", …" if drop.n > len(drop.lines) else ""
+            rows.append(
+                {"pairs": drop.n, "what": f"dropped: {reason}", "lines": ", ".join(map(str, drop.lines)) + more}
+            )
+        return rows
+
+
+def clean(
+    bitext: Bitext,
+    options: Cleaning | None = None,
+    *,
+    source_faults: Faults | None = None,
+    target_faults: Faults | None = None,
+) -> tuple[npt.NDArray[np.int64], CleaningReport]:
+    """Choose the sentence pairs to keep: their numbers, in order, and a report on the others.
+
+    The faults are the lines that a repairing reader emptied, so that the report can say why.
+
+    >>> bitext = Bitext.of(["a b", "a", ""], ["A B", "A B C", "A"])
+    >>> kept, report = clean(bitext)
+    >>> kept.tolist(), list(report.dropped)
+    ([0], ['source empty', 'one side more than 2 times as long'])
+    """
+    options = options or Cleaning()
+    n_src, n_tgt = bitext.source.lengths, bitext.target.lengths
+    reasons: list[tuple[str, npt.NDArray[np.bool_]]] = []
+    for side, faults in (("source", source_faults), ("target", target_faults)):
+        if faults is None:
+            continue
+        for kind in np.unique(faults.kinds):
+            broken = np.zeros(len(bitext), bool)
+            broken[faults.lines[faults.kinds == kind]] = True
+            reasons.append((f"{side}: {_core.describe_fault(int(kind))}", broken))
+    sides = (("source", n_src), ("target", n_tgt))
+    reasons += [(f"{side} empty", length == 0) for side, length in sides]
+    reasons += [(f"{side} shorter than {options.min_length}", length < options.min_length) for side, length in sides]
+    reasons += [(f"{side} longer than {options.max_length}", length > options.max_length) for side, length in sides]
+    longer, shorter = np.maximum(n_src, n_tgt), np.minimum(n_src, n_tgt)
+    reasons.append((f"one side more than {options.ratio:g} times as long", longer > options.ratio * shorter))
+
+    kept = np.ones(len(bitext), bool)
+    dropped = {}
+    for reason, applies in reasons:
+        lines = np.flatnonzero(kept & applies)
+        if len(lines):
+            dropped[reason] = Dropped(len(lines), (lines[:N_EXAMPLES] + 1).tolist())
+            kept[lines] = False
+    numbers = np.flatnonzero(kept)
+    return numbers, CleaningReport(len(bitext), len(numbers), dropped)
+
+
+def clean_files(
+    source: AnyPath,
+    target: AnyPath,
+    prefix: AnyPath,
+    options: Cleaning | None = None,
+    *,
+    also: Sequence[AnyPath] = (),
+    repair: bool = False,
+    source_tokenizer: Tokenizer | None = None,
+    target_tokenizer: Tokenizer | None = None,
+    compression: str = "",
+    n_processes: int = 1,
+) -> CleaningReport:
+    """Write the pairs worth keeping to new files, all of them or none.
+
+    Arguments:
+        prefix: the new files are named by it and the old ones' extensions, see `output_names`.
+        also: files with one line for each sentence pair (links, tags, trees), cut down to the same lines.
+        repair: empty broken lines, which drops their pairs, where otherwise the first one is an error.
+        source_tokenizer, target_tokenizer: for raw text; None for text that is tokenized.
+        compression: suffix of the new files (.gz, .xz, .zst), or none.
+    """
+    src, source_faults = _read(source, source_tokenizer, repair, n_processes)
+    tgt, target_faults = _read(target, target_tokenizer, repair, n_processes)
+    check_same_length(src, tgt)
+    kept, report = clean(Bitext(src, tgt), options, source_faults=source_faults, target_faults=target_faults)
+    names = output_names(source, target, also, prefix, compression)
+    keep = np.zeros(len(src), np.uint8)
+    keep[kept] = 1
+    contents = [src.pieces(kept), tgt.pieces(kept), *(_filtered(path, keep) for path in also)]
+    write_files(dict(zip(names, contents, strict=True)))
+    return report
+
+
+def output_names(
+    source: AnyPath, target: AnyPath, also: Sequence[AnyPath], prefix: AnyPath, compression: str = ""
+) -> list[str]:
+    """Name the files that `clean_files` writes; compression suffixes of the old names do not count.
+
+    >>> output_names("train.zh.xz", "train.en.xz", ["train.zh.pos.xz", "my.links"], "clean")
+    ['clean.zh', 'clean.en', 'clean.zh.pos', 'clean.links']
+    >>> output_names("a.txt", "b.txt", [], "out/clean", ".gz")
+    ['out/clean.source.gz', 'out/clean.target.gz']
+    """
+    src, tgt, *rest = (_plain_name(path) for path in (source, target, *also))
+    endings = [src.suffix or ".source", tgt.suffix or ".target"]
+    if endings[0] == endings[1]:
+        endings = [".source", ".target"]
+    for other in rest:
+        stem = next((stem for stem in (src.stem, tgt.stem) if other.name.startswith(f"{stem}.")), other.stem)
+        endings.append(other.name[len(stem) :])
+    names = [f"{fspath(prefix)}{ending}{compression}" for ending in endings]
+    inputs = {Path(path).resolve() for path in (source, target, *also) if fspath(path) != "-"}
+    for i, name in enumerate(names):
+        if Path(name).resolve() in inputs:
+            raise OptionError(f"{name} would replace the input file of that name; choose another prefix")
+        if name in names[:i]:
+            raise OptionError(f"two of the files would be written as {name}; rename one of them")
+    return names
+
+
+def _plain_name(path: AnyPath) -> Path:
+    name = Path("" if fspath(path) == "-" else Path(path).name)
+    return name.with_suffix("") if name.suffix in COMPRESSIONS else name
+
+
+def _read(path: AnyPath, tokenizer: Tokenizer | None, repair: bool, n_processes: int) -> tuple[Text, Faults]:
+    if tokenizer is not None:
+        return read_raw(path, tokenizer, repair, n_processes)
+    return Text.read_with_faults(path, repair)
+
+
+def _filtered(path: AnyPath, keep: npt.NDArray[np.uint8]) -> Iterator[bytes]:
+    lines = _core.LineFilter(keep)
+    try:
+        for piece in read_pieces(path):
+            yield lines.feed(piece)
+        yield lines.finish()
+    except LineError as error:
+        message, line = error.args
+        raise InputError(message, shown(path), line) from error

@@ -1,0 +1,109 @@
+"""Raw text to tokens: lines read with or without repair, tokenized in blocks on several processors."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.options import from_mapping, to_mapping
+from hyperbaton.corpus.files import AnyPath, feed, ordered_map, read_byte_lines, shown
+from hyperbaton.corpus.text import Faults, Text
+from hyperbaton.corpus.tokenizers import Tokenizer
+
+BLOCK = 2000  # lines
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BLANKS = bytes.maketrans(b"\r\t", b"  ")
+
+
+class RawLines:
+    """The lines of a raw text. A fault is an InputError, or with `repair` an empty line, listed in `faults`.
+
+    Repair skips byte order marks and takes carriage returns and tabs for blanks, as it does for tokenized text.
+    """
+
+    def __init__(self, path: AnyPath, repair: bool = False) -> None:
+        self.path, self.repair = path, repair
+        self._faults: list[tuple[int, int]] = []
+
+    def __iter__(self) -> Iterator[str]:
+        for n, line in enumerate(read_byte_lines(self.path)):
+            if self.repair:
+                line = line.removeprefix(_BYTE_ORDER_MARK).translate(_BLANKS)
+            if kind := _core.find_fault(line):
+                if not self.repair:
+                    raise InputError(_core.describe_fault(kind), shown(self.path), n + 1)
+                self._faults.append((n, kind))
+                line = b""
+            yield line.decode("utf-8")
+
+    @property
+    def faults(self) -> Faults:
+        """The lines emptied so far."""
+        pairs = np.array(self._faults, np.int64).reshape(-1, 2)
+        return Faults(pairs[:, 0], pairs[:, 1].astype(np.uint8))
+
+
+def tokenize(lines: Iterable[str], tokenizer: Tokenizer, n_processes: int = 1) -> Iterator[tuple[bytes, bytes]]:
+    """Yield blocks of tokenized lines, and of the same lines' tags, each line with its end; one line for each line.
+
+    The result does not depend on `n_processes`.
+
+    >>> from hyperbaton.corpus.tokenizers import TOKENIZERS
+    >>> list(tokenize(["a  b", ""], TOKENIZERS["none"]()))
+    [(b'a b\\n\\n', b'\\n\\n')]
+    """
+    source = iter(lines)
+    blocks = iter(lambda: list(islice(source, BLOCK)), [])
+    start = list(islice(blocks, 2))
+    tokenizer.split("")  # a library that is missing is found here
+    if n_processes < 2 or len(start) < 2:
+        yield from (_tokenize_block(tokenizer, block) for block in chain(start, blocks))
+        return
+    # New processes, not forks: a fork of a process with threads may hang.
+    with ProcessPoolExecutor(
+        n_processes,
+        multiprocessing.get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(type(tokenizer), to_mapping(tokenizer)),
+    ) as pool:
+        yield from ordered_map(pool, 2 * n_processes, _work, chain(start, blocks))
+
+
+def read_raw(path: AnyPath, tokenizer: Tokenizer, repair: bool = False, n_processes: int = 1) -> tuple[Text, Faults]:
+    """Read a raw text through a tokenizer, and the lines that repair emptied."""
+    lines = RawLines(path, repair)
+    builder = _core.TextBuilder(_core.Vocabulary(), repair)
+    feed(builder, path, (tokens for tokens, _ in tokenize(lines, tokenizer, n_processes)))
+    text, too_long = Text.taken(builder, shown(path))
+    faults = lines.faults
+    return text, Faults(np.append(faults.lines, too_long.lines), np.append(faults.kinds, too_long.kinds))
+
+
+def _tokenize_block(tokenizer: Tokenizer, lines: list[str]) -> tuple[bytes, bytes]:
+    tokens, tags = [], []
+    for line in lines:
+        line_tokens, line_tags = tokenizer(line)
+        tokens.append(" ".join(line_tokens) + "\n")
+        tags.append(" ".join(line_tags) + "\n")
+    return "".join(tokens).encode(), "".join(tags).encode()
+
+
+_worker: Tokenizer
+
+
+def _start_worker(cls: type[Tokenizer], options: dict[str, Any]) -> None:
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and stops its workers
+    _worker = from_mapping(cls, options)
+
+
+def _work(lines: list[str]) -> tuple[bytes, bytes]:
+    return _tokenize_block(_worker, lines)

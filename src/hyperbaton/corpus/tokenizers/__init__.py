@@ -1,0 +1,39 @@
+"""Tokenizers by name: one file each, over libraries that are optional extras of the package."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from hyperbaton.base.options import from_mapping
+from hyperbaton.base.registry import Registry
+
+
+class Tokenizer(ABC):
+    """Turns one raw line into tokens, and tags where it knows them. Derived classes are dataclasses of options.
+
+    The library behind a tokenizer is loaded with the first line, so that a listing needs none of them.
+    """
+
+    has_tags: ClassVar[bool] = False
+
+    @abstractmethod
+    def split(self, line: str) -> list[tuple[str, str]]:
+        """(token, tag) of a line, the tag empty where there is none; may hold blanks, which are cut out later."""
+
+    def __call__(self, line: str) -> tuple[list[str], list[str]]:
+        """Tokens and tags of a line; no token is empty or holds a blank or the field separator of Moses files."""
+        tokens, tags = [], []
+        for raw, tag in self.split(line):
+            for token in raw.split():
+                tokens.append(token.replace("|", "&#124;") if "|||" in token else token)
+                tags.append(tag)
+        return tokens, tags
+
+
+TOKENIZERS: Registry[Tokenizer] = Registry("tokenizer", __name__, Tokenizer)  # type: ignore[type-abstract]
+
+
+def make_tokenizer(name: str, language: str | None = None) -> Tokenizer:
+    """Make a tokenizer by name; only some are for more than one language."""
+    return from_mapping(TOKENIZERS[name], {} if language is None else {"language": language})

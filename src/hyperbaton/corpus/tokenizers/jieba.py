@@ -1,0 +1,41 @@
+"""Chinese words and tags by jieba."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from hyperbaton.base.errors import MissingExtra
+from hyperbaton.corpus.tokenizers import Tokenizer
+
+
+@dataclass
+class Jieba(Tokenizer):
+    """Chinese: words by jieba's dictionary and hidden Markov model, with its tags."""
+
+    has_tags: ClassVar[bool] = True
+
+    @cached_property
+    def engine(self) -> Any:
+        with warnings.catch_warnings():
+            # Its sources hold escapes and imports that newer Pythons warn about.
+            warnings.simplefilter("ignore")
+            try:
+                import jieba
+                import jieba.posseg
+            except ImportError as error:
+                raise MissingExtra("jieba", "chinese") from error
+            jieba.setLogLevel(logging.ERROR)
+            words = jieba.Tokenizer()
+            # Its own way reads and writes a cache in the shared folder for temporary files, which anybody could have
+            # put there; reading the dictionary itself costs less than a second.
+            words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
+            words.initialized = True
+            return jieba.posseg.POSTokenizer(words)
+
+    def split(self, line: str) -> list[tuple[str, str]]:
+        # The words come from the tagger even if nobody wants the tags: they must not depend on that.
+        return [(pair.word, pair.flag) for pair in self.engine.cut(line)]

@@ -1,0 +1,29 @@
+"""European languages, as the Moses scripts tokenize them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.options import option
+from hyperbaton.corpus.tokenizers import Tokenizer
+
+
+@dataclass
+class Sacremoses(Tokenizer):
+    """European languages: the rules of Moses' tokenizer.perl, with its escapes (such as &#124; for a bar)."""
+
+    language: str = option("en", "two-letter code: decides abbreviations and apostrophes")
+
+    @cached_property
+    def engine(self) -> Any:
+        try:
+            from sacremoses import MosesTokenizer
+        except ImportError as error:
+            raise MissingExtra("sacremoses", "european") from error
+        return MosesTokenizer(lang=self.language)
+
+    def split(self, line: str) -> list[tuple[str, str]]:
+        return [(token, "") for token in self.engine.tokenize(line, escape=True)]
