@@ -54,11 +54,11 @@ class RawLines:
 def tokenize(lines: Iterable[str], tokenizer: Tokenizer, n_processes: int = 1) -> Iterator[tuple[bytes, bytes]]:
     """Yield blocks of tokenized lines, and of the same lines' tags, each line with its end; one line for each line.
 
-    The result does not depend on `n_processes`.
+    Tags are blank where the tokenizer knows none. The result does not depend on `n_processes`.
 
-    >>> from hyperbaton.corpus.tokenizers import TOKENIZERS
-    >>> list(tokenize(["a  b", ""], TOKENIZERS["none"]()))
-    [(b'a b\\n\\n', b'\\n\\n')]
+    >>> from hyperbaton.corpus.tokenizers import make_tokenizer
+    >>> [tokens for tokens, tags in tokenize(["a  b", ""], make_tokenizer("none"))]
+    [b'a b\\n\\n']
     """
     source = iter(lines)
     blocks = iter(lambda: list(islice(source, BLOCK)), [])

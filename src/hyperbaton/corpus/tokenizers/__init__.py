@@ -24,7 +24,8 @@ class Tokenizer(ABC):
     def __call__(self, line: str) -> tuple[list[str], list[str]]:
         """Tokens and tags of a line; no token is empty or holds a blank or the field separator of Moses files."""
         tokens, tags = [], []
-        for raw, tag in self.split(line):
+        # Inside a line a byte order mark is an invisible nothing; at the start of one the reader refuses it.
+        for raw, tag in self.split(line.replace("\ufeff", "")):
             for token in raw.split():
                 tokens.append(token.replace("|", "&#124;") if "|||" in token else token)
                 tags.append(tag)

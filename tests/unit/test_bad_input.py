@@ -1,0 +1,190 @@
+"""Every fault of an input file is one line with file, line, and what is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zstandard
+
+from hyperbaton.base.errors import HyperbatonError, InputError
+from hyperbaton.corpus import Bitext, Dependencies, Links, Tags, Text, Trees, read_conllu
+from hyperbaton.corpus.files import read_pieces
+
+TEXT = Text.of(["a b", "c"])
+
+
+def message(path: Path, content: bytes, read: Callable[[Path], Any]) -> str:
+    """What a reader says about a file, with the folder cut off."""
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read(path)
+    text = str(caught.value)
+    assert "\n" not in text
+    return text.removeprefix(f"{path.parent}/")
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (b"a|||b", "token contains '|||', the field separator of Moses files"),
+        (b"a\tb", "control character (tab, NUL or the like) where only spaces may separate tokens"),
+        (b"a \x00", "control character (tab, NUL or the like) where only spaces may separate tokens"),
+        (b"a\r", "carriage return (Windows line ends?)"),
+        (b"\xef\xbb\xbfa", "byte order mark (U+FEFF) at the start of the line"),
+        (b"\xc0\xaf", "not valid UTF-8"),  # overlong /
+        (b"\xe0\x80\xaf", "not valid UTF-8"),
+        (b"\xed\xa0\x80", "not valid UTF-8"),  # surrogate
+        (b"\xf4\x90\x80\x80", "not valid UTF-8"),  # beyond U+10FFFF
+        (b"x\xe4\xbb", "not valid UTF-8"),  # cut off
+        (b"a " * 60001, "more than 60000 tokens"),
+    ],
+)
+def test_lines_of_text(tmp_path: Path, line: bytes, what: str) -> None:
+    path = tmp_path / "x.txt"
+    assert message(path, b"fine\n" + line + b"\nfine\n", Text.read) == f"x.txt:2: {what}"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstandard.compress])
+def test_truncated_compression(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    content = pack(b"a\nb\nc\n" * 20)
+    found = message(tmp_path / "x", content[:-6], Text.read)
+    assert re.fullmatch(r"x:\d+: the (gzip|xz|zstd) file is damaged or cut off in this line \(.*\)", found)
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    for read in (Text.read, read_conllu, lambda path: Tags.read(path, TEXT), lambda path: Links.read(path, TEXT, TEXT)):
+        with pytest.raises(InputError, match=r"/missing: no such file$"):
+            read(tmp_path / "missing")
+        with pytest.raises(InputError, match=rf"^{re.escape(str(tmp_path))}: cannot be read: Is a directory$"):
+            read(tmp_path)
+
+
+def test_bitext(tmp_path: Path) -> None:
+    path, other = tmp_path / "x", tmp_path / "y"
+    other.write_text("1\n2\n3\n")
+
+    def read(path: Path) -> Bitext:
+        return Bitext.read(path, other)
+
+    assert message(path, b"1\n2\n", read) == f"x:3: the file ends after 2 lines; {other} has 3"
+    assert message(path, b"1\n\n3\n", read) == "x:2: the line is empty; 'hyperbaton clean' drops such sentence pairs"
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"0-0\n", "2: the file ends after 1 lines; the text has 2 sentence pairs"),
+        (b"0-0\n0-0\n0-0\n", "3: more lines than the 2 sentence pairs of the text"),
+        (b"0-0 2-0\n\n", "1: link '2-0' is out of range: the source sentence has positions 0 to 1"),
+        (b"\n0-1\n", "2: link '0-1' is out of range: the target sentence has positions 0 to 0"),
+        (b"0-0 \xff\xe4\n\n", "1: expected links like 0-0, found '??'"),
+        (b"0-0\r\n\r\n", "1: carriage return (Windows line ends?)"),
+    ],
+)
+def test_links(tmp_path: Path, content: bytes, what: str) -> None:
+    assert message(tmp_path / "x", content, lambda path: Links.read(path, TEXT, TEXT)) == f"x:{what}"
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"A B\n", "2: 1 lines of labels for the 2 lines of the text"),
+        (b"A B\nC D\n", "2: 2 labels for the 1 tokens of line 2 of the text"),
+        (b"A B\n\n", "2: 0 labels for the 1 tokens of line 2 of the text"),
+        (b"A B\nC\xff\n", "2: not valid UTF-8"),
+    ],
+)
+def test_tags(tmp_path: Path, content: bytes, what: str) -> None:
+    assert message(tmp_path / "x", content, lambda path: Tags.read(path, TEXT)) == f"x:{what}"
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"(S a b)\n", "2: 1 lines for the 2 of the text"),
+        (b"(S a b)\n(S c)\n\n", "3: more lines than the 2 of the text"),
+        (b"\n\n\n", "3: 3 lines for the 2 of the text"),
+        (b"(S a x)\n\n", "1: word 2 is 'x', that of the text's line 1 is 'b'"),
+        (b"(S a)\n\n", "1: 1 words for the 2 of the text's line 1"),
+        (b"\n(S c d)\n", "2: word 2, 'd', is one more than the 1 of the text's line 2"),
+        (b"(S a b\n\n", "1: a bracket is not closed"),
+        (b"(S a b))\n\n", "1: a closing bracket too many"),
+        (b"(S a b) (S a b)\n\n", "1: more than one tree on the line"),
+        (b"(S a (X) b)\n\n", "1: a bracket holds no word"),
+        (b"a b\n\n", "1: expected a bracketed tree, found 'a'"),
+        (b"(S a\tb)\n\n", "1: control character (tab, NUL or the like) where only spaces may separate tokens"),
+        (b"(S\xff a b)\n\n", "1: not valid UTF-8"),
+        (b"3\t(S c)\n", "1: there is no sentence 3: the text has 2"),
+        (b"2\t(S c)\n1\t(S a b)\n", "2: sentence 1 comes again or too late: numbers must increase"),
+        (b"1\t(S a b)\n(S c)\n", "2: expected a sentence number, a tab and a tree, found '(S c)'"),
+        (b"1\t(S a b)\n2\t(S d)\n", "2: word 1 is 'd', that of the text's line 2 is 'c'"),
+    ],
+)
+def test_trees(tmp_path: Path, content: bytes, what: str) -> None:
+    assert message(tmp_path / "x", content, lambda path: Trees.read(path, TEXT)) == f"x:{what}"
+
+
+def test_brackets_without_words_are_no_tree() -> None:
+    trees = Trees.of(["(())", "()"], TEXT)
+    assert [trees[0], trees[1]] == [[], []]
+
+
+def row(number: object, form: str, head: object) -> str:
+    return f"{number}\t{form}\t_\tX\tY\t_\t{head}\tdep\t_\t_\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (row(1, "a", 0) + row(2, "x", 1), "2: word 2 is 'x', that of the text's line 1 is 'b'"),
+        (row(1, "a", 0) + "\n", "2: 1 words for the 2 of the text's line 1"),
+        (row(1, "a", 0) + row(2, "b", 1) + "\n", "4: the file ends after 1 sentences; the text has 2"),
+        (row(1, "a", 0) + row(3, "b", 1), "2: expected word 2, found '3'"),
+        (row(1, "a", 2) + row(2, "b", 1), "1: the heads form a circle: the word is its own ancestor"),
+        (row(1, "a", 0) + row(2, "b", 3), "2: head 3 in a sentence of 2 words"),
+        (row(1, "a", "_"), "1: expected the number of a word as head, 0 for the root, found '_'"),
+        ("# x\n1 a\n", "2: expected 10 columns between tabs, found 1"),
+        (row(1, "a", 0).replace("X", ""), "1: an empty column; CoNLL-U writes _"),
+        (row(1, "a", 0).replace("\n", "\r\n"), "1: carriage return (Windows line ends?)"),
+    ],
+)
+def test_conllu(tmp_path: Path, content: str, what: str) -> None:
+    assert message(tmp_path / "x", content.encode(), lambda path: Dependencies.read(path, TEXT)) == f"x:{what}"
+
+
+def test_sentences_in_memory() -> None:
+    with pytest.raises(InputError, match="sentence 2: the sentence contains a line end"):
+        Text.of(["a", "b\nc"])
+    with pytest.raises(InputError, match="sentence 1: not valid UTF-8"):
+        Text.of(["\ud800"])
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stdin(content: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+
+    stdin(gzip.compress(b"a b\n") + gzip.compress(b"c\n"))
+    assert list(Text.read("-")) == [["a", "b"], ["c"]]
+    stdin(b"")
+    assert list(read_pieces("-")) == []
+    stdin(b"a\nb\x00\n")
+    with pytest.raises(InputError, match=r"^standard input:2: control character"):
+        Text.read("-")
+
+
+def test_sentence_numbers_out_of_range() -> None:
+    trees = Trees.of(["", ""], TEXT)
+    links = Links.of([[], []])
+    for number in (-1, 2):
+        for pieces in (TEXT.pieces, links.pieces, lambda chosen: trees.pieces(TEXT, chosen)):
+            with pytest.raises(HyperbatonError, match=f"sentence {number} of 2"):
+                list(pieces(np.array([number])))
