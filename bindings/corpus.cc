@@ -80,8 +80,8 @@ HYPERBATON_BINDINGS(corpus) {
 
   nb::class_<LineFilter>(m, "LineFilter", "Passes on the lines of a file that were chosen, byte for byte.")
       .def(
-          "__init__",
-          [](LineFilter* self, const Array<std::uint8_t>& keep) { new (self) LineFilter(view(keep)); }, "keep"_a)
+          "__init__", [](LineFilter* self, const Array<std::uint8_t>& keep) { new (self) LineFilter(view(keep)); },
+          "keep"_a)
       .def(
           "feed",
           [](LineFilter& self, const nb::bytes& piece) {

@@ -1,12 +1,12 @@
 """Feed endless odd bytes to every reader of the core, and stop at the first crash or unexpected exception.
 
-    python benchmarks/fuzz/readers.py -atheris_runs=1000000        coverage-guided, where atheris is installed
-    python benchmarks/fuzz/readers.py --seconds 60                 plain mutations otherwise
+    python benchmarks/fuzz/readers.py -atheris_runs=1000000 -max_len=500    where atheris is installed
+    python benchmarks/fuzz/readers.py --seconds 60                          otherwise: plain mutations
 
 A reader must answer with a result or a LineError, and must not care how its input is cut into pieces. atheris needs
-clang to install (pip install atheris), and sees inside the core only if that is built with clang's coverage; without
-it the mutations below still find memory faults when the core is built with
--DHYPERBATON_SANITIZE=ON and libasan is preloaded.
+clang and several minutes to install (pip install atheris), and sees what happens inside the core only if that is
+built with clang's coverage. Both ways find memory faults when the core is built with -DHYPERBATON_SANITIZE=ON and
+libasan is preloaded.
 """
 
 from __future__ import annotations
@@ -86,6 +86,12 @@ def mutate(rng: random.Random, data: bytes) -> bytes:
     return bytes(out)
 
 
+def atheris_mutate(data: bytes, max_size: int, seed: int) -> bytes:
+    """The same for atheris, which starts from nothing."""
+    rng = random.Random(seed)
+    return mutate(rng, data if len(data) > 1 else rng.choice(SEEDS))[:max_size]
+
+
 def main() -> None:
     """Run under atheris if it is there, and by plain mutation otherwise."""
     try:
@@ -93,7 +99,8 @@ def main() -> None:
     except ImportError:
         pass
     else:
-        atheris.Setup(sys.argv, test_one_input)
+        atheris.instrument_func(outcome)
+        atheris.Setup(sys.argv, atheris.instrument_func(test_one_input), custom_mutator=atheris_mutate)
         atheris.Fuzz()
         return
     parser = argparse.ArgumentParser(description="Fuzz the readers by plain mutation (atheris is not installed).")
