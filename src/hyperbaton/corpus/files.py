@@ -153,7 +153,7 @@ def write_pieces(path: AnyPath, pieces: Iterable[bytes]) -> None:
 
 
 def _gzip_member(block: bytes) -> bytes:
-    return gzip.compress(block, compresslevel=5, mtime=0)
+    return gzip.compress(block, compresslevel=3, mtime=0)
 
 
 def _blocks(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:

@@ -1,5 +1,6 @@
 """Phrase pairs: samples, orientations, phrase and reordering tables."""
 
+from hyperbaton.phrases.extracted import Extracted
 from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.orientation import ORIENTATIONS, DistanceSet, MosesSet, OrientationSet, orientation_set
 from hyperbaton.phrases.reordering import ReorderingType, orientation_counts, reordering_probabilities
@@ -9,6 +10,7 @@ from hyperbaton.phrases.table import PhraseTable, Scoring
 __all__ = [
     "ORIENTATIONS",
     "DistanceSet",
+    "Extracted",
     "Extraction",
     "Inventory",
     "MosesSet",

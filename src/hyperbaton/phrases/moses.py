@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ from hyperbaton.phrases.inventory import Phrases, number_phrases
 from hyperbaton.phrases.reordering import ReorderingType
 from hyperbaton.phrases.table import PhraseTable
 
-Scores = npt.NDArray[np.floating]  # type: ignore[type-arg]
+Scores = npt.NDArray[np.floating[Any]]
 _ROWS = 20_000  # source phrases formatted at a time
 
 
@@ -95,9 +96,7 @@ def read_phrase_table(path: AnyPath) -> PhraseTable:
         for side, vocabulary in (("source", reader.source_vocabulary()), ("target", reader.target_vocabulary()))
     ]
     (source, source_ids), (target, target_ids) = sides
-    offsets, targets, row_offsets, order = _core.pair_phrases(
-        source_ids, target_ids, len(source), default_threads(), None
-    )
+    offsets, targets, row_offsets, order = _core.pair_phrases(source_ids, target_ids, len(source), default_threads(), None)
     if len(targets) < n:
         pair = int(np.argmax(np.diff(row_offsets) > 1))
         again = int(order[row_offsets[pair] + 1])

@@ -89,7 +89,8 @@ class MosesSet(OrientationSet):
     def classify(self, samples: Samples, side: Side = "before") -> Classes:
         shift = _core.orientation_shift(_core.Unit[self.unit], _core.Side[side])
         four = (samples.orientations >> np.uint16(shift)) & np.uint16(3)
-        return np.array(self.merge, np.uint8)[four]
+        merged: Classes = np.array(self.merge, np.uint8)[four]
+        return merged
 
 
 ORIENTATIONS: Registry[OrientationSet] = Registry("orientations", "hyperbaton.phrases.orientations", OrientationSet)

@@ -108,11 +108,13 @@ def reordering_probabilities(
     kind: ReorderingType,
     *,
     smoothing: float = SMOOTHING,
+    min_count: int = 1,
     threads: int | None = None,
 ) -> npt.NDArray[np.float64]:
     """The probabilities of a reordering table, a block of columns for each side.
 
-    Shape: (pairs, columns), or (source phrases, columns) where the conditioning is on `f` alone.
+    Shape: (pairs seen at least `min_count` times, columns), or (source phrases, columns) where the conditioning is on `f`
+    alone.
     """
     orientations, blocks = kind.set, []
     for side in kind.sides:
@@ -121,4 +123,7 @@ def reordering_probabilities(
         ).astype(np.float64)
         totals = counts.sum(axis=1, keepdims=True)
         blocks.append((counts + smoothing) / (totals + smoothing * len(orientations)))
-    return np.concatenate(blocks, axis=1)
+    table = np.concatenate(blocks, axis=1)
+    if min_count > 1 and kind.conditioning == "fe":
+        table = table[np.diff(inventory.sample_offsets) >= min_count]
+    return table

@@ -27,7 +27,7 @@ class PairCounts:
 
     def given_totals(self) -> Doubles:
         """Summed counts of the given phrases."""
-        return np.bincount(self.given, self.joint, self.n_given)
+        return np.bincount(self.given, self.joint, self.n_given).astype(np.float64)
 
     def count_of_counts(self, highest: int) -> Doubles:
         """How many pairs were seen once, twice, …, `highest` times; entry 0 is unused."""

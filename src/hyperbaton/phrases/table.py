@@ -149,9 +149,7 @@ class PhraseTable:
                 threads,
                 progress,
             )
-            table = cls(
-                found.source, found.target, found.offsets, found.targets, scores, counts.astype(np.float32), *inner
-            )
+            table = cls(found.source, found.target, found.offsets, found.targets, scores, counts.astype(np.float32), *inner)
             scores[:, column] = table.lexical_weights(lexical, threads)[:, weight]
         return table if options.min_count <= 1 else table.select(joint >= options.min_count)
 
