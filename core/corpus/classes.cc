@@ -223,6 +223,8 @@ WordBigrams::WordBigrams(std::span<const WordId> tokens, std::span<const std::in
       visit(left, boundary);
     }
   };
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(tokens.size()))
+    throw Error("sentence offsets do not fit the tokens");
   for (const auto word : tokens)
     if (word >= n_words) throw Error("token " + std::to_string(word) + " is not in the vocabulary");
 
@@ -268,6 +270,7 @@ WordBigrams::WordBigrams(std::span<const WordId> tokens, std::span<const std::in
 Classes exchange(const WordBigrams& bigrams, std::span<const ClassId> initial, const ExchangeOptions& options,
                  const Progress& progress) {
   if (initial.size() != bigrams.n_words()) throw Error("the first classes must be one for each word");
+  if (options.batch_size == 0) throw Error("a batch must hold at least one word");
   // Inside, the boundary is class 0 and words have 1 ... n_classes.
   constexpr ClassId shift = kFirstClass - 1;
   std::vector<ClassId> class_of(bigrams.n_words() + 1, kBoundaryClass);
@@ -284,6 +287,7 @@ Classes exchange(const WordBigrams& bigrams, std::span<const ClassId> initial, c
   const std::size_t total = options.max_sweeps * order.size();
 
   for (std::size_t sweep = 0; sweep < options.max_sweeps && options.n_classes > 1 && !order.empty(); ++sweep) {
+    std::size_t n_moves = 0;
     for (std::size_t start = 0; start < order.size(); start += options.batch_size) {
       const std::span batch(order.data() + start, std::min(options.batch_size, order.size() - start));
       parallel_blocks(batch.size(), 16, options.n_threads, {}, [&](std::size_t begin, std::size_t end) {
@@ -305,12 +309,12 @@ Classes exchange(const WordBigrams& bigrams, std::span<const ClassId> initial, c
         if (counts.gain(context, from, wanted[i]) <= kLeastGain) continue;
         counts.move(context, from, wanted[i]);
         class_of[batch[i]] = wanted[i];
+        ++n_moves;
       }
       if (progress && !progress(sweep * order.size() + start + batch.size(), total)) throw Cancelled();
     }
     history.push_back(counts.criterion());
-    const double gained = history.back() - history[history.size() - 2];
-    if (gained <= options.tolerance * std::abs(history.back())) break;
+    if (n_moves == 0) break;
   }
 
   const auto numbers = final_numbers(counts);

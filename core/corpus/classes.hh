@@ -54,7 +54,6 @@ class WordBigrams {
 struct ExchangeOptions {
   std::size_t n_classes;
   std::size_t max_sweeps;
-  double tolerance;        // stop after a sweep that gains less than this part of |F|
   std::size_t batch_size;  // words whose moves are chosen against the same state; part of the result
   unsigned n_threads;      // not part of the result
 };
@@ -64,8 +63,8 @@ struct Classes {
   std::vector<double> criterion;  // before the first sweep and after each one
 };
 
-// Improve `initial` by moving one word after another to the class that gains most, frequent words first, until a
-// sweep over all words gains next to nothing. `initial` holds kFirstClass ... kFirstClass + n_classes - 1 for each
+// Improve `initial` by moving one word after another to the class that gains most, frequent words first, until no
+// single move gains. `initial` holds kFirstClass ... kFirstClass + n_classes - 1 for each
 // word.
 //
 // Moves are chosen for a batch of words in parallel against the state at its start, then applied one by one, each only
