@@ -33,6 +33,8 @@ FIRST_CLASS = 2
 
 # Words whose moves are chosen against the same state. It is part of the result, so it does not depend on threads.
 _BATCH = 4096
+# The part of the classes that a further run mixes; found best on the corpora of the benchmark, among 0.1 … 1.
+_MIXED = 0.3
 
 
 @dataclass
@@ -40,7 +42,7 @@ class Clustering:
     """How words are clustered."""
 
     classes: int = option(50, "number of classes", minimum=1, maximum=4000)
-    runs: int = option(1, "start so many times and keep the best result", minimum=1)
+    runs: int = option(5, "optimise so many times, each after shaking the best classes so far", minimum=1)
     sweeps: int = option(100, "stop after so many passes over the words, if moves still gain", minimum=0)
 
     def __post_init__(self) -> None:
@@ -49,7 +51,10 @@ class Clustering:
 
 @dataclass(frozen=True)
 class WordClasses:
-    """The class of each word of a vocabulary; `history` is the criterion at the start and after each sweep.
+    """The class of each word of a vocabulary.
+
+    `history` is the criterion at the start of the best run and after each of its sweeps; classes read from a file
+    have none.
 
     >>> text = Text.of(["the cat sleeps", "a dog sleeps", "the dog eats", "a cat eats"])
     >>> classes = word_classes(text, n_classes=3)
@@ -62,7 +67,7 @@ class WordClasses:
     classes: ClassIds  # (n_words,)
     n_classes: int
     vocabulary: Vocabulary
-    history: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # empty if read from a file
+    history: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # (n_sweeps + 1,)
 
     @property
     def criterion(self) -> float | None:
@@ -106,28 +111,26 @@ def word_classes(
 ) -> WordClasses:
     """Cluster the words of a text.
 
-    In each run the most frequent words start in classes of their own and the others in random ones; words then move
-    until no single move gains, or `sweeps` are over. The result depends on the seed, not on the number of threads.
+    The most frequent words start in classes of their own and the others in random ones; words then move until no
+    single move gains, or `sweeps` are over. A further run starts from the best classes so far, with the words of some
+    classes mixed, and counts if it ends higher. The result depends on the seed, not on the number of threads.
 
     Arguments:
-        runs: start so many times from other random classes, and keep the result with the highest criterion.
+        runs: how many runs; more of them find higher criteria.
         progress: called with (word visits done, most there can be).
     """
     Clustering(n_classes, runs, sweeps)
     n_threads = default_threads() if n_threads is None else n_threads
     n_words = len(text.vocabulary)
     bigrams = _core.WordBigrams(text.tokens, text.offsets, n_words, n_threads)
-    by_count = np.argsort(-np.bincount(text.tokens, minlength=n_words), kind="stable")
 
-    def run(number: int) -> WordClasses:
+    def run(first: ClassIds, number: int) -> WordClasses:
         def report(done: int, total: int) -> bool | None:
             return None if progress is None else progress(number * total + done, runs * total)
 
-        first = np.random.default_rng((seed, number)).integers(n_classes, size=n_words)
-        first[by_count[:n_classes]] = np.arange(min(n_classes, n_words))
         classes, history = _core.exchange_classes(
             bigrams,
-            (first + FIRST_CLASS).astype(np.uint16),
+            first,
             n_classes=n_classes,
             max_sweeps=sweeps,
             batch_size=_BATCH,
@@ -136,7 +139,31 @@ def word_classes(
         )
         return WordClasses(classes, n_classes, text.vocabulary, history)
 
-    return max((run(number) for number in range(runs)), key=lambda result: result.history[-1])
+    random = np.random.default_rng(seed)
+    best = run(_first_classes(text, n_classes, random), 0)
+    for number in range(1, runs):
+        result = run(_shake(best.classes, n_classes, random), number)
+        if result.history[-1] > best.history[-1]:
+            best = result
+    return best
+
+
+def _first_classes(text: Text, n_classes: int, random: np.random.Generator) -> ClassIds:
+    """The most frequent words in classes of their own, the others in random ones."""
+    n_words = len(text.vocabulary)
+    first = random.integers(n_classes, size=n_words)
+    by_count = np.argsort(-np.bincount(text.tokens, minlength=n_words), kind="stable")
+    first[by_count[:n_classes]] = np.arange(min(n_classes, n_words))
+    return (first + FIRST_CLASS).astype(np.uint16)
+
+
+def _shake(classes: ClassIds, n_classes: int, random: np.random.Generator) -> ClassIds:
+    """Deal the words of some classes out among these classes at random; the others stay as they are."""
+    n_mixed = min(n_classes, max(2, round(_MIXED * n_classes)))
+    mixed = (random.choice(n_classes, n_mixed, replace=False) + FIRST_CLASS).astype(np.uint16)
+    # Words that do not occur have no class, and no say: any will do.
+    moved = np.isin(classes, mixed) | (classes == 0)
+    return np.where(moved, random.choice(mixed, len(classes)), classes)
 
 
 def class_criterion(text: Text, classes: WordClasses) -> float:
@@ -144,8 +171,8 @@ def class_criterion(text: Text, classes: WordClasses) -> float:
 
     >>> text = Text.of(["a b", "a c"])
     >>> classes = word_classes(text, n_classes=2)
-    >>> class_criterion(text, classes) == classes.criterion
-    True
+    >>> round(class_criterion(text, classes) - classes.criterion, 9)
+    0.0
     """
     tags = classes.tags(text)
     if (tags == 0).any():
