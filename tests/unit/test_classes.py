@@ -114,7 +114,8 @@ def test_as_good_as_mkcls(tmp_path):
     gain = class_criterion(text, theirs) - one_class
     for seed in range(5):
         # Of the gain over a single class, which is much stricter than of the criterion itself.
-        assert word_classes(text, 10, runs=10, seed=seed).criterion - one_class > 0.995 * gain
+        assert word_classes(text, 10, runs=1, seed=seed).criterion - one_class > 0.99 * gain
+        assert word_classes(text, 10, runs=10, seed=seed).criterion - one_class > 0.997 * gain
     theirs.write(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (GOLDEN / "train.tgt.mkcls10").read_bytes()
 

@@ -31,8 +31,9 @@ ClassIds = npt.NDArray[np.uint16]
 
 FIRST_CLASS = 2
 
-# Words whose moves are chosen against the same state. It is part of the result, so it does not depend on threads.
-_BATCH = 4096
+# Words whose moves are chosen against the same state: at most so many, and at most this part of the vocabulary, since
+# all words moving at once end in poor classes. It is part of the result, so it does not depend on threads.
+_BATCH, _BATCHES = 4096, 16
 # The part of the classes that a further run mixes; found best on the corpora of the benchmark, among 0.1 … 1.
 _MIXED = 0.3
 
@@ -133,7 +134,7 @@ def word_classes(
             first,
             n_classes=n_classes,
             max_sweeps=sweeps,
-            batch_size=_BATCH,
+            batch_size=max(1, min(_BATCH, n_words // _BATCHES)),
             n_threads=n_threads,
             progress=report,
         )
