@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import errno
 import importlib
-import inspect
 import logging
 import os
 import pkgutil
@@ -18,6 +17,7 @@ import sys
 import typing
 from collections.abc import Callable
 from importlib import metadata
+from inspect import Parameter, Signature, cleandoc, isfunction, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,7 +58,7 @@ def build(only: str | None = None) -> typer.Typer:
     for verb in [only] if only else verbs():
         name = verb.replace("-", "_")
         module = importlib.import_module(f"hyperbaton.cli.{name}")
-        function = next(f for n, f in vars(module).items() if n.rstrip("_") == name and inspect.isfunction(f))
+        function = next(f for n, f in vars(module).items() if n.rstrip("_") == name and isfunction(f))
         app.command(verb)(_with_flags(function))
     return app
 
@@ -81,9 +81,9 @@ def _program(
 def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     """Replace each parameter whose type is an options class by one flag for each of its options."""
     hints = typing.get_type_hints(function, include_extras=True)
-    parameters: list[inspect.Parameter] = []
+    parameters: list[Parameter] = []
     groups: dict[str, type] = {}
-    for name, parameter in inspect.signature(function).parameters.items():
+    for name, parameter in signature(function).parameters.items():
         kind = hints[name]
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             groups[name] = kind
@@ -92,21 +92,17 @@ def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
                 flags = [f"--{opt.flag}/--no-{opt.flag}"] if opt.type is bool else [f"--{opt.flag}"]
                 limits: dict[str, Any] = {"min": opt.minimum, "max": opt.maximum} if opt.type in (int, float) else {}
                 annotation = Annotated[opt.type, typer.Option(*flags, help=help, **limits)]  # type: ignore[name-defined]
-                parameters.append(
-                    inspect.Parameter(
-                        opt.name, inspect.Parameter.KEYWORD_ONLY, default=opt.default, annotation=annotation
-                    )
-                )
+                parameters.append(Parameter(opt.name, Parameter.KEYWORD_ONLY, default=opt.default, annotation=annotation))
         else:
-            parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
+            parameters.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
 
     def call(**values: Any) -> Any:
         for name, kind in groups.items():
             values[name] = from_mapping(kind, {opt.name: values.pop(opt.name) for opt in options_of(kind)})
         return function(**values)
 
-    call.__name__, call.__doc__ = function.__name__, inspect.cleandoc(function.__doc__ or "")
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__name__, call.__doc__ = function.__name__, cleandoc(function.__doc__ or "")
+    call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return call
 

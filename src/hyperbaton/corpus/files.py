@@ -174,7 +174,7 @@ def write_files(outputs: Mapping[str, Iterable[bytes]]) -> None:
 
 
 def _gzip_member(block: bytes) -> bytes:
-    return gzip.compress(block, compresslevel=5, mtime=0)
+    return gzip.compress(block, compresslevel=3, mtime=0)
 
 
 _ENCODERS: dict[str, Callable[[bytes], bytes]] = {

@@ -69,9 +69,7 @@ class Links:
 
     def reversed(self) -> Links:
         """The same links seen from the other language."""
-        order = np.lexsort(
-            (self.points[:, 0], self.points[:, 1], np.repeat(np.arange(len(self)), np.diff(self.offsets)))
-        )
+        order = np.lexsort((self.points[:, 0], self.points[:, 1], np.repeat(np.arange(len(self)), np.diff(self.offsets))))
         return Links(np.ascontiguousarray(self.points[order][:, ::-1]), self.offsets)
 
     def select(self, sentences: npt.NDArray[np.int64]) -> Links:

@@ -1,1 +1,10 @@
-"""Empty for now."""
+"""Feature sets, one file each: what a model sees of a sample or a jump, as sparse binary rows."""
+
+from hyperbaton.base.registry import Registry
+
+
+class FeatureSet:
+    """Turns samples into sparse rows."""
+
+
+FEATURES: Registry[FeatureSet] = Registry("features", "hyperbaton.features", FeatureSet)

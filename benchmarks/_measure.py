@@ -1,0 +1,49 @@
+"""What the benchmarks share: timing a piece of work in a process of its own, so that its peak memory is its own."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+def alone(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """Call `work` in a fresh process; its answer, with `seconds` (unless it gives them) and `peak_mib` added."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_child, args=(there, work, arguments))
+    process.start()
+    there.close()
+    try:
+        answer: dict[str, Any] = here.recv()
+    except EOFError:
+        answer = {}
+    process.join()
+    if process.exitcode:
+        raise SystemExit(f"{work.__name__}{arguments} failed")
+    return answer
+
+
+def _child(pipe: Any, work: Callable[..., dict[str, Any]], arguments: tuple[Any, ...]) -> None:
+    start = time.perf_counter()
+    answer = work(*arguments)
+    answer.setdefault("seconds", time.perf_counter() - start)
+    scale = 2**20 if sys.platform == "darwin" else 2**10
+    answer["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
+    pipe.send(answer)
+
+
+def print_rows(rows: list[dict[str, Any]]) -> None:
+    """A tab-separated table."""
+    columns = list(rows[0])
+    print("\t".join(columns))
+    for row in rows:
+        print("\t".join(f"{row[c]:.4g}" if isinstance(row[c], float) else str(row[c]) for c in columns), flush=True)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1))

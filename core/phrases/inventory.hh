@@ -1,0 +1,54 @@
+// The distinct phrases and phrase pairs of a set of samples, numbered in the order of sorted text.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "align/lexical.hh"
+#include "base/parallel.hh"
+
+namespace hyperbaton {
+
+// Where one side of each sample lies.
+struct SpansView {
+  std::span<const std::uint32_t> sentence;
+  std::span<const std::uint16_t> begin;
+  std::span<const std::uint8_t> length;
+  std::size_t size() const { return sentence.size(); }
+};
+
+// Distinct phrases. Phrase p is words[offsets[p] .. offsets[p+1]).
+struct Phrases {
+  std::vector<std::int64_t> offsets;
+  std::vector<WordId> words;
+};
+
+struct NumberedPhrases {
+  Phrases phrases;
+  std::vector<std::uint32_t> ids;  // of each sample
+};
+
+// Ranks of words such that phrases compared word by word, and closed by `terminator`, come out in the byte order of
+// lines that start `phrase |||`: the order of `LC_ALL=C sort` on Moses' files.
+struct ByteOrder {
+  std::vector<std::uint32_t> ranks;
+  std::uint32_t terminator;
+};
+ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<const std::int64_t> vocabulary_offsets);
+
+// Number the phrases of samples, equal phrases equally, in byte order.
+NumberedPhrases number_phrases(TextView text, const ByteOrder& order, SpansView spans, unsigned n_threads,
+                               const Progress& progress);
+
+// Distinct (source phrase, target phrase) pairs, sorted; and the samples of each, in the order of the samples.
+struct PhrasePairs {
+  std::vector<std::int64_t> offsets;          // pairs of source phrase p are [offsets[p], offsets[p+1])
+  std::vector<std::uint32_t> targets;         // target phrase of each pair
+  std::vector<std::int64_t> sample_offsets;   // samples of pair k are sample_order[sample_offsets[k] ..)
+  std::vector<std::uint32_t> sample_order;
+};
+PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<const std::uint32_t> target_ids,
+                         std::size_t n_source_phrases, unsigned n_threads, const Progress& progress);
+
+}  // namespace hyperbaton

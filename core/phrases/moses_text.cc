@@ -1,0 +1,193 @@
+#include "phrases/moses_text.hh"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/errors.hh"
+#include "phrases/extract.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+void append_words(std::string& text, std::span<const WordId> words, WordsView view) {
+  bool first = true;
+  for (const auto word : words) {
+    if (!first) text.push_back(' ');
+    first = false;
+    text.append(reinterpret_cast<const char*>(view.bytes.data()) + view.offsets[word],
+                static_cast<std::size_t>(view.offsets[word + 1] - view.offsets[word]));
+  }
+}
+
+void append_number(std::string& text, double value) {
+  char number[32];
+#if defined(__cpp_lib_to_chars)
+  text.append(number, std::to_chars(number, number + sizeof number, value, std::chars_format::general, 6).ptr);
+#else
+  text.append(number, static_cast<std::size_t>(std::snprintf(number, sizeof number, "%.6g", value)));
+#endif
+}
+
+void append_scores(std::string& text, std::span<const double> scores) {
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (i > 0) text.push_back(' ');
+    append_number(text, scores[i]);
+  }
+}
+
+constexpr std::string_view kBar = " ||| ";
+
+// Split at '|||' into trimmed fields.
+void split_fields(std::string_view line, std::vector<std::string_view>& fields) {
+  fields.clear();
+  while (true) {
+    const auto bar = line.find("|||");
+    auto field = line.substr(0, bar);
+    while (!field.empty() && field.front() == ' ') field.remove_prefix(1);
+    while (!field.empty() && field.back() == ' ') field.remove_suffix(1);
+    fields.push_back(field);
+    if (bar == std::string_view::npos) return;
+    line.remove_prefix(bar + 3);
+  }
+}
+
+template <class OnToken>
+void for_each_token(std::string_view field, const OnToken& on_token) {
+  while (!field.empty()) {
+    const auto end = std::min(field.find(' '), field.size());
+    if (end > 0) on_token(field.substr(0, end));
+    field.remove_prefix(std::min(end + 1, field.size()));
+  }
+}
+
+// A finite number that fills the token; throws LineError.
+float parse_float(std::string_view token, std::size_t line) {
+  const std::string copy(token);
+  char* end = nullptr;
+  const float value = std::strtof(copy.c_str(), &end);
+  if (copy.empty() || end != copy.c_str() + copy.size() || !std::isfinite(value))
+    throw LineError(line, "expected a number, found '" + copy + "'");
+  return value;
+}
+
+}  // namespace
+
+std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsView target_words,
+                         std::span<const double> scores, std::size_t n_scores, const RowExtras& extras,
+                         std::size_t first, std::size_t last) {
+  std::string text;
+  const auto base = static_cast<std::size_t>(pairs.offsets[first]);
+  std::string source;
+  for (std::size_t p = first; p < last; ++p) {
+    source.clear();
+    append_words(source, pairs.source[p], source_words);
+    for (auto k = static_cast<std::size_t>(pairs.offsets[p]); k < static_cast<std::size_t>(pairs.offsets[p + 1]); ++k) {
+      text += source;
+      text += kBar;
+      append_words(text, pairs.target[pairs.targets[k]], target_words);
+      text += kBar;
+      append_scores(text, scores.subspan((k - base) * n_scores, n_scores));
+      if (extras.links) {
+        text += kBar;
+        bool first_link = true;
+        for (const auto link : pairs.links_of(k)) {
+          if (!first_link) text.push_back(' ');
+          first_link = false;
+          text += std::to_string(link.source);
+          text.push_back('-');
+          text += std::to_string(link.target);
+        }
+      }
+      if (!extras.counts.empty()) {
+        text += kBar;
+        for (std::size_t c = 0; c < 3; ++c) {
+          if (c > 0) text.push_back(' ');
+          append_number(text, extras.counts[3 * k + c]);
+        }
+        text += " ||| |||";
+      }
+      text.push_back('\n');
+    }
+  }
+  return text;
+}
+
+std::string format_sources(const PhrasesView& sources, WordsView words, std::span<const double> scores,
+                           std::size_t n_scores, std::size_t first, std::size_t last) {
+  std::string text;
+  for (std::size_t p = first; p < last; ++p) {
+    append_words(text, sources[p], words);
+    text += kBar;
+    append_scores(text, scores.subspan((p - first) * n_scores, n_scores));
+    text.push_back('\n');
+  }
+  return text;
+}
+
+void MosesTableReader::add_line(std::string_view line) {
+  const std::size_t number = n_rows() + 1;
+  std::vector<std::string_view> fields;
+  split_fields(line, fields);
+  const std::size_t n_phrases = with_target_ ? 2 : 1;
+  if (fields.size() < n_phrases + 1)
+    throw LineError(number, "expected '" + std::string(with_target_ ? "source ||| target" : "source") +
+                                " ||| scores', found " + std::to_string(fields.size()) + " fields");
+  const auto add_phrase = [&](std::string_view field, const char* side, Vocabulary& vocabulary,
+                              std::vector<WordId>& words, std::vector<std::int64_t>& offsets) {
+    for (std::size_t at = 0; at < field.size();) {
+      const auto length = utf8_length(field.substr(at));
+      if (length == 0) throw LineError(number, describe(LineFault::NotUtf8));
+      if (static_cast<unsigned char>(field[at]) < 0x20) throw LineError(number, describe(LineFault::Control));
+      at += length;
+    }
+    for_each_token(field, [&](std::string_view token) { words.push_back(vocabulary.add(token)); });
+    const auto length = static_cast<std::int64_t>(words.size()) - offsets.back();
+    if (length == 0) throw LineError(number, std::string("the ") + side + " phrase is empty");
+    if (length > kMaxPhraseLength)
+      throw LineError(number, std::string("the ") + side + " phrase has more than " + std::to_string(kMaxPhraseLength) + " words");
+    offsets.push_back(static_cast<std::int64_t>(words.size()));
+    return length;
+  };
+  const auto source_length = add_phrase(fields[0], "source", source_vocabulary, source_words, source_offsets);
+  const auto target_length =
+      with_target_ ? add_phrase(fields[1], "target", target_vocabulary, target_words, target_offsets) : 0;
+
+  std::size_t n_here = 0;
+  for_each_token(fields[n_phrases], [&](std::string_view token) {
+    scores.push_back(parse_float(token, number));
+    ++n_here;
+  });
+  if (number == 1) n_scores = n_here;
+  if (n_here == 0 || n_here != n_scores)
+    throw LineError(number, "expected " + std::to_string(n_scores ? n_scores : 1) + " scores, found " + std::to_string(n_here));
+
+  if (fields.size() > n_phrases + 1) {
+    for_each_token(fields[n_phrases + 1], [&](std::string_view token) {
+      int i = -1, j = -1;
+      const char* end = token.data() + token.size();
+      const auto first = std::from_chars(token.data(), end, i);
+      const bool dash = first.ec == std::errc() && first.ptr < end && *first.ptr == '-';
+      const auto second = dash ? std::from_chars(first.ptr + 1, end, j) : first;
+      if (!dash || second.ec != std::errc() || second.ptr != end || i < 0 || j < 0)
+        throw LineError(number, "expected links like 0-0, found '" + std::string(token) + "'");
+      if (i >= source_length || j >= target_length)
+        throw LineError(number, "link '" + std::string(token) + "' is out of range");
+      links.push_back({static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(j)});
+    });
+  }
+  link_offsets.push_back(static_cast<std::int64_t>(links.size()));
+
+  std::size_t n_counts = 0;
+  if (fields.size() > n_phrases + 2)
+    for_each_token(fields[n_phrases + 2], [&](std::string_view token) {
+      const float value = parse_float(token, number);
+      if (n_counts < 3) counts.push_back(value);
+      ++n_counts;
+    });
+  for (; n_counts < 3; ++n_counts) counts.push_back(0);
+}
+
+}  // namespace hyperbaton

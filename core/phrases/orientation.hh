@@ -1,0 +1,84 @@
+// Orientation of a phrase pair towards its neighbours. This file alone decides orientations.
+//
+// Two families exist. The distance d = last source position of the previous phrase + 1 - first of this one (Ni 2011,
+// eq. 1, with its sign) is cut into classes at given points. Moses' orientations look at the corners of the phrase
+// pair's box in the alignment matrix: whether something lies diagonally behind a corner, under one of three units:
+// a word link (word), a phrase pair within the length limit (phrase), or a phrase pair of any length (hierarchical).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "align/links.hh"
+
+namespace hyperbaton {
+
+// In the order of Moses' reordering tables: M S DL DR.
+enum class Orientation : std::uint8_t { Monotone, Swap, DiscontinuousLeft, DiscontinuousRight };
+enum class Unit : std::uint8_t { Word, Phrase, Hierarchical };
+enum class Side : std::uint8_t { Before, After };  // towards the previous or the next phrase on the target side
+
+inline constexpr int kUnits = 3, kSides = 2;
+
+// All orientations of a sample fit 12 bits: two for each (unit, side), from this bit on.
+inline int orientation_shift(Unit unit, Side side) {
+  return 2 * (kSides * static_cast<int>(unit) + static_cast<int>(side));
+}
+
+// Half-open spans of positions.
+struct SourceSpan {
+  int begin, end;
+};
+struct TargetSpan {
+  int begin, end;
+};
+
+// What the cells of a sentence pair's alignment matrix hold; filled once, then asked for each phrase pair.
+//
+// Rows are target words, columns source words. The row next to the box, above it for the previous phrase and below it
+// for the next one, is asked at the cells left and right of the box's source span. A phrase pair shows its source span's
+// last word to the left cell and its first word to the right one, in the row of its last target word. (Below the box one
+// would expect the row of its first target word; Moses asks the last one's there too, and its output is the reference.)
+class OrientationGrid {
+ public:
+  // Start a sentence pair with these links.
+  void reset(int n_source, int n_target, std::span<const Link> links);
+
+  // Tell of a consistent phrase pair. Its source span may begin anywhere in [least_begin, source.begin] and end
+  // anywhere in [source.end, greatest_end]. `limited`: within the length limit, and so are those ends.
+  struct Widening {
+    int least_begin, greatest_end;
+  };
+  void add_phrase(SourceSpan source, TargetSpan target, Widening widening, bool limited);
+
+  Orientation orientation(SourceSpan source, TargetSpan target, Unit unit, Side side) const;
+
+  // The six orientations of a phrase pair, packed.
+  std::uint16_t packed(SourceSpan source, TargetSpan target) const;
+
+ private:
+  // What a cell can hold: the first or last source word of a phrase pair, or a link.
+  enum Thing { AnyFirst, AnyLast, LimitedFirst, LimitedLast, ALink, kThings };
+
+  void mark(int row, int column, Thing thing);
+  // Whether the cell holds the thing; cells outside the matrix hold none.
+  bool holds(int row, int column, Thing thing) const;
+  // Whether a cell of the row does that lies farther to the left, or right, than the column.
+  bool farther_left(int row, int column, Thing thing) const;
+  bool farther_right(int row, int column, Thing thing) const;
+
+  struct Extent {
+    int least, greatest;
+  };
+  int n_source_ = 0, n_target_ = 0;
+  std::vector<std::uint8_t> cells_;                     // bit `thing` of each cell
+  std::array<std::vector<Extent>, kThings> extents_;  // columns that hold a thing, by row
+};
+
+// The class of each distance: the number of cut points that are not above it. Cut points increase strictly.
+void classify_distances(std::span<const std::int16_t> distances, std::span<const std::int32_t> cuts,
+                        std::span<std::uint8_t> classes);
+
+}  // namespace hyperbaton

@@ -1,0 +1,58 @@
+"""The verb `classes`."""
+
+from __future__ import annotations
+
+import json as json_format
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.progress import Bars
+from hyperbaton.cli import Json, Quiet, Seed, Threads
+from hyperbaton.cli._common import n_threads, say
+from hyperbaton.corpus.classes import Clustering, word_classes
+from hyperbaton.corpus.text import Text
+
+
+def classes(
+    text: Annotated[str, typer.Argument(help="Tokenized text, one sentence per line.")],
+    clustering: Clustering,
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
+    threads: Threads = 0,
+    seed: Seed = 1,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Group the words of TEXT into classes by the company they keep, as mkcls does.
+
+    Writes one line per word: the word, a tab, its class, sorted by word. Classes are 2, 3, … by falling frequency.
+    The criterion that was reached (higher is better) goes to stderr, as JSON with --json.
+
+    hyperbaton classes train.en > train.en.classes
+
+    hyperbaton classes train.en --classes 100 --runs 5 --threads 4 -o train.en.classes.gz
+    """
+    words = Text.read(text)
+    with Bars(quiet) as bars:
+        result = word_classes(
+            words,
+            clustering.classes,
+            runs=clustering.runs,
+            sweeps=clustering.sweeps,
+            seed=seed,
+            n_threads=n_threads(threads),
+            progress=bars.stage("classes"),
+        )
+    result.write(output)
+    n_sweeps = len(result.history) - 1
+    if json:
+        summary = {
+            "n_words": len(words.vocabulary),
+            "n_classes": result.n_classes,
+            "criterion": result.criterion,
+            "history": result.history.tolist(),
+        }
+        say(json_format.dumps(summary))
+    else:
+        words_done = f"{len(words.vocabulary)} words in {result.n_classes} classes"
+        say(f"{words_done}, criterion {result.criterion:.1f} after {n_sweeps} sweeps", quiet)

@@ -1,0 +1,63 @@
+"""The verb `demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.progress import Bars
+from hyperbaton.cli import Quiet, Seed
+from hyperbaton.cli._common import print_table, say
+from hyperbaton.corpus.files import write_pieces
+from hyperbaton.data import generate
+from hyperbaton.phrases import extract, orientation_set
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pictures.")] = Path("demo"),
+    style: Annotated[str, typer.Option(help="Language style of the generated text.")] = "chinese",
+    sentences: Annotated[int, typer.Option(help="Sentence pairs to generate.", min=10)] = 10_000,
+    seed: Seed = 1,
+    quiet: Quiet = False,
+) -> None:
+    """Show phrase movements on generated text: statistics, distances, pictures.
+
+    Example:
+
+        hyperbaton demo --style japanese -o demo
+    """
+    from hyperbaton.report.figures import write_figure
+    from hyperbaton.report.movements import class_table, corpus_statistics, draw_distances, movement_summary
+    from hyperbaton.report.pair import draw_pair
+
+    with Bars(quiet) as bars:
+        bitext = generate(sentences, style=style, seed=seed, progress=bars.stage("generate")).bitext
+        samples = extract(bitext, progress=bars.stage("extract"))
+    print(f"{sentences:,} generated sentence pairs, {style}-like source, seed {seed}\n")
+    print_table(corpus_statistics(bitext))
+    print(f"\n{len(samples):,} phrase pairs up to 8 words, by signed distance d (|d| ≤ 15)\n")
+    for name in ("three", "five"):
+        print_table(class_table(samples, orientation_set(name)))
+        print()
+    shares = movement_summary(samples)
+    print(
+        f"{shares['moved']:.1f}% of the phrase pairs move; {shares['short among moved']:.1f}% of these by fewer than 4 words; "
+        f"{shares['beyond 15 among all']:.1f}% of all move farther than 15 words."
+    )
+    write_figure(draw_distances(samples, f"{len(samples):,} phrase pairs"), output / "distances.svg")
+    write_figure(draw_distances(samples, f"{len(samples):,} phrase pairs"), output / "distances.png")
+    links = bitext.need_links()
+    shown = next((s for s in range(len(bitext)) if 10 <= len(links[s]) <= 16 and _moves(links[s])), 0)
+    write_figure(draw_pair(bitext, shown), output / "pair.svg")
+    write_figure(draw_pair(bitext, shown), output / "pair.png")
+    for name, part in (("source", bitext.source), ("target", bitext.target), ("links", links)):
+        write_pieces(output / f"demo.{name}", part.pieces())
+    say(f"\npictures: {output / 'distances.svg'}, {output / 'pair.svg'}; text: {output / 'demo.source'} and its target and links")
+
+
+def _moves(links: list[tuple[int, int]]) -> bool:
+    """Whether a sentence pair is worth looking at: it jumps by four words or more somewhere."""
+    by_target = [i for i, _ in sorted(links, key=lambda link: link[1])]
+    return any(abs(b - a) > 4 for a, b in zip(by_target, by_target[1:], strict=False))

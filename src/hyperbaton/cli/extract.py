@@ -1,0 +1,86 @@
+"""The verb `extract`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.progress import Bars
+from hyperbaton.cli import Json, Quiet, Threads
+from hyperbaton.cli._common import n_threads, print_json, say
+from hyperbaton.corpus import Bitext
+from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
+from hyperbaton.phrases.moses import write_moses
+
+
+def extract(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
+    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links, i-j, one line per sentence pair.")],
+    more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,  # further types behind --reordering
+    *,
+    extraction: Extraction,
+    scoring: Scoring,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write.")] = None,
+    moses: Annotated[Path | None, typer.Option(help="Folder for Moses' text tables.")] = None,
+    reordering: Annotated[
+        list[str] | None,
+        typer.Option(help="Reordering table to write there, e.g. hier-mslr-bidirectional-fe; one or more."),
+    ] = None,
+    reordering_smoothing: Annotated[float, typer.Option(help="Pseudo-count of each orientation.", min=0)] = 0.5,
+    threads: Threads = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Extract phrase pairs, their movements and scores from an aligned bitext.
+
+    Examples:
+
+        hyperbaton extract train.zh train.en train.links -o phrases
+
+        hyperbaton extract train.zh train.en train.links --max-length 7 --moses model --reordering wbe-msd-bidirectional-fe
+    """
+    if output is None and moses is None:
+        raise OptionError("nothing to write: give -o PHRASES, --moses DIR or both")
+    if more and not reordering:
+        raise OptionError(f"what is {more[0]!r}? Expected three files, SRC TGT LINKS")
+    if reordering and moses is None:
+        raise OptionError("--reordering needs --moses DIR")
+    kinds = [ReorderingType.parse(name) for name in (reordering or []) + (more or [])]
+    with Bars(quiet) as bars:
+        bitext = Bitext.read(source, target, links)
+        progress = bars.stage("extract")
+        extracted = Extracted.of(bitext, extraction, scoring, threads=n_threads(threads), progress=progress)
+        table = extracted.table
+        if output is not None:
+            extracted.save(output, bitext, extraction, scoring)
+        if moses is not None:
+            tables = (
+                (
+                    kind,
+                    reordering_probabilities(
+                        extracted.inventory,
+                        extracted.samples,
+                        kind,
+                        smoothing=reordering_smoothing,
+                        min_count=scoring.min_count,
+                        threads=n_threads(threads),
+                    ),
+                )
+                for kind in kinds
+            )
+            write_moses(moses, table, tables, progress=bars.stage("write"))
+    summary = {
+        "sentences": len(bitext),
+        "samples": len(extracted.samples),
+        "source_phrases": len(table.source),
+        "target_phrases": len(table.target),
+        "pairs": len(table),
+    }
+    if as_json:
+        print_json(summary)
+    else:
+        say(", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in summary.items()), quiet)

@@ -1,0 +1,17 @@
+"""The verb `features`."""
+
+from __future__ import annotations
+
+from hyperbaton.cli import Json
+from hyperbaton.cli._listing import list_plugins
+from hyperbaton.features import FEATURES
+
+
+def features(as_json: Json = False) -> None:
+    """List the feature sets.
+
+    Example:
+
+        hyperbaton features
+    """
+    list_plugins(FEATURES, as_json)

@@ -1,0 +1,17 @@
+"""The verb `models`."""
+
+from __future__ import annotations
+
+from hyperbaton.cli import Json
+from hyperbaton.cli._listing import list_plugins
+from hyperbaton.models import MODELS
+
+
+def models(as_json: Json = False) -> None:
+    """List the reordering models.
+
+    Example:
+
+        hyperbaton models
+    """
+    list_plugins(MODELS, as_json)

@@ -1,0 +1,24 @@
+"""The verb `orientations`."""
+
+from __future__ import annotations
+
+from hyperbaton.cli import Json
+from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.phrases import ORIENTATIONS
+
+
+def orientations(as_json: Json = False) -> None:
+    """List the orientation sets and their classes.
+
+    Moses' sets are decided on words; put `phrase-` or `hier-` before the name for the other units. Any increasing list of
+    cut points, such as -4,0,1,5, is an orientation set too.
+
+    Example:
+
+        hyperbaton orientations
+    """
+    rows = [
+        {"name": name, "classes": ", ".join(ORIENTATIONS[name]().names), "about": ORIENTATIONS.describe(name)}
+        for name in ORIENTATIONS
+    ]
+    print_json(rows) if as_json else print_table(rows)

@@ -1,0 +1,85 @@
+"""What `hyperbaton extract` leaves: samples, phrase table, and which samples belong to which pair, in one artefact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+
+from hyperbaton.base.options import to_mapping
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.store import Artefact, save
+from hyperbaton.corpus import Bitext
+from hyperbaton.phrases.inventory import Inventory
+from hyperbaton.phrases.samples import Extraction, Samples, extract
+from hyperbaton.phrases.table import PhraseTable, Scoring
+
+KIND = "phrases"
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """Samples of a bitext, the inventory of their phrases, and the scored phrase table."""
+
+    samples: Samples
+    inventory: Inventory
+    table: PhraseTable
+
+    @classmethod
+    def of(
+        cls,
+        bitext: Bitext,
+        extraction: Extraction | None = None,
+        scoring: Scoring | None = None,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Extracted:
+        """Extract and score the phrase pairs of a bitext with links."""
+        max_length = (extraction or Extraction()).max_length
+        samples = extract(bitext, max_length, threads=threads, progress=progress)
+        inventory = Inventory.of(bitext, samples, threads=threads, progress=progress)
+        table = PhraseTable.build(bitext, samples, scoring, inventory=inventory, threads=threads, progress=progress)
+        return cls(samples, inventory, table)
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        bitext: Bitext,
+        extraction: Extraction | None = None,
+        scoring: Scoring | None = None,
+    ) -> None:
+        """Write everything as one artefact."""
+        found = self.inventory
+        arrays = {
+            **self.samples.arrays("samples"),
+            **self.table.arrays("table"),
+            "pairs.offsets": found.offsets,
+            "pairs.targets": found.targets,
+            "pairs.sample_offsets": found.sample_offsets,
+            "pairs.sample_order": found.sample_order,
+        }
+        options = {**to_mapping(extraction or Extraction()), **to_mapping(scoring or Scoring())}
+        details = {
+            "n_sentences": len(bitext),
+            "n_samples": len(self.samples),
+            "n_source_phrases": len(found.source),
+            "n_target_phrases": len(found.target),
+            "n_pairs": len(self.table),
+        }
+        save(path, KIND, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Extracted:
+        """Open the artefact, memory-mapped."""
+        artefact = Artefact(path, KIND)
+        table = PhraseTable.from_arrays(artefact.group("table"))
+        pairs = artefact.group("pairs")
+        inventory = Inventory(
+            table.source,
+            table.target,
+            pairs["offsets"],
+            pairs["targets"],
+            pairs["sample_offsets"],
+            pairs["sample_order"],
+        )
+        return cls(Samples.from_arrays(artefact.group("samples")), inventory, table)

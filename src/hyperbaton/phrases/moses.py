@@ -1,0 +1,180 @@
+"""Moses' text files: phrase tables and reordering tables, out and in.
+
+    source ||| target ||| p(s|t) lex(s|t) p(t|s) lex(t|s) ||| 0-0 1-1 ||| c(t) c(s) c(s,t) ||| |||
+    source ||| target ||| p(M) p(S) p(D) …
+
+Rows come in the byte order of `LC_ALL=C sort`. Tables conditioned on the source alone have no target field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.corpus import Text, Vocabulary
+from hyperbaton.corpus.files import AnyPath, feed, write_pieces
+from hyperbaton.phrases.inventory import Phrases, number_phrases
+from hyperbaton.phrases.reordering import ReorderingType
+from hyperbaton.phrases.table import PhraseTable
+
+Scores = npt.NDArray[np.floating[Any]]
+_ROWS = 20_000  # source phrases formatted at a time
+
+
+def phrase_table_pieces(table: PhraseTable, progress: Progress | None = None) -> Iterator[bytes]:
+    """Rows of a phrase table."""
+    return _pair_rows(table, table.scores, True, table.counts.reshape(-1), progress)
+
+
+def reordering_table_pieces(
+    table: PhraseTable, probabilities: Scores, conditioning: str = "fe", progress: Progress | None = None
+) -> Iterator[bytes]:
+    """Rows of a reordering table over the phrase pairs (`fe`) or source phrases (`f`) of a phrase table."""
+    if conditioning == "fe":
+        return _pair_rows(table, probabilities, False, np.zeros(0, np.float32), progress)
+    return _source_rows(table.source, probabilities, progress)
+
+
+def _pair_rows(
+    table: PhraseTable, scores: Scores, links: bool, counts: npt.NDArray[np.float32], progress: Progress | None
+) -> Iterator[bytes]:
+    source, target = table.source.vocabulary, table.target.vocabulary
+    for first, last in _ranges(len(table.source), progress):
+        rows = scores[table.offsets[first] : table.offsets[last]].astype(np.float64)
+        yield table.arrays_view.format(
+            source.bytes, source.offsets, target.bytes, target.offsets, rows, links, counts, first, last
+        )
+
+
+def _source_rows(source: Phrases, scores: Scores, progress: Progress | None) -> Iterator[bytes]:
+    words = source.vocabulary
+    for first, last in _ranges(len(source), progress):
+        rows = scores[first:last].astype(np.float64)
+        yield _core.format_sources(source.offsets, source.words, words.bytes, words.offsets, rows, first, last)
+
+
+def _ranges(n: int, progress: Progress | None) -> Iterator[tuple[int, int]]:
+    for first in range(0, n, _ROWS):
+        last = min(first + _ROWS, n)
+        yield first, last
+        if progress is not None:
+            progress(last, n)
+
+
+def write_moses(
+    folder: str | PathLike[str],
+    table: PhraseTable,
+    reordering: Iterable[tuple[ReorderingType, Scores]] = (),
+    *,
+    progress: Progress | None = None,
+) -> list[Path]:
+    """Write `phrase-table.gz` and `reordering-table.TYPE.gz` into a folder; returns the files."""
+    written = [Path(folder) / "phrase-table.gz"]
+    write_pieces(written[0], phrase_table_pieces(table, progress))
+    for kind, probabilities in reordering:
+        written.append(Path(folder) / f"reordering-table.{kind.name}.gz")
+        write_pieces(written[-1], reordering_table_pieces(table, probabilities, kind.conditioning, progress))
+    return written
+
+
+def read_phrase_table(path: AnyPath) -> PhraseTable:
+    """Read a phrase table of Moses, rows in any order, any number of scores."""
+    reader = _core.MosesTableReader(True)
+    feed(reader, path)
+    columns = reader.take()
+    n = len(columns["source_offsets"]) - 1
+    sides = [
+        _number_rows(columns[f"{side}_words"], columns[f"{side}_offsets"], vocabulary)
+        for side, vocabulary in (("source", reader.source_vocabulary()), ("target", reader.target_vocabulary()))
+    ]
+    (source, source_ids), (target, target_ids) = sides
+    offsets, targets, row_offsets, order = _core.pair_phrases(source_ids, target_ids, len(source), default_threads(), None)
+    if len(targets) < n:
+        pair = int(np.argmax(np.diff(row_offsets) > 1))
+        again = int(order[row_offsets[pair] + 1])
+        raise InputError("the same phrase pair stands in an earlier line", path, again + 1)
+    links_per_row = np.diff(columns["link_offsets"])
+    link_offsets = np.concatenate([[0], np.cumsum(links_per_row[order])]).astype(np.int64)
+    starts = np.repeat(columns["link_offsets"][:-1][order] - link_offsets[:-1], links_per_row[order])
+    return PhraseTable(
+        source,
+        target,
+        offsets,
+        targets,
+        columns["scores"][order],
+        columns["counts"][order],
+        link_offsets,
+        columns["links"][starts + np.arange(link_offsets[-1])],
+    )
+
+
+def _number_rows(
+    words: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64], lookup: _core.Vocabulary
+) -> tuple[Phrases, npt.NDArray[np.uint32]]:
+    """Number the phrases of rows, each row one phrase."""
+    n = len(offsets) - 1
+    text = Text(words, offsets, Vocabulary(*lookup.arrays()))
+    begin, length = np.zeros(n, np.uint16), np.diff(offsets).astype(np.uint8)
+    return number_phrases(text, np.arange(n, dtype=np.uint32), begin, length, default_threads())
+
+
+def read_reordering_table(path: AnyPath, kind: ReorderingType, table: PhraseTable) -> npt.NDArray[np.float32]:
+    """Read a reordering table for the pairs of a phrase table.
+
+    Returns probabilities in the order of the table's pairs (or source phrases, where the conditioning is on `f`), NaN
+    where the file has no row: Moses charges nothing for those.
+    """
+    by_source = kind.conditioning == "f"
+    reader = _core.MosesTableReader(not by_source)
+    feed(reader, path)
+    columns = reader.take()
+    expected = len(kind.sides) * len(kind.set)
+    if columns["scores"].shape[0] and columns["scores"].shape[1] != expected:
+        found = columns["scores"].shape[1]
+        raise InputError(f"a {kind.name} table has {expected} scores in a row, found {found}", path, 1)
+    rows_source = _match(columns, "source", reader.source_vocabulary(), table.source)
+    n = len(table.source) if by_source else len(table)
+    result = np.full((n, expected), np.nan, np.float32)
+    if by_source:
+        known = rows_source >= 0
+        result[rows_source[known]] = columns["scores"][known]
+        return result
+    rows_target = _match(columns, "target", reader.target_vocabulary(), table.target)
+    keys = table.sources.astype(np.int64) * len(table.target) + table.targets
+    wanted = rows_source * len(table.target) + rows_target
+    at = np.minimum(np.searchsorted(keys, wanted), max(n - 1, 0))
+    known = (rows_source >= 0) & (rows_target >= 0) & (keys[at] == wanted if n else False)
+    result[at[known]] = columns["scores"][known]
+    return result
+
+
+def _match(
+    columns: dict[str, npt.NDArray[np.generic]], side: str, lookup: _core.Vocabulary, phrases: Phrases
+) -> npt.NDArray[np.int64]:
+    """The number that each row's phrase has among known phrases, -1 where it is not one of them."""
+    words, offsets = columns[f"{side}_words"], columns[f"{side}_offsets"]
+    theirs = Vocabulary(*lookup.arrays())
+    translate = np.array([phrases.vocabulary.number(word) for word in theirs.words()], np.int64)
+    unknown = len(phrases.vocabulary)
+    own = np.where(translate < 0, unknown, translate)[words].astype(np.uint32)
+    # Number our phrases and the rows' together; equal phrases get equal numbers.
+    n = len(offsets) - 1
+    joined = Text(
+        np.concatenate([phrases.words, own]),
+        np.concatenate([phrases.offsets, phrases.offsets[-1] + offsets[1:]]),
+        Vocabulary.of([*phrases.vocabulary.words(), "\x00"]),
+    )
+    lengths = np.diff(joined.offsets).astype(np.uint8)
+    sentences = np.arange(len(joined), dtype=np.uint32)
+    together, ids = number_phrases(joined, sentences, np.zeros(len(joined), np.uint16), lengths, default_threads())
+    number = np.full(len(together), -1, np.int64)
+    number[ids[: len(phrases)]] = np.arange(len(phrases))
+    return number[ids[len(phrases) : len(phrases) + n]]

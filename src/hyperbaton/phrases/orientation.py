@@ -1,0 +1,123 @@
+"""Orientation sets: into which classes the movement of a phrase is sorted.
+
+A set is one file in `phrases/orientations/`, found by its name. It either cuts the signed distance d at increasing
+points, or reads Moses' orientations off a sample. The core decides both; a set only names and merges the classes.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.registry import Registry
+from hyperbaton.phrases.samples import Samples
+
+Classes = npt.NDArray[np.uint8]
+Side = Literal["before", "after"]
+Unit = Literal["word", "phrase", "hierarchical"]
+
+
+class OrientationSet:
+    """Sorts samples into classes, named in `names`."""
+
+    names: tuple[str, ...]
+
+    def classify(self, samples: Samples, side: Side = "before") -> Classes:
+        """The class of each sample towards the previous (`before`) or next (`after`) phrase."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class DistanceSet(OrientationSet):
+    """Cuts the distance at increasing points: class c holds the distances from cut c - 1 up to, but not including, cut c.
+
+    >>> DistanceSet(0, 1).names
+    ('d<0', 'd=0', 'd>0')
+    >>> DistanceSet(-4, 0, 1, 5).classify_distances(np.array([-9, -4, 0, 4, 5], np.int16)).tolist()
+    [0, 1, 2, 3, 4]
+    """
+
+    def __init__(self, *cuts: int) -> None:
+        if not cuts or any(b <= a for a, b in pairwise(cuts)):
+            raise OptionError(f"cut points must increase, not {', '.join(map(str, cuts)) or 'be missing'}")
+        self.cuts = cuts
+        self.names = tuple(_interval(a, b) for a, b in zip((None, *cuts), (*cuts, None), strict=True))
+
+    def classify_distances(self, distances: npt.NDArray[np.int16]) -> Classes:
+        """The class of each distance."""
+        return _core.classify_distances(distances, np.array(self.cuts, np.int32))
+
+    def classify(self, samples: Samples, side: Side = "before") -> Classes:
+        return self.classify_distances(samples.distance_before if side == "before" else samples.distance_after)
+
+
+def _interval(start: int | None, end: int | None) -> str:
+    """What distances from `start` up to, not including, `end` are called.
+
+    >>> _interval(None, -4), _interval(-4, 0), _interval(0, 1), _interval(1, 5), _interval(5, None)
+    ('d≤-5', '-5<d<0', 'd=0', '0<d<5', 'd≥5')
+    """
+    if end is None:
+        return "d>0" if start == 1 else f"d≥{start}"
+    if start is None:
+        return "d<0" if end == 0 else f"d≤{end - 1}"
+    return f"d={start}" if end - start == 1 else f"{start - 1}<d<{end}"
+
+
+class MosesSet(OrientationSet):
+    """Reads Moses' orientations, decided on words, on phrases, or hierarchically.
+
+    Each set says in `merge` which class of its own Moses' four (monotone, swap, discontinuous left and right) become;
+    `columns` are the short names of Moses' tables.
+    """
+
+    merge: ClassVar[tuple[int, int, int, int]]
+    columns: ClassVar[tuple[str, ...]]
+
+    def __init__(self, unit: Unit = "word") -> None:
+        if unit not in get_args(Unit):
+            raise OptionError(f"unknown unit {unit!r}; known: {', '.join(get_args(Unit))}")
+        self.unit = unit
+
+    def classify(self, samples: Samples, side: Side = "before") -> Classes:
+        shift = _core.orientation_shift(_core.Unit[self.unit], _core.Side[side])
+        four = (samples.orientations >> np.uint16(shift)) & np.uint16(3)
+        merged: Classes = np.array(self.merge, np.uint8)[four]
+        return merged
+
+
+ORIENTATIONS: Registry[OrientationSet] = Registry("orientations", "hyperbaton.phrases.orientations", OrientationSet)
+
+
+def orientation_set(name: str) -> OrientationSet:
+    """Make an orientation set from its name, or from cut points.
+
+    `phrase-mslr` and `hier-mslr` are Moses' sets decided on phrases or hierarchically; plain `mslr` on words.
+
+    >>> orientation_set("three").names
+    ('d<0', 'd=0', 'd>0')
+    >>> orientation_set("-2,0,1,3").names
+    ('d≤-3', '-3<d<0', 'd=0', '0<d<3', 'd≥3')
+    >>> orientation_set("hier-msd").names
+    ('monotone', 'swap', 'discontinuous')
+    """
+    if name.lstrip("-")[:1].isdigit():
+        try:
+            return DistanceSet(*(int(cut) for cut in name.split(",")))
+        except ValueError as error:
+            raise OptionError(f"cut points must be whole numbers like -4,0,1,5, not {name!r}") from error
+    unit, _, rest = name.partition("-")
+    units: dict[str, Unit] = {"wbe": "word", "word": "word", "phrase": "phrase", "hier": "hierarchical"}
+    if unit in units and rest:
+        cls = ORIENTATIONS[rest]
+        if not issubclass(cls, MosesSet):
+            raise OptionError(f"orientation set {rest!r} is not decided on {unit}")
+        return cls(units[unit])
+    return ORIENTATIONS[name]()

@@ -1,0 +1,1 @@
+"""Orientation sets, one file each."""

@@ -1,0 +1,14 @@
+"""The eleven jumps of the joint block model."""
+
+from hyperbaton.phrases.orientation import DistanceSet
+
+
+class Jump(DistanceSet):
+    """Jumps 5…-5 from the last source word to the new one, 1 - d, those beyond counted as the last (Xiang 2011, 3).
+
+    From far forward to far back; jump 1 is monotone.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(*range(-3, 7))
+        self.names = tuple(str(jump) for jump in range(5, -6, -1))

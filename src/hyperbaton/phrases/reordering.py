@@ -1,0 +1,129 @@
+"""Lexicalized reordering tables: p(orientation | phrase pair), by counting samples, as Moses makes them.
+
+    p(o | s, t) = (c(o, s, t) + σ) / (c(s, t) + σ n),    σ = 0.5 by default, n orientations
+
+A table is named as in Moses: `unit-orientations-direction-conditioning`, for example `hier-mslr-bidirectional-fe`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.progress import default_threads
+from hyperbaton.phrases.inventory import Inventory
+from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, OrientationSet, Side, orientation_set
+from hyperbaton.phrases.samples import Samples
+
+SMOOTHING = 0.5
+
+
+@dataclass(frozen=True)
+class ReorderingType:
+    """What a reordering table of Moses holds, by its name.
+
+    >>> ReorderingType.parse("msd-bidirectional-fe").name
+    'wbe-msd-bidirectional-fe'
+    >>> ReorderingType.parse("hier-mslr-backward-f").sides
+    ('before',)
+    """
+
+    unit: str
+    orientations: str
+    direction: str
+    conditioning: str
+
+    UNITS: ClassVar = ("wbe", "phrase", "hier")
+    DIRECTIONS: ClassVar[dict[str, tuple[Side, ...]]] = {
+        "backward": ("before",),
+        "forward": ("after",),
+        "bidirectional": ("before", "after"),
+    }
+    CONDITIONINGS: ClassVar = ("f", "fe")
+
+    @classmethod
+    def parse(cls, name: str) -> ReorderingType:
+        """Read a name as Moses does: any order, unit `wbe`, direction `backward` and conditioning `fe` by default."""
+        sets = [n for n in ORIENTATIONS if issubclass(ORIENTATIONS[n], MosesSet)]
+        found = {"unit": "wbe", "direction": "backward", "conditioning": "fe"}
+        for part in name.split("-"):
+            part = {"unidirectional": "backward", "word": "wbe", "hierarchical": "hier"}.get(part, part)
+            kinds = {
+                "unit": cls.UNITS,
+                "orientations": sets,
+                "direction": cls.DIRECTIONS,
+                "conditioning": cls.CONDITIONINGS,
+            }
+            kind = next((kind for kind, values in kinds.items() if part in values), None)
+            if kind is None:
+                allowed = " ".join(f"{kind}: {', '.join(values)};" for kind, values in kinds.items())
+                raise OptionError(f"unknown part {part!r} of the reordering type {name!r}; {allowed.rstrip(';')}")
+            found[kind] = part
+        if "orientations" not in found:
+            raise OptionError(f"the reordering type {name!r} names no orientations: {', '.join(sets)}")
+        return cls(**found)
+
+    @property
+    def name(self) -> str:
+        return f"{self.unit}-{self.orientations}-{self.direction}-{self.conditioning}"
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Towards which neighbours orientations are counted, in the order of the table's blocks."""
+        return self.DIRECTIONS[self.direction]
+
+    @property
+    def set(self) -> OrientationSet:
+        return orientation_set(f"{self.unit}-{self.orientations}")
+
+
+def orientation_counts(
+    inventory: Inventory,
+    samples: Samples,
+    orientations: OrientationSet,
+    side: Side = "before",
+    *,
+    by_source: bool = False,
+    threads: int | None = None,
+) -> npt.NDArray[np.uint32]:
+    """How often each phrase pair (or source phrase) has each orientation: shape (n, n_orientations)."""
+    offsets = inventory.sample_offsets[inventory.offsets] if by_source else inventory.sample_offsets
+    return _core.count_classes(
+        offsets,
+        inventory.sample_order,
+        orientations.classify(samples, side),
+        len(orientations),
+        threads or default_threads(),
+    )
+
+
+def reordering_probabilities(
+    inventory: Inventory,
+    samples: Samples,
+    kind: ReorderingType,
+    *,
+    smoothing: float = SMOOTHING,
+    min_count: int = 1,
+    threads: int | None = None,
+) -> npt.NDArray[np.float64]:
+    """The probabilities of a reordering table, a block of columns for each side.
+
+    Shape: (pairs seen at least `min_count` times, columns), or (source phrases, columns) where the conditioning is on `f`
+    alone.
+    """
+    orientations, blocks = kind.set, []
+    for side in kind.sides:
+        counts = orientation_counts(
+            inventory, samples, orientations, side, by_source=kind.conditioning == "f", threads=threads
+        ).astype(np.float64)
+        totals = counts.sum(axis=1, keepdims=True)
+        blocks.append((counts + smoothing) / (totals + smoothing * len(orientations)))
+    table = np.concatenate(blocks, axis=1)
+    if min_count > 1 and kind.conditioning == "fe":
+        table = table[np.diff(inventory.sample_offsets) >= min_count]
+    return table

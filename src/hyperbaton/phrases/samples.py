@@ -1,0 +1,107 @@
+"""Samples: every occurrence of a consistent phrase pair in an aligned bitext, as columns.
+
+A phrase pair is consistent when its box in the alignment matrix holds at least one link and no link leaves it sideways.
+The distance d = last source position of the previous phrase + 1 - first source position of this one (Ni 2011, eq. 1,
+with its sign): d < 0 jumps forward, 0 is monotone, d > 0 goes back. In training the previous phrase is not known, so its
+last source position is the greatest one linked to the nearest linked target word on the left, -1 where there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import InputError, LineError
+from hyperbaton.base.options import check_options, option
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.store import Arrays, Artefact, save
+from hyperbaton.corpus import Bitext
+
+KIND = "samples"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Columns of samples, in the order of the sentence pairs; 20 bytes each.
+
+    `source_begin`, `source_length`, `target_begin` and `target_length` give the spans in words; `distance_before` is d
+    towards the previous phrase, `distance_after` the same towards the next; `orientations` packs Moses' orientations
+    (see `hyperbaton.phrases.orientation`). Samples of sentence pair s are those from `offsets[s]` to `offsets[s + 1]`.
+    """
+
+    sentence: npt.NDArray[np.uint32]
+    source_begin: npt.NDArray[np.uint16]
+    source_length: npt.NDArray[np.uint8]
+    target_begin: npt.NDArray[np.uint16]
+    target_length: npt.NDArray[np.uint8]
+    distance_before: npt.NDArray[np.int16]
+    distance_after: npt.NDArray[np.int16]
+    orientations: npt.NDArray[np.uint16]
+    offsets: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+    def select(self, keep: npt.NDArray[np.bool_]) -> Samples:
+        """The samples where `keep` is true."""
+        kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
+        columns = {f.name: getattr(self, f.name)[keep] for f in fields(self) if f.name != "offsets"}
+        return Samples(offsets=kept[self.offsets], **columns)
+
+    def arrays(self, prefix: str = KIND) -> dict[str, npt.NDArray[Any]]:
+        """Everything as named arrays, for the store."""
+        return {f"{prefix}.{f.name}": getattr(self, f.name) for f in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Samples:
+        """The inverse of `arrays`, names without the prefix."""
+        return cls(**{f.name: arrays[f.name] for f in fields(cls)})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the samples as an artefact."""
+        save(path, KIND, self.arrays(), details={"n_samples": len(self)})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Samples:
+        """Open saved samples, memory-mapped."""
+        return cls.from_arrays(Artefact(path, KIND).group(KIND))
+
+
+@dataclass
+class Extraction:
+    """Options of phrase extraction."""
+
+    max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
+
+
+def extract(
+    bitext: Bitext, max_length: int = 8, *, threads: int | None = None, progress: Progress | None = None
+) -> Samples:
+    """Find every consistent phrase pair of a bitext with links, up to `max_length` words on each side.
+
+    >>> bitext = Bitext.of(["wo zai jia chi"], ["i eat at home"], [[(0, 0), (1, 2), (2, 3), (3, 1)]])
+    >>> samples = extract(bitext, max_length=2)
+    >>> len(samples), samples.distance_before.tolist()
+    (5, [0, -2, 3, 3, 0])
+    """
+    check_options(Extraction(max_length))
+    links = bitext.need_links()
+    try:
+        columns = _core.extract_samples(
+            bitext.source.offsets,
+            bitext.target.offsets,
+            links.points,
+            links.offsets,
+            max_length,
+            threads or default_threads(),
+            progress,
+        )
+    except LineError as error:
+        message, line = error.args
+        raise InputError(f"{message}; 'hyperbaton clean' drops such pairs", bitext.source.path, line) from error
+    return Samples(**columns)

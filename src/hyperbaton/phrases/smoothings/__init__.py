@@ -1,0 +1,1 @@
+"""Smoothings of phrase probabilities, one file each."""

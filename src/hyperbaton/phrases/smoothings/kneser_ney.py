@@ -1,0 +1,34 @@
+"""Modified Kneser-Ney smoothing of phrase probabilities (Foster et al. 2006, with the discounts of Chen and Goodman 1998).
+
+    p(t|s) = (c(s, t) - D(c(s, t))) / c(s) + λ(s) p(t),    p(t) = n(t) / n
+
+n(t) is the number of distinct source phrases seen with t, n the number of pairs, and λ(s) what the discounts freed. The
+three discounts D1, D2 and D3+ come from the counts of counts.
+"""
+
+import numpy as np
+
+from hyperbaton.phrases.smoothing import Doubles, PairCounts, Smoothing
+
+
+class KneserNey(Smoothing):
+    """Discounted counts, the rest given to target phrases in proportion to how many sources they go with."""
+
+    def probabilities(self, counts: PairCounts) -> Doubles:
+        discounts = _discounts(counts.count_of_counts(4))
+        discount = discounts[np.minimum(counts.joint, 3)]
+        totals = counts.given_totals()
+        freed = np.bincount(counts.given, discount, counts.n_given) / np.maximum(totals, 1)
+        spread = np.bincount(counts.predicted, minlength=counts.n_predicted) / max(len(counts.joint), 1)
+        kept = (counts.joint - discount) / totals[counts.given]
+        return kept + freed[counts.given] * spread[counts.predicted]
+
+
+def _discounts(n: Doubles) -> Doubles:
+    """(unused, D1, D2, D3+); one half of each count where the counts of counts do not tell."""
+    if not n[1:5].all():
+        return np.array([0.0, 0.5, 0.75, 0.75])
+    y = n[1] / (n[1] + 2 * n[2])
+    raw = np.array([0.0, 1 - 2 * y * n[2] / n[1], 2 - 3 * y * n[3] / n[2], 3 - 4 * y * n[4] / n[3]])
+    bounded: Doubles = np.clip(raw, 0.0, np.arange(4.0))
+    return bounded

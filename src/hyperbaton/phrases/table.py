@@ -1,0 +1,204 @@
+"""The phrase table: for each source phrase its target phrases with scores, counts and inner links.
+
+The four scores of a pair (s, t) are Moses': p(s|t), lex(s|t), p(t|s), lex(t|s). Phrase probabilities are relative
+frequencies or smoothed; lexical weights are the product over words of the mean probability given the linked words
+(Koehn et al. 2003), under the links that the pair has most often.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.align.lexical import LexicalTable
+from hyperbaton.base.options import check_options, option
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.store import Arrays, Artefact, save
+from hyperbaton.corpus import Bitext
+from hyperbaton.corpus.text import Offsets
+from hyperbaton.phrases.inventory import Inventory, Phrases
+from hyperbaton.phrases.samples import Samples
+from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts
+
+KIND = "phrase-table"
+SCORES = ("p(s|t)", "lex(s|t)", "p(t|s)", "lex(t|s)")
+
+
+@dataclass
+class Scoring:
+    """Options of the phrase table."""
+
+    smoothing: str = option("none", "smoothing of phrase probabilities: none, good-turing or kneser-ney")
+    min_count: int = option(1, "leave out pairs seen fewer times", minimum=1)
+
+
+@dataclass(frozen=True)
+class PhraseTable:
+    """Phrase pairs with scores.
+
+    Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),
+    probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links` (m, 2) with
+    `link_offsets`: positions inside the phrases.
+    """
+
+    source: Phrases
+    target: Phrases
+    offsets: Offsets
+    targets: npt.NDArray[np.uint32]
+    scores: npt.NDArray[np.float32]
+    counts: npt.NDArray[np.float32]
+    link_offsets: Offsets
+    links: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @property
+    def sources(self) -> npt.NDArray[np.uint32]:
+        """The source phrase of each pair."""
+        return np.repeat(np.arange(len(self.source), dtype=np.uint32), np.diff(self.offsets))
+
+    @cached_property
+    def arrays_view(self) -> _core.TableArrays:
+        """The arrays as the core wants them."""
+        return _core.TableArrays(
+            self.source.offsets,
+            self.source.words,
+            self.target.offsets,
+            self.target.words,
+            self.offsets,
+            self.targets,
+            self.link_offsets,
+            self.links,
+        )
+
+    def lexical_weights(self, lexical: LexicalTable, threads: int | None = None) -> npt.NDArray[np.float64]:
+        """(lex(s|t), lex(t|s)) of every pair, under the table's inner links."""
+        return self.arrays_view.lexical_weights(
+            lexical.offsets,
+            lexical.targets,
+            lexical.probabilities,
+            lexical.n_source_words,
+            lexical.n_target_words,
+            threads or default_threads(),
+        )
+
+    def options_of(self, phrase: str) -> list[tuple[str, list[float]]]:
+        """The target phrases of a source phrase with their scores, best p(t|s) first."""
+        number = self.source.number(phrase)
+        if number < 0:
+            return []
+        rows = range(self.offsets[number], self.offsets[number + 1])
+        found = [(self.target[self.targets[row]], self.scores[row].tolist()) for row in rows]
+        return sorted(found, key=lambda pair: -pair[1][2 if len(pair[1]) > 2 else 0])
+
+    @classmethod
+    def build(
+        cls,
+        bitext: Bitext,
+        samples: Samples,
+        options: Scoring | None = None,
+        *,
+        inventory: Inventory | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> PhraseTable:
+        """Score the phrase pairs of samples.
+
+        >>> from hyperbaton.phrases import extract
+        >>> bitext = Bitext.of(["a b", "a"], ["x y", "z"], [[(0, 0), (1, 1)], [(0, 0)]])
+        >>> table = PhraseTable.build(bitext, extract(bitext))
+        >>> [(target, scores[2]) for target, scores in table.options_of("a")]
+        [('x', 0.5), ('z', 0.5)]
+        """
+        options = options or Scoring()
+        check_options(options)
+        threads = threads or default_threads()
+        found = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress)
+        joint = np.diff(found.sample_offsets).astype(np.uint32)
+        sources = np.repeat(np.arange(len(found.source), dtype=np.uint32), np.diff(found.offsets))
+        forward = PairCounts(joint, sources, found.targets, len(found.source), len(found.target))
+        backward = PairCounts(joint, found.targets, sources, len(found.target), len(found.source))
+        smoothing = SMOOTHINGS[options.smoothing]()
+        counts = np.stack([backward.given_totals()[found.targets], forward.given_totals()[sources], joint], axis=1)
+        scores = np.empty((found.n_pairs, 4), np.float32)
+        scores[:, 0] = smoothing.probabilities(backward)
+        scores[:, 2] = smoothing.probabilities(forward)
+
+        lexical = LexicalTable.from_links(bitext, threads)
+        links = bitext.need_links()
+        # Equally frequent inner links are told apart by each direction in its own way, as Moses does.
+        for ties_by_source, column, weight in ((True, 1, 0), (False, 3, 1)):
+            inner = _core.most_frequent_links(
+                found.sample_offsets,
+                found.sample_order,
+                samples.sentence,
+                samples.source_begin,
+                samples.source_length,
+                samples.target_begin,
+                samples.target_length,
+                links.points,
+                links.offsets,
+                ties_by_source,
+                threads,
+                progress,
+            )
+            table = cls(found.source, found.target, found.offsets, found.targets, scores, counts.astype(np.float32), *inner)
+            scores[:, column] = table.lexical_weights(lexical, threads)[:, weight]
+        return table if options.min_count <= 1 else table.select(joint >= options.min_count)
+
+    def select(self, keep: npt.NDArray[np.bool_]) -> PhraseTable:
+        """The table with only the pairs where `keep` is true; phrases keep their numbers."""
+        kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
+        lengths = np.diff(self.link_offsets)
+        return PhraseTable(
+            self.source,
+            self.target,
+            kept[self.offsets],
+            self.targets[keep],
+            self.scores[keep],
+            self.counts[keep],
+            np.concatenate([[0], np.cumsum(lengths[keep])]).astype(np.int64),
+            self.links[np.repeat(keep, lengths)],
+        )
+
+    def arrays(self, prefix: str = KIND) -> dict[str, npt.NDArray[Any]]:
+        """Everything as named arrays, for the store."""
+        return {
+            **self.source.arrays(f"{prefix}.source"),
+            **self.target.arrays(f"{prefix}.target"),
+            f"{prefix}.offsets": self.offsets,
+            f"{prefix}.targets": self.targets,
+            f"{prefix}.scores": self.scores,
+            f"{prefix}.counts": self.counts,
+            f"{prefix}.link_offsets": self.link_offsets,
+            f"{prefix}.links": self.links,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> PhraseTable:
+        """The inverse of `arrays`, names without the prefix."""
+
+        def group(prefix: str) -> dict[str, npt.NDArray[Any]]:
+            return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+
+        return cls(
+            Phrases.from_arrays(group("source.")),
+            Phrases.from_arrays(group("target.")),
+            *(arrays[name] for name in ("offsets", "targets", "scores", "counts", "link_offsets", "links")),
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the table as an artefact."""
+        save(path, KIND, self.arrays(), details={"n_pairs": len(self)})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> PhraseTable:
+        """Open a saved table, memory-mapped."""
+        return cls.from_arrays(Artefact(path, KIND).group(KIND))

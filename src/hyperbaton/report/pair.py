@@ -1,0 +1,135 @@
+"""One sentence pair as a picture: its alignment matrix, smallest phrase boxes, and the jumps between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus import Bitext
+from hyperbaton.phrases import extract
+from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, style
+
+
+@dataclass(frozen=True)
+class Box:
+    """A phrase pair's spans (half-open) and its distance d from the phrase before it."""
+
+    source: tuple[int, int]
+    target: tuple[int, int]
+    distance: int
+
+    def inside(self, other: Box) -> bool:
+        return (
+            other.source[0] <= self.source[0]
+            and self.source[1] <= other.source[1]
+            and other.target[0] <= self.target[0]
+            and self.target[1] <= other.target[1]
+        )
+
+
+def phrase_boxes(bitext: Bitext, sentence: int, max_length: int = 8) -> list[Box]:
+    """All phrase pairs of one sentence pair, by target position."""
+    samples = extract(bitext.select([sentence]), max_length, threads=1)
+    columns = (samples.source_begin, samples.source_length, samples.target_begin, samples.target_length)
+    return [
+        Box((i, i + m), (j, j + n), d)
+        for i, m, j, n, d in zip(*(c.tolist() for c in columns), samples.distance_before.tolist(), strict=True)
+    ]
+
+
+def smallest(boxes: list[Box]) -> list[Box]:
+    """The boxes that hold no other box.
+
+    >>> smallest([Box((0, 1), (0, 1), 0), Box((0, 2), (0, 2), 0), Box((1, 2), (1, 2), 0)])
+    [Box(source=(0, 1), target=(0, 1), distance=0), Box(source=(1, 2), target=(1, 2), distance=0)]
+    """
+    return [box for box in boxes if not any(other != box and other.inside(box) for other in boxes)]
+
+
+def colour(distance: int) -> str:
+    """Red for jumps forward, blue for jumps back, grey for none."""
+    return FORWARD if distance < 0 else BACK if distance > 0 else MONOTONE
+
+
+def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: bool = False) -> Figure:
+    """Draw sentence pair `sentence` (0-based).
+
+    Columns are source words, rows target words, dots links. Boxes are the smallest phrase pairs (or all of them), and an
+    arrow leads from each to the next one in target order, labelled with its distance d.
+    """
+    if not 0 <= sentence < len(bitext):
+        raise OptionError(f"line {sentence + 1} of {len(bitext)}")
+    src, tgt, links = bitext.source[sentence], bitext.target[sentence], bitext.need_links()[sentence]
+    boxes = phrase_boxes(bitext, sentence, max_length)
+    steps = smallest(boxes)
+    with style():
+        figure = Figure(figsize=(1.6 + 0.42 * len(src), 1.6 + 0.36 * len(tgt)))
+        axes = figure.add_subplot()
+        axes.set_xlim(0, max(len(src), 1))
+        axes.set_ylim(max(len(tgt), 1), 0)
+        axes.set_aspect("equal")
+        axes.set_xticks([i + 0.5 for i in range(len(src))], src, rotation=55, ha="left", rotation_mode="anchor")
+        axes.set_yticks([j + 0.5 for j in range(len(tgt))], tgt)
+        axes.tick_params(top=True, bottom=False, labeltop=True, labelbottom=False, length=0)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        for i in range(len(src) + 1):
+            axes.axvline(i, color=FAINT, linewidth=0.5, zorder=0)
+        for j in range(len(tgt) + 1):
+            axes.axhline(j, color=FAINT, linewidth=0.5, zorder=0)
+        if every_box:
+            for box in boxes:
+                axes.add_patch(_rectangle(box, INK, 0.06, 0.4))
+        for box in steps:
+            axes.add_patch(_rectangle(box, colour(box.distance), 0.22, 1.4))
+        if links:
+            axes.scatter([i + 0.5 for i, _ in links], [j + 0.5 for _, j in links], s=42, color=INK, zorder=3)
+        for before, box in pairwise(steps):
+            if box.target[0] < before.target[1]:
+                continue  # another reading of the same words, not a next step
+            start = before.source[1] - 0.5, before.target[1] - 0.5
+            end = box.source[0] + 0.5, box.target[0] + 0.5
+            axes.add_patch(
+                FancyArrowPatch(
+                    start,
+                    end,
+                    arrowstyle="-|>",
+                    mutation_scale=9,
+                    color=colour(box.distance),
+                    linewidth=1.3,
+                    connectionstyle="arc3,rad=0.12",
+                    shrinkA=5,
+                    shrinkB=5,
+                    zorder=4,
+                )
+            )
+            if box.distance:
+                x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+                label = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+                text = axes.text(x, y, f"{box.distance:+d}", ha="center", va="center", fontsize=8, zorder=5, bbox=label)
+                text.set_color(colour(box.distance))
+        axes.set_xlabel("red jumps forward (d < 0), blue goes back (d > 0), grey is monotone")
+    return figure
+
+
+def _rectangle(box: Box, edge: str, alpha: float, width: float) -> Rectangle:
+    (i, ii), (j, jj) = box.source, box.target
+    pad = 0.06
+    return Rectangle(
+        (i + pad, j + pad),
+        ii - i - 2 * pad,
+        jj - j - 2 * pad,
+        facecolor=(*_rgb(edge), alpha),
+        edgecolor=edge,
+        linewidth=width,
+        zorder=2,
+    )
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    return red, green, blue

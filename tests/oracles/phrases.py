@@ -1,0 +1,102 @@
+"""Phrase extraction written as plainly as possible: every box of the matrix is tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Point = tuple[int, int]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Phrase:
+    source: Span  # half-open
+    target: Span
+
+
+def consistent(links: set[Point], phrase: Phrase) -> bool:
+    """At least one link inside, and none that leaves the box sideways."""
+    (i, ii), (j, jj) = phrase.source, phrase.target
+    inside = [i <= s < ii and j <= t < jj for s, t in links]
+    leaving = [(i <= s < ii) != (j <= t < jj) for s, t in links]
+    return any(inside) and not any(leaving)
+
+
+def phrases(n_source: int, n_target: int, links: set[Point], max_length: int) -> list[Phrase]:
+    """Every consistent box within the length; its edges may be unlinked words."""
+    boxes = (
+        Phrase((i, ii), (j, jj))
+        for i in range(n_source)
+        for ii in range(i + 1, min(n_source, i + max_length) + 1)
+        for j in range(n_target)
+        for jj in range(j + 1, min(n_target, j + max_length) + 1)
+    )
+    return [box for box in boxes if consistent(links, box)]
+
+
+def distance_before(phrase: Phrase, links: set[Point]) -> int:
+    """Last source position of what precedes on the target side, plus one, minus the first of the phrase."""
+    left = [t for _, t in links if t < phrase.target[0]]
+    last = max(s for s, t in links if t == max(left)) if left else -1
+    return last + 1 - phrase.source[0]
+
+
+def distance_after(phrase: Phrase, n_source: int, links: set[Point]) -> int:
+    """Last source position of the phrase, plus one, minus the first of what follows on the target side."""
+    right = [t for _, t in links if t >= phrase.target[1]]
+    first = min(s for s, t in links if t == min(right)) if right else n_source
+    return phrase.source[1] - first
+
+
+def orientation(
+    phrase: Phrase,
+    n_source: int,
+    n_target: int,
+    links: set[Point],
+    others: list[Phrase],
+    side: str,
+    unit: str,
+    near: list[Phrase],
+) -> str:
+    """Moses' orientation. `others`: the phrase pairs the unit looks at; `near`: those within the length limit."""
+    (i, ii), (j, jj) = phrase.source, phrase.target
+    before = side == "before"
+    row = j - 1 if before else jj
+
+    def linked(s: int) -> bool:
+        return (s, row) in links or (s, row) in {(-1, -1), (n_source, n_target)}
+
+    at = {"left": linked(i - 1), "right": linked(ii)}
+    straight, across = ("left", "right") if before else ("right", "left")
+
+    def shows(boxes: list[Phrase], where: str, column: int) -> bool:
+        """A box that ends in the row and has its last (left) or first (right) source word in the column."""
+        return any(
+            box.target[1] - 1 == row and (box.source[1] - 1 if where == "left" else box.source[0]) == column
+            for box in boxes
+        )
+
+    touching = {"left": shows(others, "left", i - 1), "right": shows(others, "right", ii)}
+    if (at[straight] and not at[across]) or touching[straight]:
+        return "monotone"
+    if (at[across] and not at[straight]) or touching[across]:
+        return "swap"
+
+    def farther(boxes: list[Phrase]) -> dict[str, bool]:
+        return {
+            "left": any(shows(boxes, "left", c) for c in range(i - 1)),
+            "right": any(shows(boxes, "right", c) for c in range(ii + 1, n_source - 1)),
+        }
+
+    if unit == "word":
+        if at[straight]:
+            return "discontinuous_right"
+        far = {
+            "left": any((c, row) in links for c in range(i - 1)),
+            "right": any((c, row) in links for c in range(ii + 1, n_source)),
+        }
+    else:
+        far = farther(near)
+        if unit == "hierarchical" and not any(far.values()):
+            far = farther(others)
+    return "discontinuous_left" if far[across] and not far[straight] else "discontinuous_right"

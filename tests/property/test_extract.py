@@ -1,0 +1,82 @@
+"""The core's extraction against the plain one, on random alignments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperbaton import _core
+from hyperbaton.corpus import Bitext
+from hyperbaton.phrases import Samples, extract
+from tests.oracles import phrases as oracle
+from tests.property.strategies import link_matrices
+
+Matrix = tuple[int, int, set[tuple[int, int]]]
+
+
+def as_bitext(matrices: list[Matrix]) -> Bitext:
+    return Bitext.of(
+        [" ".join(f"s{i}" for i in range(n)) for n, _, _ in matrices],
+        [" ".join(f"t{j}" for j in range(m)) for _, m, _ in matrices],
+        [sorted(links) for _, _, links in matrices],
+    )
+
+
+def rows(samples: Samples) -> list[oracle.Phrase]:
+    columns = (samples.source_begin, samples.source_length, samples.target_begin, samples.target_length)
+    return [oracle.Phrase((i, i + m), (j, j + n)) for i, m, j, n in zip(*(c.tolist() for c in columns), strict=True)]
+
+
+@given(link_matrices(), st.integers(1, 8))
+@settings(max_examples=150, deadline=None)
+def test_spans_distances_and_orientations(matrix: Matrix, max_length: int) -> None:
+    n, m, links = matrix
+    samples = extract(as_bitext([matrix]), max_length)
+    found = rows(samples)
+    near = oracle.phrases(n, m, links, max_length)
+    assert len(found) == len(set(found))
+    assert set(found) == set(near)
+
+    every = oracle.phrases(n, m, links, max(n, m))
+    for k, phrase in enumerate(found):
+        assert samples.distance_before[k] == oracle.distance_before(phrase, links)
+        assert samples.distance_after[k] == oracle.distance_after(phrase, n, links)
+        for unit, others in (("word", []), ("phrase", near), ("hierarchical", every)):
+            for side in ("before", "after"):
+                shift = _core.orientation_shift(_core.Unit[unit], _core.Side[side])
+                code = (int(samples.orientations[k]) >> shift) & 3
+                expected = oracle.orientation(phrase, n, m, links, others, side, unit, near)
+                assert _core.Orientation(code).name == expected, (phrase, unit, side)
+
+
+@given(st.lists(link_matrices(5), min_size=1, max_size=6))
+@settings(max_examples=30, deadline=None)
+def test_sentence_pairs_are_independent(matrices: list[Matrix]) -> None:
+    together = extract(as_bitext(matrices), 4)
+    for s, matrix in enumerate(matrices):
+        alone = extract(as_bitext([matrix]), 4)
+        here = slice(together.offsets[s], together.offsets[s + 1])
+        for name in ("source_begin", "source_length", "target_begin", "target_length", "distance_before", "orientations"):
+            assert np.array_equal(getattr(together, name)[here], getattr(alone, name)), name
+        assert (together.sentence[here] == s).all()
+
+
+def test_threads_do_not_matter() -> None:
+    rng = np.random.default_rng(5)
+    matrices = []
+    for _ in range(3000):
+        n, m = rng.integers(1, 12, 2)
+        links = {(int(i), int(j)) for i, j in zip(rng.integers(0, n, n), rng.integers(0, m, n), strict=True)}
+        matrices.append((int(n), int(m), links))
+    bitext = as_bitext(matrices)
+    one, two = extract(bitext, threads=1), extract(bitext, threads=2)
+    for name, column in one.arrays().items():
+        assert np.array_equal(column, two.arrays()[name]), name
+
+
+def test_progress_cancels() -> None:
+    bitext = as_bitext([(3, 3, {(0, 0)})] * 3000)
+    with pytest.raises(_core.Cancelled):
+        extract(bitext, threads=1, progress=lambda done, total: False)

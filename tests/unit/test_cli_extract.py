@@ -1,0 +1,126 @@
+"""The program as a user meets it: data on stdout, talk on stderr, one line for what is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hyperbaton.cli import verbs
+from hyperbaton.phrases import Extracted
+
+PROGRAM = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
+
+
+def run(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, check=False)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Callable[..., list[Path]]:
+    """Write source, target and links; None keeps the good text."""
+    good = {"src": b"a b c\nd e\n", "tgt": b"x y z\nu v\n", "links": b"0-0 1-2 2-1\n0-0\n"}
+
+    def write(**texts: bytes) -> list[Path]:
+        paths = []
+        for name, text in {**good, **texts}.items():
+            paths.append(tmp_path / f"t.{name}")
+            paths[-1].write_bytes(text)
+        return paths
+
+    return write
+
+
+def test_extract(files: Callable[..., list[Path]], tmp_path: Path) -> None:
+    done = run("extract", *files(), "-o", tmp_path / "phrases", "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    extracted = Extracted.load(tmp_path / "phrases")
+    assert summary["samples"] == len(extracted.samples) > 0
+    assert extracted.table.options_of("b") == [("z", [1.0, 1.0, 1.0, 1.0])]
+
+
+def test_extract_compressed_alike(files: Callable[..., list[Path]], tmp_path: Path) -> None:
+    plain = files()
+    packed = []
+    for path in plain:
+        packed.append(path.with_name(path.name + ".gz"))
+        packed[-1].write_bytes(gzip.compress(path.read_bytes()))
+    for paths, folder in ((plain, "a"), (packed, "b")):
+        assert (
+            run("extract", *paths, "--moses", tmp_path / folder, "--reordering", "hier-mslr-bidirectional-fe").returncode
+            == 0
+        )
+    for name in ("phrase-table.gz", "reordering-table.hier-mslr-bidirectional-fe.gz"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ({"tgt": b"x y z\n"}, "t.tgt:2: the file ends after 1 lines; "),
+        ({"src": b"a b c\n\n"}, "t.src:2: the line is empty"),
+        (
+            {"links": b"0-0 1-2 3-1\n0-0\n"},
+            "t.links:1: link '3-1' is out of range: the source sentence has positions 0 to 2",
+        ),
+        ({"links": b"0-0\n0-2\n"}, "t.links:2: link '0-2' is out of range: the target sentence has positions 0 to 1"),
+        ({"links": b"0-0\n"}, "t.links:2: the file ends after 1 lines; the text has 2 sentence pairs"),
+        ({"links": b"0-0\n\n\n"}, "t.links:3: more lines than the 2 sentence pairs"),
+        ({"links": b"0-0\n0:1\n"}, "t.links:2: expected links like 0-0, found '0:1'"),
+        ({"links": b"0-0\n-1-0\n"}, "t.links:2: expected links like 0-0, found '-1-0'"),
+        ({"src": b"a b c\nd x|||y\n"}, "t.src:2: token contains '|||'"),
+        ({"src": b"a b c\nd\te\n"}, "t.src:2: control character"),
+        ({"tgt": b"x y z\nu\0v v\n"}, "t.tgt:2: control character"),
+        ({"tgt": b"x y z\n\xff v\n"}, "t.tgt:2: not valid UTF-8"),
+        ({"tgt": b"x y z\r\nu v\r\n"}, "t.tgt:1: carriage return"),
+        ({"src": b"\xef\xbb\xbfa b c\nd e\n"}, "t.src:1: byte order mark"),
+        ({"src": gzip.compress(b"a b c\nd e\n" * 9999)[:-20]}, "t.src:"),
+    ],
+)
+def test_bad_input_is_one_line(
+    files: Callable[..., list[Path]], tmp_path: Path, texts: dict[str, bytes], message: str
+) -> None:
+    done = run("extract", *files(**texts), "-o", tmp_path / "phrases")
+    assert done.returncode == 1
+    assert done.stdout == b""
+    error = done.stderr.decode()
+    assert message in error
+    assert error.count("\n") == 1, error
+    assert not list(tmp_path.glob("phrases*"))
+
+
+def test_wrong_usage_is_status_two_and_a_wrong_name_one(files: Callable[..., list[Path]], tmp_path: Path) -> None:
+    assert run("extract", "only-one").returncode == 2
+    done = run("extract", *files(), "--moses", tmp_path / "m", "--reordering", "wbe-mdd-forward-fe")
+    assert done.returncode == 1
+    assert b"unknown part 'mdd'" in done.stderr
+    done = run("extract", tmp_path / "missing", *files()[1:], "-o", tmp_path / "x")
+    assert (done.returncode, done.stderr.decode()) == (1, f"hyperbaton: error: {tmp_path / 'missing'}: no such file\n")
+
+
+@pytest.mark.parametrize("verb", verbs())
+def test_every_verb_explains_itself(verb: str) -> None:
+    done = run(verb, "--help")
+    assert done.returncode == 0, done.stderr
+    assert b"xample" in done.stdout
+
+
+def test_version_and_completion() -> None:
+    assert run("--version").stdout.startswith(b"hyperbaton ")
+    assert b"complete" in run("--show-completion", "bash").stdout.lower() or run("--show-completion").returncode in (0, 1)
+
+
+def test_inspect_draws(files: Callable[..., list[Path]], tmp_path: Path) -> None:
+    for name in ("pair.svg", "pair.png"):
+        done = run("inspect", *files(), "--line", 1, "-o", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+    assert b"<svg" in (tmp_path / "pair.svg").read_bytes()
+    assert (tmp_path / "pair.png").read_bytes().startswith(b"\x89PNG")
+    assert run("inspect", *files(), "--line", 9, "-o", tmp_path / "no.svg").returncode == 1
+    assert not (tmp_path / "no.svg").exists()

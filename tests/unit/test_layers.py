@@ -1,0 +1,54 @@
+"""Data flows one way: a folder imports folders to its left, and base."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "src" / "hyperbaton"
+ORDER = ["corpus", "align", "phrases", "features", "learn", "models", "lm", "decode", "tune", "evaluate", "report", "serve"]
+LEAVES = {"learn", "metrics"}  # import base alone
+AHEAD = {"data": {"corpus", "align"}, "tune": {"metrics"}, "evaluate": {"metrics"}, "report": {"metrics", "data"}}
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The folders of the package that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            module = node.module or ""
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "hyperbaton" else [module]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "hyperbaton" and len(parts) > 1:
+                yield parts[1]
+
+
+def allowed(folder: str) -> set[str]:
+    own = {folder, "base", "_core"}
+    if folder in LEAVES:
+        return own
+    left = set(ORDER[: ORDER.index(folder)]) if folder in ORDER else set()
+    return own | left | AHEAD.get(folder, set())
+
+
+def test_every_folder_imports_only_what_is_left_of_it() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        folder = path.relative_to(PACKAGE).parts[0]
+        if folder in ("__init__.py", "__main__.py", "cli"):
+            continue
+        for imported in imports(path):
+            assert imported in allowed(folder), f"{path.relative_to(PACKAGE)} imports {imported}"
+
+
+def test_core_has_no_python_no_files_and_no_printing() -> None:
+    core = PACKAGE.parents[1] / "core"
+    forbidden = ("nanobind", "Python.h", "<iostream>", "<fstream>", "<filesystem>", 'printf("', "std::cout")
+    for path in core.rglob("*.[ch][ch]"):
+        text = path.read_text(encoding="utf-8")
+        for word in forbidden:
+            assert word not in text, f"{path.name}: {word}"
