@@ -12,7 +12,7 @@ from bisect import bisect
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hyperbaton.data.english import Tagged, article, auxiliary
+from hyperbaton.data.english import FINITE, article, auxiliary
 from hyperbaton.data.grammar import MAX_BUDGET, TENSES, Category, CompiledRule, Item
 from hyperbaton.data.lexicon import N_TOPICS, P_CUE_IGNORED, TOPICS, Sense, Word
 
@@ -34,8 +34,14 @@ class SentencePair:
 
     source: list[str]
     source_tags: list[str]
-    tree: str
+    brackets: list[str]  # tree text before each source word, and after the last
     target: list[TargetWord]
+
+    @property
+    def tree(self) -> str:
+        """The bracketed source tree, over the source words as they are now."""
+        leaves = "".join([before + word for before, word in zip(self.brackets, self.source, strict=False)])
+        return leaves[1:] + self.brackets[-1]
 
 
 class Deriver:
@@ -53,7 +59,7 @@ class Deriver:
         draw = self.draw
         self.source: list[str] = []
         self.tags: list[str] = []
-        self.tree: list[str] = []
+        self.brackets: list[str] = [""]
         self.topic = int(draw() * N_TOPICS)
         self.tense = TENSES[bisect(_CUMULATIVE_TENSES, draw())]
         self.agreement = "s"
@@ -62,7 +68,7 @@ class Deriver:
         for j in range(len(target) - 1):
             if target[j].word == "a":
                 target[j] = target[j]._replace(word=article(target[j + 1].word))
-        return SentencePair(self.source, self.tags, "".join(self.tree)[1:], target)
+        return SentencePair(self.source, self.tags, self.brackets, target)
 
     def _expand(
         self, category: Category, budget: int, before: list[frozenset[str]]
@@ -71,67 +77,69 @@ class Deriver:
 
         `before` holds the features of the parts to the left, in the rule that asked for this one.
         """
-        rules, cumulative = category.tables[self.tense][min(budget, MAX_BUDGET)]
+        rules, cumulative = category.tables[self.tense][budget if budget < MAX_BUDGET else MAX_BUDGET]
         rule = rules[bisect(cumulative, self.draw())]
         budgets = self._share_out(rule, budget)
         agreement = self.agreement
-        if category.is_clause:
-            self.agreement = "s"
-        elif category.is_bare:
-            self.agreement = "bare"
+        if category.agreement:
+            self.agreement = category.agreement
 
         features: list[frozenset[str]] = []
-        words: list[Word | None] = []
-        phrases: list[list[TargetWord]] = []
+        translations: list[Word | list[TargetWord]] = []
         starts: list[int] = []
-        for i, part in enumerate(rule.parts):
-            self.tree.append(rule.brackets[i])
-            starts.append(len(self.source))
-            if part.category is not None:
-                part_features, phrase = self._expand(part.category, budgets[i], features)
-                if part.is_subject:
+        source, brackets = self.source, self.brackets
+        for i, (subcategory, words, is_subject) in enumerate(rule.parts):
+            starts.append(len(source))
+            brackets[-1] += rule.brackets[i]
+            if words is not None:
+                word = words.draw_word(self.draw, self.topic)
+                for token in word.tokens:
+                    brackets[-1] += words.bracket
+                    brackets.append(")")
+                    source.append(token)
+                    self.tags.append(words.tag)
+                features.append(word.features)
+                translations.append(word)
+            elif subcategory is not None:
+                part_features, phrase = self._expand(subcategory, budgets[i], features)
+                if is_subject:
                     self.agreement = "p" if "plural" in part_features else "i" if "first" in part_features else "s"
                 features.append(part_features)
-                words.append(None)
-                phrases.append(phrase)
-            elif part.words is not None:
-                word = part.words.draw_word(self.draw, self.topic)
-                for token in word.tokens:
-                    self.source.append(token)
-                    self.tags.append(part.words.tag)
-                    self.tree.append(f" ({part.words.tag} {token})")
-                features.append(word.features)
-                words.append(word)
-                phrases.append([])
-        self.tree.append(rule.brackets[-1])
-        starts.append(len(self.source))
+                translations.append(phrase)
+        starts.append(len(source))
+        brackets[-1] += rule.brackets[-1]
 
         target: list[TargetWord] = []
-        for item in self._choose_order(rule, features, starts):
-            word_here = None if item.part < 0 else words[item.part]
-            if item.part >= 0 and word_here is None:
-                target += phrases[item.part]
-                continue
-            links = tuple(starts[i] for i in item.links)
-            if word_here is None:
-                tagged = [(item.word, item.tag)]
-                if item.form:
-                    tagged = auxiliary(item.word, self.tense, self.agreement)
+        for part, inserted, tag, form, linked in self._choose_order(rule, features, starts):
+            links = tuple([starts[i] for i in linked]) if linked else ()
+            if part < 0:
+                tagged = auxiliary(inserted, self.tense, self.agreement) if form else [(inserted, tag)]
             else:
-                links = (*range(starts[item.part], starts[item.part + 1]), *links)
-                tagged = self._inflect(self._choose_sense(word_here, features, before), item.form)
-                if tagged[0][0] == "will":
-                    target.append(TargetWord("will", "MD", ()))
-                    tagged = tagged[1:]
-            target += [TargetWord(word, tag, links) for word, tag in tagged]
+                translation = translations[part]
+                if isinstance(translation, list):
+                    target += translation
+                    continue
+                links = (*range(starts[part], starts[part + 1]), *links)
+                if form == "fin":
+                    form = FINITE[self.tense, self.agreement]
+                    if form == "will":
+                        target.append(TargetWord("will", "MD", ()))
+                        form = "base"
+                tagged = self._choose_sense(translation, features, before).forms[form]
+            for spelled, word_tag in tagged:
+                target.append(TargetWord(spelled, word_tag, links))
         self.agreement = agreement
-        return features[rule.head] | rule.adds, target
+        return features[rule.head] | rule.adds if rule.adds else features[rule.head], target
 
     def _share_out(self, rule: CompiledRule, budget: int) -> list[int]:
         """The budget of each part: the fewest words that it needs, and a random share of what is left."""
-        budgets = [part.category.shortest if part.category else 1 for part in rule.parts]
         spare = budget - rule.shortest
-        if spare > 0 and rule.growing:
+        if spare <= 0 or not rule.growing:
+            return rule.needs
+        budgets = rule.needs.copy()
+        if len(rule.growing) == 1:
+            budgets[rule.growing[0]] += spare
+        else:
             shares = [self.draw() for _ in rule.growing]
             total = sum(shares)
             for i, share in zip(rule.growing, shares, strict=True):
@@ -157,14 +165,3 @@ class Deriver:
                 if sense.cue == topic or any(sense.cue in part for parts in neighbours for part in parts):
                     return sense
         return word.senses[-1]
-
-    def _inflect(self, sense: Sense, form: str) -> list[Tagged]:
-        if form != "fin":
-            return list(sense.forms[form])
-        if self.agreement == "bare":
-            return list(sense.forms["base"])
-        if self.tense == "past":
-            return list(sense.forms["ed"])
-        if self.tense == "future":
-            return [("will", "MD"), *sense.forms["base"]]
-        return list(sense.forms["s" if self.agreement == "s" else "base"])

@@ -65,13 +65,36 @@ IRREGULAR_VERBS = {
     "lose": "lost lost",
 }
 DOUBLED = {"stop", "plan", "run", "swim", "sit", "forget", "begin", "admit"}
-IRREGULAR_PLURALS = {"child": "children", "knife": "knives", "man": "men", "woman": "women", "policeman": "policemen", "chairman": "chairmen", "person": "people"}
+IRREGULAR_PLURALS = {
+    "child": "children",
+    "knife": "knives",
+    "man": "men",
+    "woman": "women",
+    "policeman": "policemen",
+    "chairman": "chairmen",
+    "person": "people",
+}
 
 # (tense, agreement) → form; agreement is s (he), p (they), i (I) or bare (after can, did, not).
 AUXILIARIES: dict[str, dict[str, str]] = {
-    "be": {"present s": "is", "present p": "are", "present i": "am", "past s": "was", "past p": "were", "past i": "was"},
+    "be": {
+        "present s": "is",
+        "present p": "are",
+        "present i": "am",
+        "past s": "was",
+        "past p": "were",
+        "past i": "was",
+    },
     "do": {"present s": "does", "present p": "do", "present i": "do", "past": "did", "future": "will", "bare": ""},
     "have": {"present s": "has", "present p": "have", "present i": "have", "past": "had"},
+}
+
+# The form of a verb in a clause; "will" stands before the base form.
+FINITE = {
+    **{("past", agreement): "ed" for agreement in "spi"},
+    **{("future", agreement): "will" for agreement in "spi"},
+    **{("present", agreement): "s" if agreement == "s" else "base" for agreement in "spi"},
+    **{(tense, "bare"): "base" for tense in ("present", "past", "future")},
 }
 
 
@@ -158,6 +181,6 @@ def invent(draw: Draw, kind: str) -> str:
         return choices[int(draw() * len(choices))]
 
     word = pick(ONSETS) + pick(NUCLEI) + pick(MIDDLES)
-    if draw() < 0.15:
+    if draw() < 0.1:
         word += pick(NUCLEI[:14]) + pick(MIDDLES)
     return word + pick(SUFFIXES[kind])

@@ -8,8 +8,8 @@ target word before + is linked to the particle.
 
 Source side: `CATEGORY` is expanded further, by rules or from the lexicon, `TAG:word` is that very word, and `(LABEL …)` is a
 constituent. Categories carry a function after a hyphen that the tree does not show (NP-OWNER is an NP); `.2` tells two parts of
-the same category apart. Three functions mean something: the verb of a clause agrees with SBJ, and verbs under BARE are bare
-("did not see"); the label IP is a clause with an agreement of its own.
+the same category apart. Some functions mean something: the verb of a clause agrees with SBJ, and verbs under BARE are bare
+("did not see"); IP, and REL for relative clauses, are clauses with an agreement of their own.
 
 Target side: names of parts, and words that the rule inserts. `/plural`, `/base`, `/ed`, `/en`, `/ing`, `/fin` choose a form; `fin`, the
 form for tense and subject, is the default of verbs. `+NAME` links the word also to the source word NAME. Parts
@@ -30,7 +30,7 @@ from hyperbaton.data.english import AUXILIARIES, FUNCTION_WORDS
 from hyperbaton.data.lexicon import Word, WordClass
 
 TENSES = ("present", "past", "future")
-MAX_BUDGET = 54  # words; no sentence is planned longer
+MAX_BUDGET = 58  # words; no sentence is planned longer
 USE = 0.8  # share of its budget that a rule should be able to use
 _FORMS = {"base", "s", "ed", "en", "ing", "fin", "plural"}
 
@@ -110,6 +110,7 @@ class CompiledRule:
     only: str
     shortest: int = 0  # fewest words that it can cover
     longest: int = 0  # most words, up to MAX_BUDGET
+    needs: list[int] = field(default_factory=list)  # fewest words of each part
     growing: list[int] = field(default_factory=list)  # parts that can cover more than their fewest words
 
 
@@ -125,8 +126,8 @@ class Category:
 
     def __post_init__(self) -> None:
         self.label = self.name.partition("-")[0]
-        self.is_clause = self.label == "IP"
-        self.is_bare = self.name.endswith("-BARE")
+        is_clause = self.label == "IP" or self.name.endswith("-REL")
+        self.agreement = "bare" if self.name.endswith("-BARE") else "s" if is_clause else ""
 
 
 def compile_rules(rules: Sequence[Rule], lexicon: Mapping[str, WordClass], root: str) -> Category:
@@ -233,8 +234,11 @@ def _measure(categories: list[Category]) -> None:
             category.shortest, category.longest = shortest, longest
     for category in categories:
         for rule in category.rules:
+            rule.needs = [part.category.shortest if part.category else 1 for part in rule.parts]
             rule.growing = [
-                i for i, part in enumerate(rule.parts) if part.category and part.category.longest > part.category.shortest
+                i
+                for i, part in enumerate(rule.parts)
+                if part.category and part.category.longest > part.category.shortest
             ]
 
 

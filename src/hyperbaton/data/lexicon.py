@@ -75,6 +75,7 @@ class WordClass:
 
     def __init__(self, name: str, words: list[Word], english: str = "", flat: bool = False) -> None:
         self.name, self.tag, self.words, self.english = name, name.partition("-")[0], words, english
+        self.bracket = f" ({self.tag} "
         weights = [1.0 if flat else 1 / (rank + 3) for rank in range(len(words))]
         total = sum(weights)
         self.cumulative = [w / total for w in accumulate(weights)]
@@ -89,7 +90,9 @@ class WordClass:
         return self.words[rank]
 
 
-def build(classes: Mapping[str, Words], size: int, sound: Callable[[Draw, str], str], name: str) -> dict[str, WordClass]:
+def build(
+    classes: Mapping[str, Words], size: int, sound: Callable[[Draw, str], str], name: str
+) -> dict[str, WordClass]:
     """Make all word classes of a language, with about `size` words in all.
 
     Arguments:

@@ -23,7 +23,13 @@ from hyperbaton.data.style import Style
 
 SENTENCES = [
     Rule("IP-ROOT", "IP PU:。", "IP .+PU", weight=12),
-    Rule("IP-ROOT", "IP.1 PU:， IP.2 PU.2:。", Move("IP.1 and IP.2 .+PU.2", chance=0.4), "IP.1 ,+PU and IP.2 .+PU.2", weight=2),
+    Rule(
+        "IP-ROOT",
+        "IP.1 PU:， IP.2 PU.2:。",
+        Move("IP.1 and IP.2 .+PU.2", chance=0.4),
+        "IP.1 ,+PU and IP.2 .+PU.2",
+        weight=2,
+    ),
     Rule("IP-ROOT", "IP.1 PU:， CC:danshi IP.2 PU.2:。", "IP.1 ,+PU but+CC IP.2 .+PU.2", weight=1),
     Rule(
         "IP-ROOT",
@@ -46,18 +52,18 @@ SENTENCES = [
         "IP.2 LC-WHEN IP.1 .+PU.2",
         weight=1.2,
     ),
-    Rule("IP-ROOT", "NP-SBJ VP-BARE SP:ma PU:？", "do/fin+SP NP-SBJ VP-BARE ?+PU", weight=1.2),
+    Rule("IP-ROOT", "NP-SBJ VP-BARE SP:ma PU:？", "do/fin+SP NP-SBJ VP-BARE ?+PU", weight=0.8),
 ]
 
 CLAUSES = [
-    Rule("IP", "NP-SBJ VP*", "NP-SBJ VP", weight=8),
+    Rule("IP", "NP-SBJ VP*", "NP-SBJ VP", weight=9),
     Rule(
         "IP",
         "NP-SBJ NP-TMP VP*",
         Move("NP-SBJ NP-TMP VP", when="NP-TMP:adverbial"),
         Move("NP-TMP NP-SBJ VP", when="VP:long", chance=0.3),
         "NP-SBJ VP NP-TMP",
-        weight=2.5,
+        weight=2,
     ),
     Rule("IP", "NP-TMP PU:， NP-SBJ VP*", "NP-TMP ,+PU NP-SBJ VP", weight=1.2),
     Rule("IP", "NP-TMP NP-SBJ VP*", Move("NP-TMP NP-SBJ VP", when="VP:long"), "NP-SBJ VP NP-TMP", weight=1.2),
@@ -74,18 +80,18 @@ VERBS = [
     Rule("VP", "VV-GO", "VV-GO", weight=1.5),
     Rule("VP", "VV-GO* AS:le", Move("VV-GO", chance=0.3), "VV-GO+AS", weight=2, only="past"),
     Rule("VP", "VV* NP-OBJ", "VV NP-OBJ", weight=6),
-    Rule("VP", "VV* AS:le NP-OBJ", Move("VV NP-OBJ", chance=0.3), "VV+AS NP-OBJ", weight=6, only="past"),
+    Rule("VP", "VV* AS:le NP-OBJ", Move("VV NP-OBJ", chance=0.2), "VV+AS NP-OBJ", weight=6, only="past"),
     Rule("VP", "VV* AS:guo NP-OBJ", "have/fin+AS VV/en NP-OBJ", weight=1, only="present"),
     Rule("VP", "(ADVP AD:jiang) VP-BARE*", "will+AD VP-BARE", weight=6, only="future"),
-    Rule("VP", "PP-TOPIC VP*", "PP-TOPIC VP", weight=0.6),
-    Rule("VP", "PP VP*", Move("PP VP", when="VP:long, PP:!long", chance=0.2), "VP PP", weight=1.2),
+    Rule("VP", "PP-TOPIC VP*", "PP-TOPIC VP", weight=1),
+    Rule("VP", "PP VP*", Move("PP VP", when="VP:long, PP:!long", chance=0.2), "VP PP", weight=1),
     Rule(
         "VP",
         "PP (VP VV* NP-OBJ)",
         Move("VV PP NP-OBJ", when="VV:hasty"),
         Move("VV PP NP-OBJ", when="NP-OBJ:long, PP:!long"),
         "VV NP-OBJ PP",
-        weight=1.6,
+        weight=1.2,
     ),
     Rule("VP", "(ADVP AD) VP*", "AD VP", weight=3),
     Rule(
@@ -97,9 +103,9 @@ VERBS = [
     ),
     Rule("VP", "(ADVP AD:bu) VP-BARE*", "do/fin not+AD VP-BARE", weight=0.8, only="present"),
     Rule("VP", "(ADVP AD:mei) VP-BARE*", "do/fin not+AD VP-BARE", weight=0.8, only="past"),
-    Rule("VP", "BA:ba NP-OBJ VV*", "VV NP-OBJ", weight=1),
-    Rule("VP", "BA:ba NP-OBJ (VP VV* PP-GOAL)", "VV NP-OBJ PP-GOAL", weight=1.2),
-    Rule("VP", "LB:bei NP-PERSON VV*", "be/fin VV/en by+LB NP-PERSON", weight=1),
+    Rule("VP", "BA:ba NP-OBJ VV*", "VV NP-OBJ", weight=0.6),
+    Rule("VP", "BA:ba NP-OBJ (VP VV* PP-GOAL)", "VV NP-OBJ PP-GOAL", weight=0.8),
+    Rule("VP", "LB:bei NP-PERSON VV*", "be/fin VV/en by+LB NP-PERSON", weight=0.7),
     Rule("VP", "VV-CAN VP-BARE*", "VV-CAN VP-BARE", weight=2),
     Rule("VP", "VV-SAY* IP", "VV-SAY that IP", weight=2.5),
     Rule("VP", "VC:shi NP-PRED*", "be/fin+VC NP-PRED", weight=0.8),
@@ -107,7 +113,8 @@ VERBS = [
     Rule("VP", "PP-THAN VA*", "be/fin more VA PP-THAN", weight=0.4),
     Rule("VP", "VV-GIVE* NP-TO NP-OBJ", Move("VV-GIVE NP-TO NP-OBJ", when="NP-TO:pronoun"), "VV-GIVE NP-OBJ to NP-TO"),
     Rule("VP", "VP.1 CC:bingqie VP.2", "VP.1 and+CC VP.2", weight=1.5),
-    Rule("VP-BARE", "VP-PLAIN", "VP-PLAIN", weight=5),
+    Rule("VP-REL", "VP", "VP"),
+    Rule("VP-BARE", "VP-PLAIN", "VP-PLAIN"),
     Rule("VP-PLAIN", "VV-GO", "VV-GO"),
     Rule("VP-PLAIN", "VV* NP-OBJ", "VV NP-OBJ", weight=4),
     Rule("VP-PLAIN", "PP VP-PLAIN*", "VP-PLAIN PP", weight=2),
@@ -130,7 +137,7 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
         Rule(np, nn, Move(f"a {nn}", chance=0.3), f"the {nn}", weight=6),
         Rule(np, nn, f"the {nn}/plural", weight=1.5, adds="plural"),
         Rule(np, f"(ADJP JJ) {nn}", Move(f"a JJ {nn}", chance=0.4), f"the JJ {nn}", weight=3),
-        Rule(np, f"(ADJP JJ) NN-THING.2 {nn}", f"the JJ NN-THING.2 {nn}", weight=1.5),
+        Rule(np, f"(ADJP JJ) NN-THING.2 {nn}", f"the JJ NN-THING.2 {nn}", weight=2),
         Rule(np, f"(QP CD:yi (CLP M-{kind})) {head}*", f"a+CD+M-{kind} {head}", weight=1),
         Rule(np, f"(QP CD (CLP M-{kind})) {nn}*", f"CD+M-{kind} {nn}/plural", weight=1, adds="plural"),
         Rule(np, f"(DP DT (CLP M-{kind})) {head}*", Move(f"DT {head}", chance=0.5), f"DT+M-{kind} {head}", weight=0.8),
@@ -138,8 +145,9 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
             np,
             f"(DNP (ADJP JJ) DEG:de) {nn}*",
             Move(f"the {nn} that be/fin JJ", when="JJ:predicative"),
-            f"the JJ {nn}",
-            weight=1.2,
+            Move(f"the JJ {nn}", chance=0.5),
+            f"the JJ+DEG {nn}",
+            weight=1.5,
         ),
         Rule(
             np,
@@ -148,11 +156,11 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
             Move(f"the {head} of+DEG NP-OWNER", when=f"{head}:relational"),
             Move(f"NP-OWNER 's+DEG {head}", when="NP-OWNER:person, NP-OWNER:!long", chance=0.95),
             f"the {head} of+DEG NP-OWNER",
-            weight=1.8,
+            weight=1.5,
         ),
-        Rule(np, f"(DNP PP-AT DEG:de) {head}*", f"the {head} PP-AT", weight=0.8),
-        Rule(np, f"(CP (IP VP) DEC:de) {head}*", f"the {head} {relative}+DEC VP", weight=0.6),
-        Rule(np, f"(CP (IP NP-SBJ (VP VV)) DEC:de) {head}*", f"the {head} that+DEC NP-SBJ VV", weight=0.6),
+        Rule(np, f"(DNP PP-AT DEG:de) {head}*", f"the {head} PP-AT", weight=0.4),
+        Rule(np, f"(CP (IP VP-REL) DEC:de) {head}*", f"the {head} {relative}+DEC VP-REL", weight=0.5),
+        Rule(np, f"(CP (IP NP-SBJ (VP VV)) DEC:de) {head}*", f"the {head} that+DEC NP-SBJ VV", weight=0.5),
         Rule(np, f"(CP (IP NP-SBJ (VP PP VV)) DEC:de) {head}*", f"the {head} that+DEC NP-SBJ VV PP", weight=0.3),
         Rule(head, nn, nn, weight=4),
         Rule(head, f"(ADJP JJ) {nn}", f"JJ {nn}", weight=1.5),
@@ -173,7 +181,9 @@ NOUNS = [
     Rule("NP-OBJ", "NP-PERSON", "NP-PERSON", weight=2),
     Rule("NP-OBJ", "NP-PLACE", "NP-PLACE", weight=0.5),
     Rule("NP-OBJ", "NP-THING CC:he NP-OBJ", "NP-THING and+CC NP-OBJ", weight=1),
-    Rule("NP-OBJ", "NP-THING.1 PU:、 NP-THING.2 CC:he NP-THING", "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING", weight=1),
+    Rule(
+        "NP-OBJ", "NP-THING.1 PU:、 NP-THING.2 CC:he NP-THING", "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING", weight=1
+    ),
     Rule("NP-OBJ", "PN-OBJ", "PN-OBJ", weight=0.5),
     Rule("NP-TO", "PN-OBJ", "PN-OBJ", weight=1),
     Rule("NP-TO", "NP-PERSON", "NP-PERSON", weight=2),
@@ -181,7 +191,7 @@ NOUNS = [
     Rule("NP-NEW", "(QP CD:yi (CLP M-PERSON)) NP-PERSON-HEAD*", "a+CD+M-PERSON NP-PERSON-HEAD"),
     Rule("NP-PRED", "(QP CD:yi (CLP M-PERSON)) NP-PERSON-HEAD*", "a+CD+M-PERSON NP-PERSON-HEAD"),
     Rule("NP-PRED", "(DNP NP-OWNER DEG:de) NP-PERSON-HEAD*", "the NP-PERSON-HEAD of+DEG NP-OWNER"),
-    Rule("NP-OWNER", "NP-PERSON", "NP-PERSON", weight=3),
+    Rule("NP-OWNER", "NP-PERSON", "NP-PERSON", weight=4),
     Rule("NP-OWNER", "NN-THING", "NN-THING", weight=1.5, adds="bare"),
     Rule("NP-OWNER", "NP-THING", "NP-THING", weight=1.5),
     Rule("NP-OWNER", "NP-PLACE", "NP-PLACE", weight=1.5),
@@ -193,9 +203,9 @@ ADJUNCTS = [
     Rule("PP", "P-PERSON NP-PERSON", "P-PERSON NP-PERSON", weight=3),
     Rule("PP", "P-THING NP-THING", "P-THING NP-THING", weight=2),
     Rule("PP", "P:cong NP-PLACE", "from+P NP-PLACE", weight=1),
-    Rule("PP-AT", "P-AT* NP-PLACE", "P-AT NP-PLACE", weight=2),
-    Rule("PP-AT", "P:zai (LCP NP-PLACE LC-AT*)", "LC-AT+P NP-PLACE", weight=2),
-    Rule("PP-AT", "P:zai (LCP NP-THING LC-AT*)", "LC-AT+P NP-THING", weight=1.5),
+    Rule("PP-AT", "P-AT* NP-PLACE", "P-AT NP-PLACE", weight=3),
+    Rule("PP-AT", "P:zai (LCP NP-PLACE LC-AT*)", "LC-AT+P NP-PLACE", weight=1.2),
+    Rule("PP-AT", "P:zai (LCP NP-THING LC-AT*)", "LC-AT+P NP-THING", weight=0.8),
     Rule("PP-GOAL", "P:dao NP-PLACE", "to+P NP-PLACE", weight=2),
     Rule("PP-GOAL", "P:zai (LCP NP-THING LC-AT)", "LC-AT+P NP-THING"),
     Rule("PP-TOPIC", "P-TOPIC NP-THING", "P-TOPIC NP-THING", weight=3),
@@ -232,7 +242,7 @@ WORDS = {
         english="NN",
         share=0.36,
         kind="thing",
-        flags={"relational": 0.3, "compounding": 0.4},
+        flags={"relational": 0.2, "compounding": 0.5},
     ),
     "NN-PLACE": Words(
         "xuexiao school, chengshi city, yiyuan hospital, gongsi company, gongyuan park, jia home|topic1=family, "
@@ -244,8 +254,14 @@ WORDS = {
         flags={"relational": 0.2, "compounding": 0.2},
     ),
     "NR": Words("", english="NNP", share=0.06, kind="person", features="name"),
-    "PN": Words("ta he|topic1=she|topic3=she, women:plural we, tamen:plural they, wo:first I, ni:plural you", english="PRP", features="pronoun"),
-    "PN-OBJ": Words("ta him|topic1=her|topic3=her, women us, tamen them, wo me, ni you", english="PRP", features="pronoun"),
+    "PN": Words(
+        "ta he|topic1=she|topic3=she, women:plural we, tamen:plural they, wo:first I, ni:plural you",
+        english="PRP",
+        features="pronoun",
+    ),
+    "PN-OBJ": Words(
+        "ta him|topic1=her|topic3=her, women us, tamen them, wo me, ni you", english="PRP", features="pronoun"
+    ),
     "VV": Words(
         "kan read|person=visit|place=look_at, xie write, mai buy, zhao find|person=look_for, jiao teach, bangzhu help, zuo make, "
         "chi eat, na take, yong use, xuexi study, xiuli repair, xihuan like, taolun discuss, dasuan plan, "
@@ -267,7 +283,8 @@ WORDS = {
         features="verb",
     ),
     "VV-SAY": Words(
-        "shuo say, renwei think, zhidao know, xiwang hope, xiangxin believe, faxian find_out, tongyi agree", english="VB"
+        "shuo say, renwei think, zhidao know, xiwang hope, xiangxin believe, faxian find_out, tongyi agree",
+        english="VB",
     ),
     "VV-GIVE": Words("gei give, song send, jie lend, mai+gei sell, gaosu tell", english="VB"),
     "VV-CAN": Words("keyi can, bixu must, yinggai should, keneng may", english="MD"),
@@ -291,7 +308,9 @@ WORDS = {
     "P-PERSON": Words("gen with, wei for, dui to, xiang to|topic1=towards, ti on_behalf_of", english="IN"),
     "P-THING": Words("yong with, wei for, tongguo through, anzhao by_means_of", english="IN"),
     "P-TOPIC": Words("genju according_to, chule apart_from, guanyu as_for, weile for_the_sake_of", english="IN"),
-    "LC-AT": Words("li in|thing=inside, shang on, xia under, pangbian beside, qianmian in_front_of, fujin near", english="IN"),
+    "LC-AT": Words(
+        "li in|thing=inside, shang on, xia under, pangbian beside, qianmian in_front_of, fujin near", english="IN"
+    ),
     "LC-AFTER": Words("yihou after, yiqian before", english="IN"),
     "LC-WHEN": Words("yihou after, yiqian before, shi when", english="IN"),
     "DT": Words("zhe this, na that, mei every", english="DT"),
@@ -300,8 +319,13 @@ WORDS = {
     "M-THING": Words("ge, jian, ben, zhang, tiao"),
     "M-PLACE": Words("ge, suo, jia"),
     "M-TIME": Words("nian year, tian day, yue month", english="NN"),
-    "NT-PAST": Words("zuotian yesterday, qunian last_year, shangge+yue last_month, zuijin recently, dangshi then", english="NN"),
-    "NT-NOW": Words("xianzai:adverbial now, jintian today, muqian:adverbial currently, jinnian this_year, zheli+nian these_years", english="NN"),
+    "NT-PAST": Words(
+        "zuotian yesterday, qunian last_year, shangge+yue last_month, zuijin recently, dangshi then", english="NN"
+    ),
+    "NT-NOW": Words(
+        "xianzai:adverbial now, jintian today, muqian:adverbial currently, jinnian this_year, zheli+nian these_years",
+        english="NN",
+    ),
     "NT-FUTURE": Words("mingtian tomorrow, mingnian next_year, xia+ge+yue next_month, yihou later", english="NN"),
     "NT-HOUR": Words("zaoshang morning, wanshang evening, xiawu afternoon", english="NN"),
 }

@@ -23,8 +23,8 @@ from hyperbaton.data.style import Style
 
 SENTENCES = [
     Rule("IP-ROOT", "IP PU:。", "IP .+PU", weight=12),
-    Rule("IP-ROOT", "IP.1 PU:、 CC:soshite IP.2 PU.2:。", "IP.1 ,+PU and+CC IP.2 .+PU.2", weight=1.5),
-    Rule("IP-ROOT", "(CP IP.1 CS:ga) PU:、 IP.2 PU.2:。", "IP.1 ,+PU but+CS IP.2 .+PU.2", weight=1.5),
+    Rule("IP-ROOT", "IP.1 PU:、 CC:soshite IP.2 PU.2:。", "IP.1 ,+PU and+CC IP.2 .+PU.2", weight=2.5),
+    Rule("IP-ROOT", "(CP IP.1 CS:ga) PU:、 IP.2 PU.2:。", "IP.1 ,+PU but+CS IP.2 .+PU.2", weight=2),
     Rule(
         "IP-ROOT",
         "(CP IP.1 CS-SINCE) PU:、 IP.2 PU.2:。",
@@ -56,8 +56,17 @@ CLAUSES = [
         "NP-SBJ VP NP-TMP",
         weight=2,
     ),
-    Rule("IP", "PP-TOPIC PU:、 (PP NP-SBJ P:wa) VP*", "PP-TOPIC ,+PU NP-SBJ VP", weight=0.8),
-    Rule("IP", "(PP NP-PLACE P-IN) (PP NP-NEW P:ga) VE:arimasu*", "there be/fin+VE NP-NEW P-IN NP-PLACE", weight=0.6),
+    Rule("IP", "PP-TOPIC PU:、 (PP NP-SBJ P:wa) VP*", "PP-TOPIC ,+PU NP-SBJ VP", weight=1.5),
+    *(
+        Rule(
+            "IP",
+            f"(PP NP-PLACE P-IN) (PP NP-NEW P:ga) VE:{verb}*",
+            "there be/fin+VE NP-NEW P-IN NP-PLACE",
+            weight=0.6,
+            only=tense,
+        )
+        for verb, tense in [("arimasu", "present"), ("arimashita", "past"), ("arimashou", "future")]
+    ),
 ]
 
 
@@ -65,13 +74,24 @@ def verb_complex(category: str, verb: str) -> list[Rule]:
     """A verb and what follows it; every kind of verb takes the same endings."""
     return [
         Rule(category, f"{verb}* AUX:masu", Move(verb, chance=0.4), f"{verb}+AUX", weight=3, only="present"),
-        Rule(category, f"{verb}* AUX:te AUX.2:imasu", f"be/fin+AUX.2 {verb}/ing+AUX", weight=1, only="present"),
+        Rule(category, f"{verb}* AUX:te AUX.2:imasu", f"be/fin+AUX.2 {verb}/ing+AUX", weight=0.6, only="present"),
         Rule(category, f"{verb}* AUX:mashita", Move(verb, chance=0.4), f"{verb}+AUX", weight=3, only="past"),
-        Rule(category, f"{verb}* AUX:te AUX.2:imashita", f"be/fin+AUX.2 {verb}/ing+AUX", weight=1, only="past"),
-        Rule(category, f"{verb}* AUX:deshou", f"do/fin+AUX {verb}/base", weight=3, only="future"),
+        Rule(category, f"{verb}* AUX:te AUX.2:imashita", f"be/fin+AUX.2 {verb}/ing+AUX", weight=0.6, only="past"),
+        Rule(category, f"{verb}* AUX:deshou", f"do/fin {verb}/base+AUX", weight=3, only="future"),
         Rule(category, f"{verb}* AUX:masen", f"do/fin not+AUX {verb}/base", weight=0.6, only="present"),
-        Rule(category, f"{verb}* AUX:masen AUX.2:deshita", f"do/fin+AUX.2 not+AUX {verb}/base", weight=0.6, only="past"),
+        Rule(
+            category, f"{verb}* AUX:masen AUX.2:deshita", f"do/fin+AUX.2 not+AUX {verb}/base", weight=0.6, only="past"
+        ),
         Rule(category, f"{verb}* AUX-CAN", f"AUX-CAN {verb}/base", weight=0.5, only="present"),
+    ]
+
+
+def copula(word: str, tense: str) -> list[Rule]:
+    """To be somebody, something, or more so than another."""
+    return [
+        Rule("VP", f"NP-PRED* VC:{word}", "be/fin+VC NP-PRED", weight=0.8, only=tense),
+        Rule("VP", f"(ADVP AD:totemo) JJ* VC:{word}", "be/fin+VC very+AD JJ", weight=0.6, only=tense),
+        Rule("VP", f"(PP NP-SBJ P:yori) JJ* VC:{word}", "be/fin+VC more JJ than+P NP-SBJ", weight=0.4, only=tense),
     ]
 
 
@@ -82,14 +102,14 @@ VERBS = [
     *verb_complex("VP-GIVE", "VV-GIVE"),
     Rule("VP", "VP-GO", "VP-GO", weight=2),
     Rule("VP", "(PP NP-OBJ P:o) VP-DO*", "VP-DO NP-OBJ", weight=7),
-    Rule("VP", "PP VP*", Move("PP VP", when="VP:long, PP:!long", chance=0.15), "VP PP", weight=3),
+    Rule("VP", "PP VP*", Move("PP VP", when="VP:long, PP:!long", chance=0.15), "VP PP", weight=1),
     Rule(
         "VP",
         "PP (PP NP-OBJ P:o) VP-DO*",
         Move("VP-DO PP NP-OBJ", when="VP-DO:hasty"),
         Move("VP-DO PP NP-OBJ", when="NP-OBJ:long, PP:!long"),
         "VP-DO NP-OBJ PP",
-        weight=2.5,
+        weight=1.2,
     ),
     Rule("VP", "(ADVP AD) VP*", "AD VP", weight=1.5),
     Rule("VP", "(ADVP AD-MANNER) VP*", Move("AD-MANNER VP", when="VP:long"), "VP AD-MANNER", weight=1.2),
@@ -101,11 +121,24 @@ VERBS = [
         "VP-GIVE NP-OBJ to+P NP-TO",
         weight=1,
     ),
-    Rule("VP", "(PP NP-PERSON P:ni) VV* AUX:rare AUX.2:masu", "be/fin+AUX.2 VV/en+AUX by+P NP-PERSON", weight=0.8, only="present"),
-    Rule("VP", "(PP NP-PERSON P:ni) VV* AUX:rare AUX.2:mashita", "be/fin+AUX.2 VV/en+AUX by+P NP-PERSON", weight=0.8, only="past"),
-    Rule("VP", "NP-PRED* VC:desu", "be/fin+VC NP-PRED", weight=0.8),
-    Rule("VP", "(ADVP AD:totemo) JJ* VC:desu", "be/fin+VC very+AD JJ", weight=0.6),
-    Rule("VP", "(PP NP-SBJ P:yori) JJ* VC:desu", "be/fin+VC more JJ than+P NP-SBJ", weight=0.4),
+    Rule(
+        "VP",
+        "(PP NP-PERSON P:ni) VV* AUX:rare AUX.2:masu",
+        "be/fin+AUX.2 VV/en+AUX by+P NP-PERSON",
+        weight=0.8,
+        only="present",
+    ),
+    Rule(
+        "VP",
+        "(PP NP-PERSON P:ni) VV* AUX:rare AUX.2:mashita",
+        "be/fin+AUX.2 VV/en+AUX by+P NP-PERSON",
+        weight=0.8,
+        only="past",
+    ),
+    *copula("desu", "present"),
+    *copula("deshita", "past"),
+    *copula("deshou", "future"),
+    Rule("VP-REL", "VP", "VP"),
     Rule("VP-BARE", "VP-GO", "VP-GO"),
     Rule("VP-BARE", "(PP NP-OBJ P:o) VP-DO*", "VP-DO NP-OBJ", weight=4),
     Rule("VP-BARE", "PP VP-BARE*", "VP-BARE PP", weight=3),
@@ -118,7 +151,9 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
     return [
         Rule(np, nn, Move(f"a {nn}", chance=0.3), f"the {nn}", weight=6),
         Rule(np, nn, f"the {nn}/plural", weight=1.5, adds="plural"),
-        Rule(np, f"(ADJP JJ) {nn}", Move(f"a JJ {nn}", chance=0.4), f"the JJ {nn}", weight=2),
+        Rule(np, f"(ADJP JJ) {nn}", Move(f"a JJ {nn}", chance=0.4), f"the JJ {nn}", weight=4),
+        Rule(np, f"(ADJP JJ) NN-THING.2 {nn}", f"the JJ NN-THING.2 {nn}", weight=3),
+        Rule(np, f"NN-THING.2 NN-THING.3 {nn}", f"the NN-THING.2 NN-THING.3 {nn}", weight=2),
         Rule(np, f"(ADJP JJ-NA AUX:na) {nn}", f"the JJ-NA {nn}", weight=0.8),
         Rule(np, f"(QP CD (CLP M-{kind})) DEG:no {nn}*", f"CD+M-{kind} {nn}/plural", weight=1, adds="plural"),
         Rule(np, f"(DP DT) {head}*", f"DT {head}", weight=1),
@@ -129,14 +164,14 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
             Move(f"the {head} of+DEG NP-OWNER", when=f"{head}:relational"),
             Move(f"NP-OWNER 's+DEG {head}", when="NP-OWNER:person, NP-OWNER:!long", chance=0.95),
             f"the {head} of+DEG NP-OWNER",
-            weight=3.5,
+            weight=2,
         ),
-        Rule(np, f"(CP (IP VP)) {head}*", f"the {head} {relative} VP", weight=1.2),
-        Rule(np, f"(CP (IP (PP NP-SBJ P:ga) VP-DO)) {head}*", f"the {head} that NP-SBJ VP-DO", weight=1.2),
-        Rule(np, f"(CP (IP (PP NP-SBJ P:ga) PP VP-DO)) {head}*", f"the {head} that NP-SBJ VP-DO PP", weight=0.7),
+        Rule(np, f"(CP (IP VP-REL)) {head}*", f"the {head} {relative} VP-REL", weight=0.6),
+        Rule(np, f"(CP (IP (PP NP-SBJ P:ga) VP-DO)) {head}*", f"the {head} that NP-SBJ VP-DO", weight=0.6),
+        Rule(np, f"(CP (IP (PP NP-SBJ P:ga) PP VP-DO)) {head}*", f"the {head} that NP-SBJ VP-DO PP", weight=0.4),
         Rule(head, nn, nn, weight=4),
         Rule(head, f"(ADJP JJ) {nn}", f"JJ {nn}", weight=1),
-        Rule(head, f"NN-THING.2 {nn}", f"NN-THING.2 {nn}", weight=0.7),
+        Rule(head, f"NN-THING.2 {nn}", f"NN-THING.2 {nn}", weight=1.5),
     ]
 
 
@@ -152,7 +187,10 @@ NOUNS = [
     Rule("NP-OBJ", "NP-THING", "NP-THING", weight=6),
     Rule("NP-OBJ", "NP-PERSON", "NP-PERSON", weight=2),
     Rule("NP-OBJ", "NP-PLACE", "NP-PLACE", weight=0.5),
-    Rule("NP-OBJ", "NP-THING CC:to NP-OBJ", "NP-THING and+CC NP-OBJ", weight=0.5),
+    Rule("NP-OBJ", "NP-THING CC:to NP-OBJ", "NP-THING and+CC NP-OBJ", weight=1.5),
+    Rule(
+        "NP-OBJ", "NP-THING.1 PU:、 NP-THING.2 CC:to NP-THING", "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING", weight=1.5
+    ),
     Rule("NP-OBJ", "PN-OBJ", "PN-OBJ", weight=0.5),
     Rule("NP-TO", "PN-OBJ", "PN-OBJ", weight=1),
     Rule("NP-TO", "NP-PERSON", "NP-PERSON", weight=2),
@@ -208,7 +246,7 @@ WORDS = {
         english="NN",
         share=0.36,
         kind="thing",
-        flags={"relational": 0.3, "compounding": 0.4},
+        flags={"relational": 0.15, "compounding": 0.6},
     ),
     "NN-PLACE": Words(
         "gakko school, machi city|topic2=town, byoin hospital, kaisha company, koen park, ie house, toshokan library, mise shop, "
@@ -219,8 +257,13 @@ WORDS = {
         flags={"relational": 0.2, "compounding": 0.2},
     ),
     "NR": Words("", english="NNP", share=0.06, kind="person", features="name"),
-    "PN": Words("kare he, kanojo she, watashi:first I, karera:plural they, watashi+tachi:plural we, anata:plural you", english="PRP"),
-    "PN-OBJ": Words("kare him, kanojo her, watashi me, karera them, watashi+tachi us, anata you", english="PRP", features="pronoun"),
+    "PN": Words(
+        "kare he, kanojo she, watashi:first I, karera:plural they, watashi+tachi:plural we, anata:plural you",
+        english="PRP",
+    ),
+    "PN-OBJ": Words(
+        "kare him, kanojo her, watashi me, karera them, watashi+tachi us, anata you", english="PRP", features="pronoun"
+    ),
     "VV": Words(
         "yomi read, kaki write|thing=draw, kai buy, sagashi look_for, oshie teach, tasuke help, tsukuri make, tabe eat, tori take, "
         "tsukai use, benkyo+shi study, naoshi repair|person=cure, konomi like, shirabe check|person=examine, kiki hear|person=ask, "
@@ -239,7 +282,9 @@ WORDS = {
         share=0.05,
         features="verb",
     ),
-    "VV-SAY": Words("ii say, omoi think, shiri know, nozomi hope, shinji believe, kizuki notice, happyo+shi announce", english="VB"),
+    "VV-SAY": Words(
+        "ii say, omoi think, shiri know, nozomi hope, shinji believe, kizuki notice, happyo+shi announce", english="VB"
+    ),
     "VV-GIVE": Words("age give, okuri send, kashi lend, uri sell, mise show", english="VB"),
     "AUX-CAN": Words("raremasu can, beki+desu should, kamo+shiremasen may", english="MD"),
     "JJ": Words(
@@ -249,16 +294,24 @@ WORDS = {
         share=0.08,
         cues="person thing place",
     ),
-    "JJ-NA": Words("juyo important, yumei famous, shizuka quiet, benri useful, kirei beautiful, hitsuyo necessary", english="JJ", share=0.03),
+    "JJ-NA": Words(
+        "juyo important, yumei famous, shizuka quiet, benri useful, kirei beautiful, hitsuyo necessary",
+        english="JJ",
+        share=0.03,
+    ),
     "AD": Words("itsumo always, yoku often, mo+sudeni already, tabun perhaps, yatto finally, mata also", english="RB"),
-    "AD-MANNER": Words("yukkuri slowly, hayaku quickly, shizukani quietly, teineini carefully", english="RB", share=0.05),
+    "AD-MANNER": Words(
+        "yukkuri slowly, hayaku quickly, shizukani quietly, teineini carefully", english="RB", share=0.05
+    ),
     "P-IN": Words("ni in|eki=at|kuko=at", english="IN"),
     "P-AT": Words("de in|gakko=at|eki=at, ni to|kaisha=at, kara from, e to, made as_far_as", english="IN"),
     "P-PERSON": Words("to with, ni to, kara from", english="IN"),
     "P-TOPIC": Words("ni+yoreba according_to, ni+tsuite concerning, igai apart_from", english="IN"),
     "CS-SINCE": Words("node because, kara because|topic2=since, nanode as", english="IN"),
     "CS-WHEN": Words("toki when, mae+ni before, nara if, ato+de after", english="IN"),
-    "NN-SIDE": Words("ue on, naka in|thing=inside, shita under, mae in_front_of, yoko beside, chikaku near", english="IN"),
+    "NN-SIDE": Words(
+        "ue on, naka in|thing=inside, shita under, mae in_front_of, yoko beside, chikaku near", english="IN"
+    ),
     "NN-AFTER": Words("ato after, mae before", english="IN"),
     "DT": Words("kono this, sono that, ano that, dono every", english="DT"),
     "CD": Words("ni two, san three, yon four, go five, takusan many, ju ten", english="CD"),
