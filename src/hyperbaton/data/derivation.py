@@ -1,18 +1,20 @@
 """Deriving one sentence pair from a transfer grammar, with its true links, tags and source tree.
 
-The source sentence is written from left to right while categories are expanded from the top. Each expansion has a budget of words that it
-shares out among its parts, which keeps sentences within bounds however deep the grammar recurs. When all parts
-of a rule are there, their translations are put in the order that the rule's first fitting move gives.
+The source sentence is written from left to right while categories are expanded from the top. Each expansion has a
+budget of words that it shares out among its parts, which keeps sentences within bounds however deep the grammar
+recurs. When all parts of a rule are there, their translations are put in the order that the rule's first fitting
+move gives.
 """
 
 from __future__ import annotations
 
 import random
 from bisect import bisect
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hyperbaton.data.english import FINITE, article, auxiliary
+from hyperbaton.data.english import FINITE, Tagged, article, auxiliary
 from hyperbaton.data.grammar import MAX_BUDGET, TENSES, Category, CompiledRule, Item
 from hyperbaton.data.lexicon import N_TOPICS, P_CUE_IGNORED, TOPICS, Sense, Word
 
@@ -113,7 +115,9 @@ class Deriver:
         for part, inserted, tag, form, linked in self._choose_order(rule, features, starts):
             links = tuple([starts[i] for i in linked]) if linked else ()
             if part < 0:
-                tagged = auxiliary(inserted, self.tense, self.agreement) if form else [(inserted, tag)]
+                tagged: Sequence[Tagged] = (
+                    auxiliary(inserted, self.tense, self.agreement) if form else [(inserted, tag)]
+                )
             else:
                 translation = translations[part]
                 if isinstance(translation, list):

@@ -9,70 +9,43 @@ Tagged = tuple[str, str]  # a target word and its part of speech
 
 # Parts of speech of the words that grammar rules insert themselves.
 FUNCTION_WORDS = {
-    **dict.fromkeys(["the", "a", "this", "that", "every"], "DT"),
-    **dict.fromkeys(["of", "by", "to", "in", "for", "because", "if", "although", "after", "before", "when"], "IN"),
-    **dict.fromkeys(["as", "while", "until", "ago", "with", "than", "from"], "IN"),
-    **dict.fromkeys(["who", "which", "whom"], "WP"),
-    **dict.fromkeys(["and", "but", "or"], "CC"),
-    **dict.fromkeys(["not", "so", "very", "more", "there", "then"], "RB"),
-    **dict.fromkeys(["can", "must", "may", "will"], "MD"),
-    **dict.fromkeys(["yesterday", "tomorrow"], "NN"),
-    "mr": "NNP",
-    **{"be": "VB", "do": "VB", "have": "VB", "want": "VB", "'s": "POS", ",": ",", ".": ".", "?": "."},
+    word: tag
+    for tag, words in {
+        "DT": "the a that",
+        "IN": "of by to for because if although ago with than from",
+        "WP": "who",
+        "CC": "and but",
+        "RB": "not very more there",
+        "MD": "will",
+        "NN": "yesterday tomorrow",
+        "NNP": "mr",
+        "VB": "be do have",
+        "POS": "'s",
+        ",": ",",
+        ".": ". ?",
+    }.items()
+    for word in words.split()
 }
 
-IRREGULAR_VERBS = {
-    "see": "saw seen",
-    "buy": "bought bought",
-    "write": "wrote written",
-    "eat": "ate eaten",
-    "take": "took taken",
-    "give": "gave given",
-    "send": "sent sent",
-    "tell": "told told",
-    "say": "said said",
-    "think": "thought thought",
-    "know": "knew known",
-    "come": "came come",
-    "go": "went gone",
-    "find": "found found",
-    "leave": "left left",
-    "teach": "taught taught",
-    "sell": "sold sold",
-    "build": "built built",
-    "understand": "understood understood",
-    "meet": "met met",
-    "lend": "lent lent",
-    "sleep": "slept slept",
-    "run": "ran run",
-    "fall": "fell fallen",
-    "hear": "heard heard",
-    "forget": "forgot forgotten",
-    "draw": "drew drawn",
-    "read": "read read",
-    "make": "made made",
-    "drink": "drank drunk",
-    "sing": "sang sung",
-    "swim": "swam swum",
-    "sit": "sat sat",
-    "speak": "spoke spoken",
-    "hold": "held held",
-    "steal": "stole stolen",
-    "break": "broke broken",
-    "feel": "felt felt",
-    "begin": "began begun",
-    "show": "showed shown",
-    "lose": "lost lost",
-}
-DOUBLED = {"stop", "plan", "run", "swim", "sit", "forget", "begin", "admit"}
+# base, past and participle
+_IRREGULAR = (
+    "see saw seen, buy bought bought, write wrote written, eat ate eaten, take took taken, give gave "
+    "given, send sent sent, tell told told, say said said, think thought thought, know knew known, come "
+    "came come, go went gone, find found found, leave left left, teach taught taught, sell sold sold, "
+    "build built built, understand understood understood, meet met met, lend lent lent, sleep slept "
+    "slept, run ran run, fall fell fallen, hear heard heard, forget forgot forgotten, draw drew drawn, "
+    "read read read, set set set, hit hit hit, make made made, drink drank drunk, sing sang sung, swim "
+    "swam swum, sit sat sat, speak spoke spoken, hold held held, steal stole stolen, break broke broken, "
+    "feel felt felt, begin began begun, show showed shown, lose lost lost "
+)
+IRREGULAR_VERBS = {base: (past, participle) for base, past, participle in (v.split() for v in _IRREGULAR.split(","))}
+DOUBLED = {"plan", "run", "swim", "sit", "forget", "begin", "set", "hit"}
 IRREGULAR_PLURALS = {
     "child": "children",
-    "knife": "knives",
     "man": "men",
     "woman": "women",
     "policeman": "policemen",
     "chairman": "chairmen",
-    "person": "people",
 }
 
 # (tense, agreement) → form; agreement is s (he), p (they), i (I) or bare (after can, did, not).
@@ -123,7 +96,7 @@ def forms(words: tuple[str, ...], tag: str) -> dict[str, tuple[Tagged, ...]]:
     """
     if tag == "VB":
         first, rest = words[0], tuple((word, "RP") for word in words[1:])
-        past, participle = IRREGULAR_VERBS.get(first, f"{_suffixed(first, 'ed')} {_suffixed(first, 'ed')}").split()
+        past, participle = IRREGULAR_VERBS.get(first) or (_suffixed(first, "ed"), _suffixed(first, "ed"))
         return {
             "base": ((first, "VB"), *rest),
             "s": ((_suffixed(first, "s"), "VBZ"), *rest),
@@ -161,26 +134,28 @@ def article(next_word: str) -> str:
     return "an" if next_word[0] in "aeiou" else "a"
 
 
-ONSETS = "b br c cl cr d dr f fl g gl gr h l m n p pl pr qu r s sl sp st t th tr v w".split()
-NUCLEI = "a a a e e e i i i o o o u u ai ea ou".split()
-MIDDLES = "b d l l m n n nd nt r r rn s st t v".split()
+ONSETS = "b br c cl cr d dr f fl g gl gr h l m n p pl pr qu r s sl sp st t th tr v w"
+VOWELS = "a a a e e e i i i o o o u u"
+NUCLEI = f"{VOWELS} ai ea ou"
+MIDDLES = "b d l l m n n nd nt r r rn s st t v"
 SUFFIXES = {
-    "person": "er er or ist ian ard".split(),
-    "thing": "el ent ion ment ance et ow ure ock in".split(),
-    "place": "ton field stead ora burn wick".split(),
-    "JJ": "al ous ive y ful ern ent".split(),
-    "RB": "ally ously ively enly".split(),
-    "VB": "ate ow el end ert ine ish er ify".split(),
+    "person": "er er or ist ian ard",
+    "thing": "el ent ion ment ance et ow ure ock in",
+    "place": "ton field stead ora burn wick",
+    "JJ": "al ous ive y ful ern ent",
+    "RB": "ally ously ively enly",
+    "VB": "ate ow el end ert ine ish er ify",
 }
 
 
 def invent(draw: Draw, kind: str) -> str:
     """A word that no dictionary has but that sounds English; its ending tells its kind, as English endings do."""
 
-    def pick(choices: list[str]) -> str:
+    def pick(text: str) -> str:
+        choices = text.split()
         return choices[int(draw() * len(choices))]
 
     word = pick(ONSETS) + pick(NUCLEI) + pick(MIDDLES)
     if draw() < 0.1:
-        word += pick(NUCLEI[:14]) + pick(MIDDLES)
+        word += pick(VOWELS) + pick(MIDDLES)
     return word + pick(SUFFIXES[kind])

@@ -1,7 +1,7 @@
 """Generated bitext of any size, with everything known about it.
 
 >>> generated = generate(n_sentences=3, style="chinese", noise=0.0)
->>> len(generated), generated.bitext.links == generated.true_links
+>>> len(generated), list(generated.bitext.need_links()) == list(generated.true_links)
 (3, True)
 """
 
@@ -43,7 +43,8 @@ class Language:
 class Generated:
     """Generated sentence pairs; line s of every member belongs to sentence pair s.
 
-    The bitext has the observed links. Trees are bracketed text, cut at the spaces: `" ".join(source_trees[s])` is the tree of s.
+    The bitext has the observed links. Trees are bracketed text, cut at the
+    spaces: `" ".join(source_trees[s])` is the tree of s.
     """
 
     bitext: Bitext
@@ -69,16 +70,18 @@ class Generated:
     def split(self, n_dev: int = 500, n_test: int = 500) -> dict[str, Generated]:
         """Divide into train, dev and test.
 
-        dev and test are taken from the start: with the same seed they are the same however many sentence pairs there are.
+        dev and test are taken from the start: with the same seed they are the same, however large train is.
         """
         n_train = len(self) - n_dev - n_test
         if min(n_train, n_dev, n_test) < 0:
-            raise OptionError(f"cannot take {n_dev} dev and {n_test} test pairs from {len(self)} sentence pairs")
+            raise OptionError(
+                f"cannot take {n_dev} dev and {n_test} test pairs from {len(self)}: make more or take fewer"
+            )
         cuts = {"train": (n_dev + n_test, len(self)), "dev": (0, n_dev), "test": (n_dev, n_dev + n_test)}
         return {name: self.select(np.arange(*span)) for name, span in cuts.items()}
 
     def write(self, folder: str | PathLike[str], n_dev: int = 500, n_test: int = 500) -> None:
-        """Write train, dev and test as text: NAME.source, NAME.target, NAME.links, NAME.true.links, NAME.source.tags, …"""
+        """Write train, dev and test as text files: train.source, train.target, train.links, train.true.links, …"""
         for name, part in self.split(n_dev, n_test).items():
             for ending, column in part._columns().items():
                 write_pieces(Path(folder) / f"{name}.{ending}", column.pieces())

@@ -1,21 +1,27 @@
 """A transfer grammar: each rule gives the source order and the target order of the same parts.
 
-    Rule("NP", "(DNP NP-OWNER DEG:de) NN*", Move("NP-OWNER 's+DEG NN", when="NP-OWNER:person"), "the NN of+DEG NP-OWNER")
+    Rule(
+        "NP",
+        "(DNP NP-OWNER DEG:de) NN*",
+        Move("NP-OWNER 's+DEG NN", when="NP-OWNER:person"),
+        "the NN of+DEG NP-OWNER",
+    )
 
-reads: a noun phrase may be made of an owner, the particle "de" and a noun (`*` marks the head); the owner and the particle are
-a constituent DNP of the source tree. If the owner is a person, the target is "owner 's noun", otherwise "the noun of owner"; the
-target word before + is linked to the particle.
+reads: a noun phrase may be made of an owner, the particle "de" and a noun (`*` marks the head); the owner and the
+particle are a constituent DNP of the source tree. If the owner is a person, the target is "owner 's noun",
+otherwise "the noun of owner"; the target word before + is linked to the particle.
 
-Source side: `CATEGORY` is expanded further, by rules or from the lexicon, `TAG:word` is that very word, and `(LABEL …)` is a
-constituent. Categories carry a function after a hyphen that the tree does not show (NP-OWNER is an NP); `.2` tells two parts of
-the same category apart. Some functions mean something: the verb of a clause agrees with SBJ, and verbs under BARE are bare
-("did not see"); IP, and REL for relative clauses, are clauses with an agreement of their own.
+Source side: `CATEGORY` is expanded further, by rules or from the lexicon, `TAG:word` is that very word, and `(LABEL
+…)` is a constituent. Categories carry a function after a hyphen that the tree does not show (NP-OWNER is an NP);
+`.2` tells two parts of the same category apart. Some functions mean something: the verb of a clause agrees with
+SBJ, and verbs under BARE are bare ("did not see"); IP, and REL for relative clauses, are clauses with an agreement
+of their own.
 
-Target side: names of parts, and words that the rule inserts. `/plural`, `/base`, `/ed`, `/en`, `/ing`, `/fin` choose a form; `fin`, the
-form for tense and subject, is the default of verbs. `+NAME` links the word also to the source word NAME. Parts
-that the target does not mention stay untranslated. Of several targets the first is taken whose condition holds and whose
-`chance` comes up; the last has neither. A condition is a list of `PART:feature` or `PART:!feature`: features are those of the
-part's head word, and `long` (more than five words).
+Target side: names of parts, and words that the rule inserts. `/plural`, `/base`, `/ed`, `/en`, `/ing`, `/fin`
+choose a form; `fin`, the form for tense and subject, is the default of verbs. `+NAME` links the word also to the
+source word NAME. Parts that the target does not mention stay untranslated. Of several targets the first is taken
+whose condition holds and whose `chance` comes up; the last has neither. A condition is a list of `PART:feature` or
+`PART:!feature`: features are those of the part's head word, and `long` (more than five words).
 """
 
 from __future__ import annotations

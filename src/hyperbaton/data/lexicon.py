@@ -1,11 +1,12 @@
 """The words of a generated language: a hand-written core of each class, and invented words after it.
 
-A core is written as `form translation, form translation, …`. A translation of several words is joined by `_`, a source
-expression of several words by `+`, `form:feature` gives a word a feature of its own, a form alone is never translated, and `|cue=translation` adds a second sense that is taken when a word with
-the feature `cue` stands next to it: `kan read|person=visit` is "read", but "visit" when the object is a person.
+A core is written as `form translation, form translation, …`. A translation of several words is joined by `_`, a
+source expression of several words by `+`, `form:feature` gives a word a feature of its own, a form alone is never
+translated, and `|cue=translation` adds a second sense that is taken when a word with the feature `cue` stands next
+to it: `kan read|person=visit` is "read", but "visit" when the object is a person.
 
-The rank of a word in its class gives its frequency, p(rank) ∝ 1 / (rank + 3), as Zipf and Mandelbrot say. Words belong to
-topics in turn; a sentence has a topic and prefers its words, so that words of one topic keep company and
+The rank of a word in its class gives its frequency, p(rank) ∝ 1 / (rank + 3), as Zipf and Mandelbrot say. Words
+belong to topics in turn; a sentence has a topic and prefers its words, so that words of one topic keep company and
 the sense of an ambiguous noun can be told from the words around it.
 """
 
@@ -25,7 +26,7 @@ TOPICS = [f"topic{t}" for t in range(N_TOPICS)]
 P_TOPICAL = 0.5  # how often a word is exchanged for its neighbour in rank that belongs to the topic
 P_AMBIGUOUS, P_EXPRESSION, P_COMPOUND, P_SYNONYM = 0.35, 0.12, 0.06, 0.12
 P_CUE_IGNORED = 0.1
-PARTICLES = "up out off over with".split()
+PARTICLES = ("up", "out", "off", "over", "with")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Noise: what keeps generated text from being perfectly predictable.
 
-Words are replaced by others of their kind, neighbouring target words change places, and the *observed* links lose and gain
-points. The true links follow the words.
+Words are replaced by others of their kind, neighbouring target words change places, and the *observed* links lose
+and gain points. The true links follow the words.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hyperbaton.data.lexicon import WordClass
 
 Point = tuple[int, int]
 
-# In proportion to the noise rate: source words replaced, target words replaced, target neighbours exchanged, links added.
+# In proportion to the rate: source and target words replaced, target neighbours exchanged, links added.
 REPLACED_SOURCE, REPLACED_TARGET, EXCHANGED, ADDED = 0.4, 0.6, 0.6, 0.5
 
 

@@ -4,8 +4,8 @@ What moves on the way to English, and what decides:
 
 - `NP de NP`: "owner 's noun" for persons, "the noun of owner" otherwise, a plain compound for some head nouns.
 - `VP de NP`, `NP V de NP`: relative clauses go behind their noun, with "who" or "that".
-- `PP VP`: the PP goes behind the verb phrase, or between verb and object if the object is long or the verb wants it so;
-  a few prepositions (according to, apart from) stay in front.
+- `PP VP`: the PP goes behind the verb phrase, or between verb and object if the object is long or the verb wants it
+  so; a few prepositions (according to, apart from) stay in front.
 - times stand before the verb and go to the end of the clause; after a comma, or for words like "now", they stay.
 - `adverb de VP`: manner goes behind a short verb phrase and stays before a long one.
 - `zai … li`: two words around a noun become one preposition before it.
@@ -153,8 +153,9 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
             np,
             f"(DNP NP-OWNER DEG:de) {head}*",
             Move(f"the NP-OWNER {head}", when=f"{head}:compounding, NP-OWNER:bare"),
+            Move(f"the {head} of+DEG the NP-OWNER", when="NP-OWNER:bare"),
             Move(f"the {head} of+DEG NP-OWNER", when=f"{head}:relational"),
-            Move(f"NP-OWNER 's+DEG {head}", when="NP-OWNER:person, NP-OWNER:!long", chance=0.95),
+            Move(f"NP-OWNER 's+DEG {head}", when="NP-OWNER:person, NP-OWNER:!long, NP-OWNER:!plural", chance=0.95),
             f"the {head} of+DEG NP-OWNER",
             weight=1.5,
         ),
@@ -221,11 +222,12 @@ ADJUNCTS = [
 
 WORDS = {
     "NN-PERSON": Words(
-        "laoshi teacher, xuesheng student, pengyou friend, yisheng doctor, haizi child, gongren worker, jizhe reporter, "
-        "lushi lawyer, jingli manager, muqin mother, fuqin father, siji driver, zuojia writer, linju neighbour, "
-        "shizhang mayor, keren guest, jing+cha policeman, mishu secretary, daifu physician|topic1=nurse, nongmin farmer, "
-        "gongchengshi engineer, jiaoshou professor, geshou singer, huajia painter, shangren merchant, shibing soldier, guanyuan official, "
-        "bing+ren patient, yanyuan actor, zhuren director|topic2=chairman, tongxue classmate, nuhai girl, erzi son, laoban boss",
+        "laoshi teacher, xuesheng student, pengyou friend, yisheng doctor, haizi child, gongren worker, jizhe "
+        "reporter, lushi lawyer, jingli manager, muqin mother, fuqin father, siji driver, zuojia writer, linju "
+        "neighbour, shizhang mayor, keren guest, jing+cha policeman, mishu secretary, daifu "
+        "physician|topic1=nurse, nongmin farmer, gongchengshi engineer, jiaoshou professor, geshou singer, huajia "
+        "painter, shangren merchant, shibing soldier, guanyuan official, bing+ren patient, yanyuan actor, zhuren "
+        "director|topic2=chairman, tongxue classmate, nuhai girl, erzi son, laoban boss",
         english="NN",
         share=0.14,
         kind="person",
@@ -233,12 +235,13 @@ WORDS = {
     ),
     "NN-THING": Words(
         "shu book, wenti question|topic2=problem, che car, fangfa method, xin letter, jihua plan, dianying film, "
-        "baogao report|topic1=lecture, hua picture, gushi story, huiyi meeting, zhaopian photograph, falu law, jiage price, "
-        "jisuanji computer, gongzuo work|topic3=job, xinwen news|topic0=message, cha tea, fan rice|topic2=meal, "
-        "qian money, yao medicine, ge song, dian+hua telephone, zhuozi table, yifu clothes, wenjian document, chengji result, "
-        "jiaoyu education, jingyan experience, ji+hui chance, zhidu system, hetong contract, feiji plane, chuan ship, "
-        "baozhi newspaper, ditu map, yaoshi key, beizi cup, shuiguo fruit, xinxi information, shehui society, yuyan language, "
-        "yinyue music, bisai match|topic1=contest, wenhua culture, lishi history, anquan safety, yiyi meaning, daolu road, hezi box",
+        "baogao report|topic1=lecture, hua picture, gushi story, huiyi meeting, zhaopian photograph, falu law, "
+        "jiage price, jisuanji computer, gongzuo work|topic3=job, xinwen news|topic0=message, cha tea, fan "
+        "rice|topic2=meal, qian money, yao medicine, ge song, dian+hua telephone, zhuozi table, yifu clothes, "
+        "wenjian document, chengji result, jiaoyu education, jingyan experience, ji+hui chance, zhidu system, "
+        "hetong contract, feiji plane, chuan ship, baozhi newspaper, ditu map, yaoshi key, beizi cup, shuiguo "
+        "fruit, xinxi information, shehui society, yuyan language, yinyue music, bisai match|topic1=contest, "
+        "wenhua culture, lishi history, anquan safety, yiyi meaning, daolu road, hezi box",
         english="NN",
         share=0.36,
         kind="thing",
@@ -246,8 +249,8 @@ WORDS = {
     ),
     "NN-PLACE": Words(
         "xuexiao school, chengshi city, yiyuan hospital, gongsi company, gongyuan park, jia home|topic1=family, "
-        "tushuguan library, shangdian shop, fandian hotel|topic2=restaurant, huo+che+zhan station, cunzi village, bangongshi office, "
-        "jichang airport, yinhang bank, gongchang factory, jiaoshi classroom",
+        "tushuguan library, shangdian shop, fandian hotel|topic2=restaurant, huo+che+zhan station, cunzi village, "
+        "bangongshi office, jichang airport, yinhang bank, gongchang factory, jiaoshi classroom",
         english="NN",
         share=0.08,
         kind="place",
@@ -263,13 +266,14 @@ WORDS = {
         "ta him|topic1=her|topic3=her, women us, tamen them, wo me, ni you", english="PRP", features="pronoun"
     ),
     "VV": Words(
-        "kan read|person=visit|place=look_at, xie write, mai buy, zhao find|person=look_for, jiao teach, bangzhu help, zuo make, "
-        "chi eat, na take, yong use, xuexi study, xiuli repair, xihuan like, taolun discuss, dasuan plan, "
-        "jieshao introduce, piping criticize, tingjian hear, wangji forget, zhunbei prepare, jiancha check|person=examine, "
-        "zhichi support, jueding decide_on, anpai arrange, fanyi translate, da hit|thing=play|place=call, "
-        "jieshou accept, jujue refuse, gaibian change, guanli manage|place=run, diaocha investigate, jianli build|person=set_up, "
-        "kaifa develop, baohu protect, mingbai understand, diu lose, tou steal, jieshi explain, yunsong carry, kaishi begin, "
-        "zuzhi organize, biaoyang praise, likai leave, xuyao need, yingxiang influence",
+        "kan read|person=visit|place=look_at, xie write, mai buy, zhao find|person=look_for, jiao teach, bangzhu "
+        "help, zuo make, chi eat, na take, yong use, xuexi study, xiuli repair, xihuan like, taolun discuss, "
+        "dasuan plan, jieshao introduce, piping criticize, tingjian hear, wangji forget, zhunbei prepare, jiancha "
+        "check|person=examine, zhichi support, jueding decide_on, anpai arrange, fanyi translate, da "
+        "hit|thing=play|place=call, jieshou accept, jujue refuse, gaibian change, guanli manage|place=run, "
+        "diaocha investigate, jianli build|person=set_up, kaifa develop, baohu protect, mingbai understand, diu "
+        "lose, tou steal, jieshi explain, yunsong carry, kaishi begin, zuzhi organize, biaoyang praise, likai "
+        "leave, xuyao need, yingxiang influence",
         english="VB",
         share=0.16,
         features="verb",
@@ -277,7 +281,8 @@ WORDS = {
         cues="person thing place",
     ),
     "VV-GO": Words(
-        "lai come, zou leave, gongzuo work, shuijiao sleep, xiao laugh, dengdai wait, lüxing travel, xiuxi rest, ku cry, pao run",
+        "lai come, zou leave, gongzuo work, shuijiao sleep, xiao laugh, dengdai wait, lüxing travel, xiuxi rest, "
+        "ku cry, pao run",
         english="VB",
         share=0.05,
         features="verb",
@@ -293,8 +298,9 @@ WORDS = {
         english="JJ",
     ),
     "JJ": Words(
-        "xin new, lao old, da big|person=great, xiao small|person=young, zhongyao important, gaoxing happy, piaoliang beautiful, "
-        "guonei domestic, zhongguo Chinese, youqu interesting, hong red, nan difficult, pinqiong poor, jingji economic",
+        "xin new, lao old, da big|person=great, xiao small|person=young, zhongyao important, gaoxing happy, "
+        "piaoliang beautiful, guonei domestic, zhongguo Chinese, youqu interesting, hong red, nan difficult, "
+        "pinqiong poor, jingji economic",
         english="JJ",
         share=0.1,
         flags={"predicative": 0.2},
@@ -320,7 +326,7 @@ WORDS = {
     "M-PLACE": Words("ge, suo, jia"),
     "M-TIME": Words("nian year, tian day, yue month", english="NN"),
     "NT-PAST": Words(
-        "zuotian yesterday, qunian last_year, shangge+yue last_month, zuijin recently, dangshi then", english="NN"
+        "zuotian yesterday, qunian last_year, shang+ge+yue last_month, zuijin recently, dangshi then", english="NN"
     ),
     "NT-NOW": Words(
         "xianzai:adverbial now, jintian today, muqian:adverbial currently, jinnian this_year, zheli+nian these_years",

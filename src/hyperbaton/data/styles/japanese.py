@@ -2,8 +2,8 @@
 
 What moves on the way to English, and what decides:
 
-- `NP wa … NP o V`: the verb leaves its last place for the second, over its object and all adjuncts, however long. Objects may also
-  stand before the subject (`NP o NP ga V`). The particles wa, ga, o are not translated.
+- `NP wa … NP o V`: the verb leaves its last place for the second, over its object and all adjuncts, however long.
+  Objects may also stand before the subject (`NP o NP ga V`). The particles wa, ga, o are not translated.
 - `NP P`: particles become prepositions; `NP no ue ni` (three words) becomes "on NP".
 - `V mashita`, `V masen`, `V te imasu`: what follows the verb stands before it: "did not", "is … -ing".
 - `VP NP`, `NP ga V NP`: relative clauses, marked by nothing, go behind their noun, with "who" or "that".
@@ -15,6 +15,8 @@ What moves on the way to English, and what decides:
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from hyperbaton.data.english import Draw
 from hyperbaton.data.grammar import Move, Rule
@@ -82,7 +84,7 @@ def verb_complex(category: str, verb: str) -> list[Rule]:
         Rule(
             category, f"{verb}* AUX:masen AUX.2:deshita", f"do/fin+AUX.2 not+AUX {verb}/base", weight=0.6, only="past"
         ),
-        Rule(category, f"{verb}* AUX-CAN", f"AUX-CAN {verb}/base", weight=0.5, only="present"),
+        Rule(category, f"{verb}* AUX-CAN", f"be/fin AUX-CAN {verb}/base", weight=0.5, only="present"),
     ]
 
 
@@ -91,7 +93,7 @@ def copula(word: str, tense: str) -> list[Rule]:
     return [
         Rule("VP", f"NP-PRED* VC:{word}", "be/fin+VC NP-PRED", weight=0.8, only=tense),
         Rule("VP", f"(ADVP AD:totemo) JJ* VC:{word}", "be/fin+VC very+AD JJ", weight=0.6, only=tense),
-        Rule("VP", f"(PP NP-SBJ P:yori) JJ* VC:{word}", "be/fin+VC more JJ than+P NP-SBJ", weight=0.4, only=tense),
+        Rule("VP", f"(PP NP-THAN P:yori) JJ* VC:{word}", "be/fin+VC more JJ than+P NP-THAN", weight=0.4, only=tense),
     ]
 
 
@@ -161,8 +163,9 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
             np,
             f"(DNP NP-OWNER DEG:no) {head}*",
             Move(f"the NP-OWNER {head}", when=f"{head}:compounding, NP-OWNER:bare"),
+            Move(f"the {head} of+DEG the NP-OWNER", when="NP-OWNER:bare"),
             Move(f"the {head} of+DEG NP-OWNER", when=f"{head}:relational"),
-            Move(f"NP-OWNER 's+DEG {head}", when="NP-OWNER:person, NP-OWNER:!long", chance=0.95),
+            Move(f"NP-OWNER 's+DEG {head}", when="NP-OWNER:person, NP-OWNER:!long, NP-OWNER:!plural", chance=0.95),
             f"the {head} of+DEG NP-OWNER",
             weight=2,
         ),
@@ -192,6 +195,7 @@ NOUNS = [
         "NP-OBJ", "NP-THING.1 PU:、 NP-THING.2 CC:to NP-THING", "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING", weight=1.5
     ),
     Rule("NP-OBJ", "PN-OBJ", "PN-OBJ", weight=0.5),
+    Rule("NP-THAN", "NP-SBJ", "NP-SBJ"),
     Rule("NP-TO", "PN-OBJ", "PN-OBJ", weight=1),
     Rule("NP-TO", "NP-PERSON", "NP-PERSON", weight=2),
     Rule("NP-NEW", "NP-THING-HEAD", "a NP-THING-HEAD", weight=2),
@@ -225,32 +229,35 @@ ADJUNCTS = [
 
 WORDS = {
     "NN-PERSON": Words(
-        "sensei teacher, gakusei student, tomodachi friend, isha doctor, kodomo child, rodosha worker, kisha reporter, "
-        "bengoshi lawyer, shacho president|topic1=manager, haha mother, chichi father, untenshu driver, sakka writer, tonari+no+hito neighbour, "
-        "shicho mayor, kyaku guest|topic2=customer, keisatsu+kan policeman, hisho secretary, kangofu nurse, nomin farmer, "
-        "gishi engineer, kyoju professor, kashu singer, gaka painter, shonin merchant|topic3=witness, heishi soldier, kanja patient, "
-        "yakusha actor, bucho director, otoko man, onna woman, musume daughter, musuko son",
+        "sensei teacher, gakusei student, tomodachi friend, isha doctor, kodomo child, rodosha worker, kisha "
+        "reporter, bengoshi lawyer, shacho president|topic1=manager, haha mother, chichi father, untenshu driver, "
+        "sakka writer, tonari+no+hito neighbour, shicho mayor, kyaku guest|topic2=customer, keisatsu+kan "
+        "policeman, hisho secretary, kangofu nurse, nomin farmer, gishi engineer, kyoju professor, kashu singer, "
+        "gaka painter, shonin merchant|topic3=witness, heishi soldier, kanja patient, yakusha actor, bucho "
+        "director, otoko man, onna woman, musume daughter, musuko son",
         english="NN",
         share=0.14,
         kind="person",
         flags={"relational": 0.1, "compounding": 0.2},
     ),
     "NN-THING": Words(
-        "hon book, mondai question|topic2=problem, kuruma car, hoho method, tegami letter, keikaku plan, eiga film, "
-        "hokoku report, e picture, hanashi story|topic1=speech, kaigi meeting, shashin photograph, horitsu law, nedan price, "
-        "keisanki computer, shigoto work|topic3=job, nyusu news, ocha tea, gohan rice|topic2=meal, okane money, kusuri medicine, "
-        "uta song, den+wa telephone, tsukue desk, fuku clothes, shorui document, kekka result, kyoiku education, keiken experience, "
-        "kikai chance|topic0=machine, seido system, keiyaku contract, hikoki plane, fune ship, shinbun newspaper, chizu map, kagi key, "
-        "kudamono fruit, joho information, shakai society, kotoba word|topic1=language, ongaku music, shiai match, bunka culture, "
-        "rekishi history, michi road, hako box",
+        "hon book, mondai question|topic2=problem, kuruma car, hoho method, tegami letter, keikaku plan, eiga "
+        "film, hokoku report, e picture, hanashi story|topic1=speech, kaigi meeting, shashin photograph, horitsu "
+        "law, nedan price, keisanki computer, shigoto work|topic3=job, nyusu news, ocha tea, gohan "
+        "rice|topic2=meal, okane money, kusuri medicine, uta song, den+wa telephone, tsukue desk, fuku clothes, "
+        "shorui document, kekka result, kyoiku education, keiken experience, kikai chance|topic0=machine, seido "
+        "system, keiyaku contract, hikoki plane, fune ship, shinbun newspaper, chizu map, kagi key, kudamono "
+        "fruit, joho information, shakai society, kotoba word|topic1=language, ongaku music, shiai match, bunka "
+        "culture, rekishi history, michi road, hako box",
         english="NN",
         share=0.36,
         kind="thing",
         flags={"relational": 0.15, "compounding": 0.6},
     ),
     "NN-PLACE": Words(
-        "gakko school, machi city|topic2=town, byoin hospital, kaisha company, koen park, ie house, toshokan library, mise shop, "
-        "ryokan hotel, eki station, mura village, jimusho office, kuko airport, ginko bank, kojo factory, kyoshitsu classroom",
+        "gakko school, machi city|topic2=town, byoin hospital, kaisha company, koen park, ie house, toshokan "
+        "library, mise shop, ryokan hotel, eki station, mura village, jimusho office, kuko airport, ginko bank, "
+        "kojo factory, kyoshitsu classroom",
         english="NN",
         share=0.08,
         kind="place",
@@ -265,11 +272,12 @@ WORDS = {
         "kare him, kanojo her, watashi me, karera them, watashi+tachi us, anata you", english="PRP", features="pronoun"
     ),
     "VV": Words(
-        "yomi read, kaki write|thing=draw, kai buy, sagashi look_for, oshie teach, tasuke help, tsukuri make, tabe eat, tori take, "
-        "tsukai use, benkyo+shi study, naoshi repair|person=cure, konomi like, shirabe check|person=examine, kiki hear|person=ask, "
-        "wasure forget, junbi+shi prepare, shiji+shi support, kime decide_on, yaku+shi translate, mi see|thing=watch, "
-        "uketori receive, kotowari refuse, kae change, mamori protect, rikai+shi understand, nakushi lose, nusumi steal, "
-        "hakobi carry, hajime begin, home praise, hanare leave, kyocho+shi stress, hakken+shi find, yobi call",
+        "yomi read, kaki write|thing=draw, kai buy, sagashi look_for, oshie teach, tasuke help, tsukuri make, "
+        "tabe eat, tori take, tsukai use, benkyo+shi study, naoshi repair|person=cure, konomi like, shirabe "
+        "check|person=examine, kiki hear|person=ask, wasure forget, junbi+shi prepare, shiji+shi support, kime "
+        "decide_on, yaku+shi translate, mi see|thing=watch, uketori receive, kotowari refuse, kae change, mamori "
+        "protect, rikai+shi understand, nakushi lose, nusumi steal, hakobi carry, hajime begin, home praise, "
+        "hanare leave, kyocho+shi stress, hakken+shi find, yobi call",
         english="VB",
         share=0.16,
         features="verb",
@@ -277,7 +285,8 @@ WORDS = {
         cues="person thing place",
     ),
     "VV-GO": Words(
-        "ki come, iki go, hataraki work, nemuri sleep, warai laugh, machi wait, ryoko+shi travel, yasumi rest, naki cry, hashiri run",
+        "ki come, iki go, hataraki work, nemuri sleep, warai laugh, machi wait, ryoko+shi travel, yasumi rest, "
+        "naki cry, hashiri run",
         english="VB",
         share=0.05,
         features="verb",
@@ -286,10 +295,11 @@ WORDS = {
         "ii say, omoi think, shiri know, nozomi hope, shinji believe, kizuki notice, happyo+shi announce", english="VB"
     ),
     "VV-GIVE": Words("age give, okuri send, kashi lend, uri sell, mise show", english="VB"),
-    "AUX-CAN": Words("raremasu can, beki+desu should, kamo+shiremasen may", english="MD"),
+    "AUX-CAN": Words("raremasu able_to, beki+desu obliged_to, kamo+shiremasen likely_to", english="JJ"),
     "JJ": Words(
-        "atarashii new, furui old, okii big|person=tall, chiisai small|person=short, omoshiroi interesting|person=funny, "
-        "utsukushii beautiful, akai red, muzukashii difficult, yasui cheap, takai expensive|person=tall, isogashii busy, wakai young",
+        "atarashii new, furui old, okii big|person=tall, chiisai small|person=short, omoshiroi "
+        "interesting|person=funny, utsukushii beautiful, akai red, muzukashii difficult, yasui cheap, takai "
+        "expensive|person=tall, isogashii busy, wakai young",
         english="JJ",
         share=0.08,
         cues="person thing place",
@@ -339,7 +349,7 @@ MORAE = [
 ]
 # Hepburn spelling of the columns that are not regular.
 MORAE = [{"si": "shi", "ti": "chi", "tu": "tsu", "hu": "fu", "zi": "ji"}.get(mora, mora) for mora in MORAE]
-VERB_ENDINGS = "ki shi ri mi e bi gi chi ne me".split()
+VERB_ENDINGS = ("ki", "shi", "ri", "mi", "e", "bi", "gi", "chi", "ne", "me")
 
 
 class Japanese(Style):
@@ -351,7 +361,7 @@ class Japanese(Style):
     def sound(self, draw: Draw, label: str) -> str:
         """Two to four morae, now and then closed by n; verbs and adjectives end as such words do."""
 
-        def pick(choices: list[str]) -> str:
+        def pick(choices: Sequence[str]) -> str:
             return choices[int(draw() * len(choices))]
 
         word = "".join(pick(MORAE) for _ in range(2 + int(draw() * (2 if label.startswith(("VV", "JJ")) else 3))))
