@@ -73,11 +73,11 @@ class Deriver:
         return SentencePair(self.source, self.tags, self.brackets, target)
 
     def _expand(
-        self, category: Category, budget: int, before: list[frozenset[str]]
+        self, category: Category, budget: int, left: list[frozenset[str]]
     ) -> tuple[frozenset[str], list[TargetWord]]:
         """Write one category; return the features of its head and its translation.
 
-        `before` holds the features of the parts to the left, in the rule that asked for this one.
+        `left` holds the features of what stands before a verb phrase in its rule, where a verb looks for its object.
         """
         rules, cumulative = category.tables[self.tense][budget if budget < MAX_BUDGET else MAX_BUDGET]
         rule = rules[bisect(cumulative, self.draw())]
@@ -87,6 +87,7 @@ class Deriver:
             self.agreement = category.agreement
 
         features: list[frozenset[str]] = []
+        neighbours: list[frozenset[str]] = []  # the same without the subject, which has no say in the sense of a verb
         translations: list[Word | list[TargetWord]] = []
         starts: list[int] = []
         source, brackets = self.source, self.brackets
@@ -101,11 +102,16 @@ class Deriver:
                     source.append(token)
                     self.tags.append(words.tag)
                 features.append(word.features)
+                neighbours.append(word.features)
                 translations.append(word)
             elif subcategory is not None:
-                part_features, phrase = self._expand(subcategory, budgets[i], features)
+                part_features, phrase = self._expand(
+                    subcategory, budgets[i], neighbours if subcategory.label == "VP" else []
+                )
                 if is_subject:
                     self.agreement = "p" if "plural" in part_features else "i" if "first" in part_features else "s"
+                else:
+                    neighbours.append(part_features)
                 features.append(part_features)
                 translations.append(phrase)
         starts.append(len(source))
@@ -129,7 +135,7 @@ class Deriver:
                     if form == "will":
                         target.append(TargetWord("will", "MD", ()))
                         form = "base"
-                tagged = self._choose_sense(translation, features, before).forms[form]
+                tagged = self._choose_sense(translation, neighbours, left).forms[form]
             for spelled, word_tag in tagged:
                 target.append(TargetWord(spelled, word_tag, links))
         self.agreement = agreement
@@ -161,11 +167,11 @@ class Deriver:
                     return order.items
         return rule.orders[-1].items
 
-    def _choose_sense(self, word: Word, *neighbours: list[frozenset[str]]) -> Sense:
+    def _choose_sense(self, word: Word, neighbours: list[frozenset[str]], left: list[frozenset[str]]) -> Sense:
         """The first sense whose cue is a feature of a neighbour or the topic; the last has no cue."""
         if len(word.senses) > 1 and self.draw() >= P_CUE_IGNORED:
             topic = TOPICS[self.topic]
             for sense in word.senses[:-1]:
-                if sense.cue == topic or any(sense.cue in part for parts in neighbours for part in parts):
+                if sense.cue == topic or any(sense.cue in part for parts in (neighbours, left) for part in parts):
                     return sense
         return word.senses[-1]

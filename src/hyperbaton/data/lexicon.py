@@ -100,12 +100,16 @@ def build(
         sound: makes a source word-form of a class.
         name: of the language; the words depend on it and on `size`, and on nothing else.
     """
-    taken: set[str] = set()
+    taken = {
+        token
+        for listing in classes.values()
+        for entry in listing.core.split(",")
+        for token in (entry.split() or [""])[0].partition(":")[0].split("+")
+    }
     lexicon = {}
     for label, listing in classes.items():
         draw = random.Random(f"{name} {label}").random
         words = [_core_word(entry.split(), label, listing, draw) for entry in listing.core.split(",") if entry.strip()]
-        taken.update(token for word in words for token in word.tokens)
         n_invented = max(0, round(size * listing.share) - len(words)) if listing.share else 0
         known = [sense.forms["base"] for word in words for sense in word.senses]
         for _ in range(n_invented):

@@ -126,7 +126,7 @@ VERBS = [
         "VV NP-OBJ PP",
         weight=2,
     ),
-    Rule("PP-THAN", "P:bi NP-SBJ", "than+P NP-SBJ"),
+    Rule("PP-THAN", "P:bi* NP-SBJ", "than+P NP-SBJ"),
 ]
 
 
@@ -201,16 +201,16 @@ NOUNS = [
 
 ADJUNCTS = [
     Rule("PP", "PP-AT", "PP-AT", weight=4),
-    Rule("PP", "P-PERSON NP-PERSON", "P-PERSON NP-PERSON", weight=3),
-    Rule("PP", "P-THING NP-THING", "P-THING NP-THING", weight=2),
-    Rule("PP", "P:cong NP-PLACE", "from+P NP-PLACE", weight=1),
+    Rule("PP", "P-PERSON* NP-PERSON", "P-PERSON NP-PERSON", weight=3),
+    Rule("PP", "P-THING* NP-THING", "P-THING NP-THING", weight=2),
+    Rule("PP", "P:cong* NP-PLACE", "from+P NP-PLACE", weight=1),
     Rule("PP-AT", "P-AT* NP-PLACE", "P-AT NP-PLACE", weight=3),
     Rule("PP-AT", "P:zai (LCP NP-PLACE LC-AT*)", "LC-AT+P NP-PLACE", weight=1.2),
     Rule("PP-AT", "P:zai (LCP NP-THING LC-AT*)", "LC-AT+P NP-THING", weight=0.8),
-    Rule("PP-GOAL", "P:dao NP-PLACE", "to+P NP-PLACE", weight=2),
-    Rule("PP-GOAL", "P:zai (LCP NP-THING LC-AT)", "LC-AT+P NP-THING"),
-    Rule("PP-TOPIC", "P-TOPIC NP-THING", "P-TOPIC NP-THING", weight=3),
-    Rule("PP-TOPIC", "P-TOPIC NP-PERSON", "P-TOPIC NP-PERSON"),
+    Rule("PP-GOAL", "P:dao* NP-PLACE", "to+P NP-PLACE", weight=2),
+    Rule("PP-GOAL", "P:zai* (LCP NP-THING LC-AT)", "LC-AT+P NP-THING"),
+    Rule("PP-TOPIC", "P-TOPIC* NP-THING", "P-TOPIC NP-THING", weight=3),
+    Rule("PP-TOPIC", "P-TOPIC* NP-PERSON", "P-TOPIC NP-PERSON"),
     Rule("NP-TMP", "NT-PAST", "NT-PAST", weight=4, only="past"),
     Rule("NP-TMP", "NT-NOW", "NT-NOW", weight=4, only="present"),
     Rule("NP-TMP", "NT-FUTURE", "NT-FUTURE", weight=4, only="future"),

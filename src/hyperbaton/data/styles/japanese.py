@@ -84,7 +84,6 @@ def verb_complex(category: str, verb: str) -> list[Rule]:
         Rule(
             category, f"{verb}* AUX:masen AUX.2:deshita", f"do/fin+AUX.2 not+AUX {verb}/base", weight=0.6, only="past"
         ),
-        Rule(category, f"{verb}* AUX-CAN", f"be/fin AUX-CAN {verb}/base", weight=0.5, only="present"),
     ]
 
 
@@ -104,6 +103,7 @@ VERBS = [
     *verb_complex("VP-GIVE", "VV-GIVE"),
     Rule("VP", "VP-GO", "VP-GO", weight=2),
     Rule("VP", "(PP NP-OBJ P:o) VP-DO*", "VP-DO NP-OBJ", weight=7),
+    Rule("VP", "(PP NP-OBJ P:o) VV* AUX-CAN", "be/fin AUX-CAN VV/base NP-OBJ", only="present"),
     Rule("VP", "PP VP*", Move("PP VP", when="VP:long, PP:!long", chance=0.15), "VP PP", weight=1),
     Rule(
         "VP",
