@@ -72,18 +72,25 @@ CLAUSES = [
 ]
 
 
-def verb_complex(category: str, verb: str) -> list[Rule]:
-    """A verb and what follows it; every kind of verb takes the same endings."""
+def plain_verb(category: str, verb: str) -> list[Rule]:
+    """A verb and its ending; every kind of verb takes the same endings."""
     return [
         Rule(category, f"{verb}* AUX:masu", Move(verb, chance=0.4), f"{verb}+AUX", weight=3, only="present"),
-        Rule(category, f"{verb}* AUX:te AUX.2:imasu", f"be/fin+AUX.2 {verb}/ing+AUX", weight=0.6, only="present"),
         Rule(category, f"{verb}* AUX:mashita", Move(verb, chance=0.4), f"{verb}+AUX", weight=3, only="past"),
-        Rule(category, f"{verb}* AUX:te AUX.2:imashita", f"be/fin+AUX.2 {verb}/ing+AUX", weight=0.6, only="past"),
         Rule(category, f"{verb}* AUX:deshou", f"do/fin {verb}/base+AUX", weight=3, only="future"),
         Rule(category, f"{verb}* AUX:masen", f"do/fin not+AUX {verb}/base", weight=0.6, only="present"),
         Rule(
             category, f"{verb}* AUX:masen AUX.2:deshita", f"do/fin+AUX.2 not+AUX {verb}/base", weight=0.6, only="past"
         ),
+    ]
+
+
+def verb_complex(category: str, verb: str) -> list[Rule]:
+    """A verb with any ending, or going on ("is reading")."""
+    return [
+        *plain_verb(category, verb),
+        Rule(category, f"{verb}* AUX:te AUX.2:imasu", f"be/fin+AUX.2 {verb}/ing+AUX", weight=0.6, only="present"),
+        Rule(category, f"{verb}* AUX:te AUX.2:imashita", f"be/fin+AUX.2 {verb}/ing+AUX", weight=0.6, only="past"),
     ]
 
 
@@ -141,8 +148,10 @@ VERBS = [
     *copula("deshita", "past"),
     *copula("deshou", "future"),
     Rule("VP-REL", "VP", "VP"),
-    Rule("VP-BARE", "VP-GO", "VP-GO"),
-    Rule("VP-BARE", "(PP NP-OBJ P:o) VP-DO*", "VP-DO NP-OBJ", weight=4),
+    *plain_verb("VP-GO-PLAIN", "VV-GO"),
+    *plain_verb("VP-DO-PLAIN", "VV"),
+    Rule("VP-BARE", "VP-GO-PLAIN", "VP-GO-PLAIN"),
+    Rule("VP-BARE", "(PP NP-OBJ P:o) VP-DO-PLAIN*", "VP-DO-PLAIN NP-OBJ", weight=4),
     Rule("VP-BARE", "PP VP-BARE*", "VP-BARE PP", weight=3),
 ]
 
