@@ -197,3 +197,12 @@ def test_mistakes_are_named() -> None:
 def test_a_rule_with_an_unknown_name_is_refused(rule: Rule, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         compile_rules([rule], {}, "IP")
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_examples_of_the_documentation(style: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "generated-text.md").read_text(encoding="utf-8")
+    examples = re.findall(rf"```{style}\n(.*)\n(.*)\n```", page)
+    generated = generate(60, style=style, noise=0.0)
+    pairs = {(" ".join(x), " ".join(y)) for x, y in zip(generated.bitext.source, generated.bitext.target, strict=True)}
+    assert len(examples) == 3 and set(examples) <= pairs

@@ -191,7 +191,12 @@ NOUNS = [
     Rule("NP-NEW", "(QP CD:yi (CLP M-THING)) NP-THING-HEAD*", "a+CD+M-THING NP-THING-HEAD", weight=2),
     Rule("NP-NEW", "(QP CD:yi (CLP M-PERSON)) NP-PERSON-HEAD*", "a+CD+M-PERSON NP-PERSON-HEAD"),
     Rule("NP-PRED", "(QP CD:yi (CLP M-PERSON)) NP-PERSON-HEAD*", "a+CD+M-PERSON NP-PERSON-HEAD"),
-    Rule("NP-PRED", "(DNP NP-OWNER DEG:de) NP-PERSON-HEAD*", "the NP-PERSON-HEAD of+DEG NP-OWNER"),
+    Rule(
+        "NP-PRED",
+        "(DNP NP-OWNER DEG:de) NP-PERSON-HEAD*",
+        Move("the NP-PERSON-HEAD of+DEG the NP-OWNER", when="NP-OWNER:bare"),
+        "the NP-PERSON-HEAD of+DEG NP-OWNER",
+    ),
     Rule("NP-OWNER", "NP-PERSON", "NP-PERSON", weight=4),
     Rule("NP-OWNER", "NN-THING", "NN-THING", weight=1.5, adds="bare"),
     Rule("NP-OWNER", "NP-THING", "NP-THING", weight=1.5),

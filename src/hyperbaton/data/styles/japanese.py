@@ -210,7 +210,12 @@ NOUNS = [
     Rule("NP-NEW", "NP-THING-HEAD", "a NP-THING-HEAD", weight=2),
     Rule("NP-NEW", "NP-PERSON-HEAD", "a NP-PERSON-HEAD"),
     Rule("NP-PRED", "NP-PERSON-HEAD", "a NP-PERSON-HEAD"),
-    Rule("NP-PRED", "(DNP NP-OWNER DEG:no) NP-PERSON-HEAD*", "the NP-PERSON-HEAD of+DEG NP-OWNER"),
+    Rule(
+        "NP-PRED",
+        "(DNP NP-OWNER DEG:no) NP-PERSON-HEAD*",
+        Move("the NP-PERSON-HEAD of+DEG the NP-OWNER", when="NP-OWNER:bare"),
+        "the NP-PERSON-HEAD of+DEG NP-OWNER",
+    ),
     Rule("NP-OWNER", "NP-PERSON", "NP-PERSON", weight=3),
     Rule("NP-OWNER", "NN-THING", "NN-THING", weight=1.5, adds="bare"),
     Rule("NP-OWNER", "NP-THING", "NP-THING", weight=1.5),
