@@ -46,6 +46,15 @@ class SentencePair:
         return leaves[1:] + self.brackets[-1]
 
 
+class _Written(NamedTuple):
+    """The parts of a rule once they stand in the source sentence."""
+
+    features: list[frozenset[str]]  # of each part's head
+    neighbours: list[frozenset[str]]  # the same without the subject, which has no say in the sense of a verb
+    translations: list[Word | list[TargetWord]]  # a word still to be translated, or a translated phrase
+    starts: list[int]  # where each part begins, and where the last ends
+
+
 class Deriver:
     """Derives sentence pairs; sentence i depends on the seed and on i alone."""
 
@@ -81,15 +90,18 @@ class Deriver:
         """
         rules, cumulative = category.tables[self.tense][budget if budget < MAX_BUDGET else MAX_BUDGET]
         rule = rules[bisect(cumulative, self.draw())]
-        budgets = self._share_out(rule, budget)
-        agreement = self.agreement
+        outer_agreement = self.agreement
         if category.agreement:
             self.agreement = category.agreement
+        written = self._write(rule, self._share_out(rule, budget))
+        target = self._translate(rule, written, left)
+        self.agreement = outer_agreement
+        head = written.features[rule.head]
+        return head | rule.adds if rule.adds else head, target
 
-        features: list[frozenset[str]] = []
-        neighbours: list[frozenset[str]] = []  # the same without the subject, which has no say in the sense of a verb
-        translations: list[Word | list[TargetWord]] = []
-        starts: list[int] = []
+    def _write(self, rule: CompiledRule, budgets: list[int]) -> _Written:
+        """Write the parts of a rule, in source order."""
+        features, neighbours, translations, starts = written = _Written([], [], [], [])
         source, brackets = self.source, self.brackets
         for i, (subcategory, words, is_subject) in enumerate(rule.parts):
             starts.append(len(source))
@@ -105,9 +117,8 @@ class Deriver:
                 neighbours.append(word.features)
                 translations.append(word)
             elif subcategory is not None:
-                part_features, phrase = self._expand(
-                    subcategory, budgets[i], neighbours if subcategory.label == "VP" else []
-                )
+                left = neighbours if subcategory.label == "VP" else []
+                part_features, phrase = self._expand(subcategory, budgets[i], left)
                 if is_subject:
                     self.agreement = "p" if "plural" in part_features else "i" if "first" in part_features else "s"
                 else:
@@ -116,14 +127,17 @@ class Deriver:
                 translations.append(phrase)
         starts.append(len(source))
         brackets[-1] += rule.brackets[-1]
+        return written
 
+    def _translate(self, rule: CompiledRule, written: _Written, left: list[frozenset[str]]) -> list[TargetWord]:
+        """Put the translations of the parts of a rule in target order."""
+        features, neighbours, translations, starts = written
         target: list[TargetWord] = []
         for part, inserted, tag, form, linked in self._choose_order(rule, features, starts):
             links = tuple([starts[i] for i in linked]) if linked else ()
+            tagged: Sequence[Tagged]
             if part < 0:
-                tagged: Sequence[Tagged] = (
-                    auxiliary(inserted, self.tense, self.agreement) if form else [(inserted, tag)]
-                )
+                tagged = auxiliary(inserted, self.tense, self.agreement) if form else [(inserted, tag)]
             else:
                 translation = translations[part]
                 if isinstance(translation, list):
@@ -138,8 +152,7 @@ class Deriver:
                 tagged = self._choose_sense(translation, neighbours, left).forms[form]
             for spelled, word_tag in tagged:
                 target.append(TargetWord(spelled, word_tag, links))
-        self.agreement = agreement
-        return features[rule.head] | rule.adds if rule.adds else features[rule.head], target
+        return target
 
     def _share_out(self, rule: CompiledRule, budget: int) -> list[int]:
         """The budget of each part: the fewest words that it needs, and a random share of what is left."""
