@@ -6,7 +6,7 @@
 
 namespace hyperbaton {
 
-LexicalCounts lexical_counts(TextView source, TextView target, LinksView links, VocabularySizes sizes,
+LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView links, VocabularySizes sizes,
                              unsigned n_threads) {
   const std::size_t n = source.offsets.size() - 1;
   const auto no_source = static_cast<WordId>(sizes.source), no_target = static_cast<WordId>(sizes.target);

@@ -18,19 +18,11 @@ struct LexicalCounts {
   std::vector<std::uint32_t> counts;
 };
 
-struct TextView {
-  std::span<const WordId> tokens;
-  std::span<const std::int64_t> offsets;
-  std::span<const WordId> operator[](std::size_t s) const {
-    return tokens.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
-  }
-};
-
 struct VocabularySizes {
   std::size_t source, target;
 };
 
-LexicalCounts lexical_counts(TextView source, TextView target, LinksView links, VocabularySizes sizes,
+LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView links, VocabularySizes sizes,
                              unsigned n_threads);
 
 // Probabilities over the same entries: one row of (p(target|source), p(source|target)) for each.

@@ -10,8 +10,6 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::string_view kBlanks = " ";
-
 // Parse a whole token as a decimal number; -1 if it is not one.
 long parse_number(std::string_view token) {
   long value = -1;
@@ -22,18 +20,6 @@ long parse_number(std::string_view token) {
 
 std::string range(int length) {
   return length == 0 ? std::string("is empty") : "has positions 0 to " + std::to_string(length - 1);
-}
-
-template <class OnToken>
-void for_each_token(std::string_view line, const OnToken& on_token) {
-  while (true) {
-    const auto begin = line.find_first_not_of(kBlanks);
-    if (begin == std::string_view::npos) return;
-    line.remove_prefix(begin);
-    const auto end = std::min(line.find_first_of(kBlanks), line.size());
-    on_token(line.substr(0, end));
-    line.remove_prefix(end);
-  }
 }
 
 void check_line_count(std::size_t found, std::size_t expected, const char* what) {

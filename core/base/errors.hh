@@ -13,7 +13,7 @@ struct Error : std::runtime_error {
 
 // A line of input that cannot be used. `line` is 1-based; the caller knows the file.
 struct LineError : Error {
-  LineError(std::size_t line, const std::string& what) : Error(what), line(line) {}
+  LineError(std::size_t at, const std::string& what) : Error(what), line(at) {}
   std::size_t line;
 };
 

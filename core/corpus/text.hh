@@ -1,6 +1,7 @@
 // Tokenized text as integers: one sentence per line, tokens between spaces.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,7 +26,29 @@ LineFault find_fault(std::string_view line, bool tabs);
 // A token for a message: in quotes, shortened, always valid UTF-8 without control characters.
 std::string quoted(std::string_view token);
 
-// A text that somebody else holds: sentence s is tokens[offsets[s] .. offsets[s+1]), word i of the vocabulary
+// Call on_token for each run of characters between spaces.
+template <class OnToken>
+void for_each_token(std::string_view line, const OnToken& on_token) {
+  while (true) {
+    const auto begin = line.find_first_not_of(' ');
+    if (begin == std::string_view::npos) return;
+    line.remove_prefix(begin);
+    const auto end = std::min(line.find(' '), line.size());
+    on_token(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+// The word numbers of a text that somebody else holds.
+struct TokensView {
+  std::span<const WordId> tokens;
+  std::span<const std::int64_t> offsets;
+  std::span<const WordId> operator[](std::size_t s) const {
+    return tokens.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
+  }
+};
+
+// The same with its vocabulary: sentence s is tokens[offsets[s] .. offsets[s+1]), word i of the vocabulary
 // bytes[word_offsets[i] .. word_offsets[i+1]).
 struct TextView {
   std::span<const WordId> tokens;

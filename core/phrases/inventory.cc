@@ -16,7 +16,7 @@ constexpr std::uint32_t kNone = 0xffffffff;
 constexpr int kPartitionBits = 8;
 constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
 
-std::span<const WordId> words_of(TextView text, SpansView spans, std::size_t sample) {
+std::span<const WordId> words_of(TokensView text, SpansView spans, std::size_t sample) {
   const auto start = text.offsets[spans.sentence[sample]] + spans.begin[sample];
   return text.tokens.subspan(static_cast<std::size_t>(start), spans.length[sample]);
 }
@@ -91,7 +91,7 @@ ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<c
   return order;
 }
 
-NumberedPhrases number_phrases(TextView text, const ByteOrder& order, SpansView spans, unsigned n_threads,
+NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansView spans, unsigned n_threads,
                                const Progress& progress) {
   const std::size_t n = spans.size();
   if (n >= kNone) throw Error("more than four thousand million samples");

@@ -38,7 +38,7 @@ struct ByteOrder {
 ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<const std::int64_t> vocabulary_offsets);
 
 // Number the phrases of samples, equal phrases equally, in byte order.
-NumberedPhrases number_phrases(TextView text, const ByteOrder& order, SpansView spans, unsigned n_threads,
+NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansView spans, unsigned n_threads,
                                const Progress& progress);
 
 // Distinct (source phrase, target phrase) pairs, sorted; and the samples of each, in the order of the samples.

@@ -54,15 +54,6 @@ void split_fields(std::string_view line, std::vector<std::string_view>& fields) 
   }
 }
 
-template <class OnToken>
-void for_each_token(std::string_view field, const OnToken& on_token) {
-  while (!field.empty()) {
-    const auto end = std::min(field.find(' '), field.size());
-    if (end > 0) on_token(field.substr(0, end));
-    field.remove_prefix(std::min(end + 1, field.size()));
-  }
-}
-
 // A finite number that fills the token; throws LineError.
 float parse_float(std::string_view token, std::size_t line) {
   const std::string copy(token);

@@ -51,15 +51,13 @@ class Phrases:
         return {
             f"{prefix}.offsets": self.offsets,
             f"{prefix}.words": self.words,
-            f"{prefix}.vocabulary.bytes": self.vocabulary.bytes,
-            f"{prefix}.vocabulary.offsets": self.vocabulary.offsets,
+            **self.vocabulary.arrays(f"{prefix}.vocabulary"),
         }
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Phrases:
         """The inverse of `arrays`, names without the prefix."""
-        vocabulary = Vocabulary(arrays["vocabulary.bytes"], arrays["vocabulary.offsets"])
-        return cls(arrays["offsets"], arrays["words"], vocabulary)
+        return cls(arrays["offsets"], arrays["words"], Vocabulary.from_arrays(arrays, "vocabulary"))
 
 
 @dataclass(frozen=True)

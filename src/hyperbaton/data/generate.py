@@ -1,0 +1,161 @@
+"""Generated bitext of any size, with everything known about it.
+
+>>> generated = generate(n_sentences=3, style="chinese", noise=0.0)
+>>> len(generated), list(generated.bitext.need_links()) == list(generated.true_links)
+(3, True)
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import Cancelled, OptionError
+from hyperbaton.base.options import from_mapping, option
+from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
+from hyperbaton.corpus.files import write_pieces
+from hyperbaton.data.derivation import Deriver
+from hyperbaton.data.noise import Noise, Point
+from hyperbaton.data.style import styles
+
+BLOCK = 500  # sentence pairs between two reports of progress
+
+
+@dataclass(frozen=True)
+class Language:
+    """What text is generated: a language and how clean its texts are."""
+
+    style: str = option("chinese", "source language, a file of hyperbaton/data/styles", choices=styles.names())
+    noise: float = option(0.05, "rate at which words, order and observed links are disturbed", minimum=0, maximum=1)
+    vocabulary: int = option(4000, "words of the source language, about", minimum=500)
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Generated sentence pairs; line s of every member belongs to sentence pair s.
+
+    The bitext has the observed links. Trees are bracketed text, cut at the
+    spaces: `" ".join(source_trees[s])` is the tree of s.
+    """
+
+    bitext: Bitext
+    true_links: Links
+    source_tags: Text
+    target_tags: Text
+    source_trees: Text
+
+    def __len__(self) -> int:
+        return len(self.bitext)
+
+    def select(self, sentences: npt.ArrayLike) -> Generated:
+        """The chosen sentence pairs, in that order."""
+        chosen = np.asarray(sentences, np.int64)
+        return Generated(
+            self.bitext.select(chosen),
+            self.true_links.select(chosen),
+            self.source_tags.select(chosen),
+            self.target_tags.select(chosen),
+            self.source_trees.select(chosen),
+        )
+
+    def split(self, n_dev: int = 500, n_test: int = 500) -> dict[str, Generated]:
+        """Divide into train, dev and test.
+
+        dev and test are taken from the start: with the same seed they are the same, however large train is.
+        """
+        n_train = len(self) - n_dev - n_test
+        if min(n_train, n_dev, n_test) < 0:
+            raise OptionError(
+                f"cannot take {n_dev} dev and {n_test} test pairs from {len(self)}: make more or take fewer"
+            )
+        cuts = {"train": (n_dev + n_test, len(self)), "dev": (0, n_dev), "test": (n_dev, n_dev + n_test)}
+        return {name: self.select(np.arange(*span)) for name, span in cuts.items()}
+
+    def write(self, folder: str | PathLike[str], n_dev: int = 500, n_test: int = 500) -> None:
+        """Write train, dev and test as text files: train.source, train.target, train.links, train.true.links, …"""
+        for name, part in self.split(n_dev, n_test).items():
+            for ending, column in part._columns().items():
+                write_pieces(Path(folder) / f"{name}.{ending}", column.pieces())
+
+    def _columns(self) -> Mapping[str, Text | Links]:
+        return {
+            "source": self.bitext.source,
+            "target": self.bitext.target,
+            "links": self.bitext.need_links(),
+            "true.links": self.true_links,
+            "source.tags": self.source_tags,
+            "target.tags": self.target_tags,
+            "source.trees": self.source_trees,
+        }
+
+
+def generate(
+    n_sentences: int = 10_000, *, seed: int = 1, progress: Progress | None = None, **language: Any
+) -> Generated:
+    """Generate sentence pairs; pair i depends on seed and i alone, so that a larger text begins with the smaller one.
+
+    Arguments:
+        language: the options of `Language`, by name: style, noise, vocabulary. The language itself does not depend
+            on the seed.
+    """
+    if n_sentences < 0 or seed < 0:
+        raise OptionError(f"n_sentences and seed must be at least 0, not {n_sentences} and {seed}")
+    options = from_mapping(Language, language)
+    root, lexicon = styles[options.style]().build(options.vocabulary)
+    deriver, noise = Deriver(root, seed), Noise(options.noise, lexicon)
+    texts = [_TextColumn() for _ in range(5)]
+    links, true_links = _LinkColumn(), _LinkColumn()
+    for i in range(n_sentences):
+        pair = deriver.derive(i)
+        noise.disturb(pair, deriver.draw)
+        points = sorted({(s, t) for t, word in enumerate(pair.target) for s in word.sources})
+        true_links.add(points)
+        links.add(noise.observe(points, len(pair.source), len(pair.target), deriver.draw))
+        target = [word.word for word in pair.target]
+        target_tags = [word.tag for word in pair.target]
+        for text, line in zip(texts, (pair.source, target, pair.source_tags, target_tags, [pair.tree]), strict=True):
+            text.add(" ".join(line))
+        if progress and i % BLOCK == 0 and progress(i, n_sentences) is False:
+            raise Cancelled("stopped while generating text")
+    source, target_text, source_tags, target_tags_text, trees = (text.take() for text in texts)
+    bitext = Bitext(source, target_text, links.take())
+    return Generated(bitext, true_links.take(), source_tags, target_tags_text, trees)
+
+
+class _TextColumn:
+    """Collects lines as word numbers."""
+
+    def __init__(self) -> None:
+        self.builder = _core.TextBuilder(_core.Vocabulary(), False)
+
+    def add(self, line: str) -> None:
+        self.builder.feed(line.encode() + b"\n")
+
+    def take(self) -> Text:
+        self.builder.finish()
+        tokens, offsets = self.builder.take()
+        return Text(tokens, offsets, Vocabulary(*self.builder.vocabulary().arrays()))
+
+
+class _LinkColumn:
+    """Collects links as numbers."""
+
+    def __init__(self) -> None:
+        self.points, self.offsets = array("H"), array("q", [0])
+
+    def add(self, points: list[Point]) -> None:
+        for point in points:
+            self.points.extend(point)
+        self.offsets.append(len(self.points) // 2)
+
+    def take(self) -> Links:
+        return Links(np.array(self.points, np.uint16).reshape(-1, 2), np.array(self.offsets, np.int64))
