@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.oracles.classes import criterion, exchange, is_local_optimum
 
 from hyperbaton import _core
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.classes import class_criterion, word_classes
+from tests.oracles.classes import criterion, exchange, is_local_optimum
 
 words = st.sampled_from(["a", "b", "c", "d", "e", "f", "$", "gü"])
 texts = st.lists(st.lists(words, max_size=8).map(" ".join), max_size=12).map(Text.of)

@@ -54,7 +54,9 @@ def demo(
     write_figure(draw_pair(bitext, shown), output / "pair.png")
     for name, part in (("source", bitext.source), ("target", bitext.target), ("links", links)):
         write_pieces(output / f"demo.{name}", part.pieces())
-    say(f"\npictures: {output / 'distances.svg'}, {output / 'pair.svg'}; text: {output / 'demo.source'} and its target and links")
+    say(
+        f"\npictures: {output / 'distances.svg'}, {output / 'pair.svg'}; text: {output / 'demo.source'} and its target and links"
+    )
 
 
 def _moves(links: list[tuple[int, int]]) -> bool:

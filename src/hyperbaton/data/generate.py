@@ -74,9 +74,7 @@ class Generated:
         """
         n_train = len(self) - n_dev - n_test
         if min(n_train, n_dev, n_test) < 0:
-            raise OptionError(
-                f"cannot take {n_dev} dev and {n_test} test pairs from {len(self)}: make more or take fewer"
-            )
+            raise OptionError(f"cannot take {n_dev} dev and {n_test} test pairs from {len(self)}: make more or take fewer")
         cuts = {"train": (n_dev + n_test, len(self)), "dev": (0, n_dev), "test": (n_dev, n_dev + n_test)}
         return {name: self.select(np.arange(*span)) for name, span in cuts.items()}
 
@@ -98,9 +96,7 @@ class Generated:
         }
 
 
-def generate(
-    n_sentences: int = 10_000, *, seed: int = 1, progress: Progress | None = None, **language: Any
-) -> Generated:
+def generate(n_sentences: int = 10_000, *, seed: int = 1, progress: Progress | None = None, **language: Any) -> Generated:
     """Generate sentence pairs; pair i depends on seed and i alone, so that a larger text begins with the smaller one.
 
     Arguments:

@@ -242,9 +242,7 @@ def _measure(categories: list[Category]) -> None:
         for rule in category.rules:
             rule.needs = [part.category.shortest if part.category else 1 for part in rule.parts]
             rule.growing = [
-                i
-                for i, part in enumerate(rule.parts)
-                if part.category and part.category.longest > part.category.shortest
+                i for i, part in enumerate(rule.parts) if part.category and part.category.longest > part.category.shortest
             ]
 
 

@@ -91,9 +91,7 @@ class WordClass:
         return self.words[rank]
 
 
-def build(
-    classes: Mapping[str, Words], size: int, sound: Callable[[Draw, str], str], name: str
-) -> dict[str, WordClass]:
+def build(classes: Mapping[str, Words], size: int, sound: Callable[[Draw, str], str], name: str) -> dict[str, WordClass]:
     """Make all word classes of a language, with about `size` words in all.
 
     Arguments:

@@ -24,7 +24,7 @@ def corpus_statistics(bitext: Bitext) -> list[dict[str, Any]]:
             "side": name,
             "sentences": len(text),
             "words": text.n_tokens,
-            "vocabulary": int(len(np.unique(text.tokens))),
+            "vocabulary": len(np.unique(text.tokens)),
             "mean length": round(text.n_tokens / max(len(text), 1), 1),
         }
         for name, text in (("source", bitext.source), ("target", bitext.target))

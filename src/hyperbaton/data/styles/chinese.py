@@ -182,9 +182,7 @@ NOUNS = [
     Rule("NP-OBJ", "NP-PERSON", "NP-PERSON", weight=2),
     Rule("NP-OBJ", "NP-PLACE", "NP-PLACE", weight=0.5),
     Rule("NP-OBJ", "NP-THING CC:he NP-OBJ", "NP-THING and+CC NP-OBJ", weight=1),
-    Rule(
-        "NP-OBJ", "NP-THING.1 PU:、 NP-THING.2 CC:he NP-THING", "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING", weight=1
-    ),
+    Rule("NP-OBJ", "NP-THING.1 PU:、 NP-THING.2 CC:he NP-THING", "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING", weight=1),
     Rule("NP-OBJ", "PN-OBJ", "PN-OBJ", weight=0.5),
     Rule("NP-TO", "PN-OBJ", "PN-OBJ", weight=1),
     Rule("NP-TO", "NP-PERSON", "NP-PERSON", weight=2),
@@ -267,9 +265,7 @@ WORDS = {
         english="PRP",
         features="pronoun",
     ),
-    "PN-OBJ": Words(
-        "ta him|topic1=her|topic3=her, women us, tamen them, wo me, ni you", english="PRP", features="pronoun"
-    ),
+    "PN-OBJ": Words("ta him|topic1=her|topic3=her, women us, tamen them, wo me, ni you", english="PRP", features="pronoun"),
     "VV": Words(
         "kan read|person=visit|place=look_at, xie write, mai buy, zhao find|person=look_for, jiao teach, bangzhu "
         "help, zuo make, chi eat, na take, yong use, xuexi study, xiuli repair, xihuan like, taolun discuss, "

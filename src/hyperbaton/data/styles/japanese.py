@@ -79,9 +79,7 @@ def plain_verb(category: str, verb: str) -> list[Rule]:
         Rule(category, f"{verb}* AUX:mashita", Move(verb, chance=0.4), f"{verb}+AUX", weight=3, only="past"),
         Rule(category, f"{verb}* AUX:deshou", f"do/fin {verb}/base+AUX", weight=3, only="future"),
         Rule(category, f"{verb}* AUX:masen", f"do/fin not+AUX {verb}/base", weight=0.6, only="present"),
-        Rule(
-            category, f"{verb}* AUX:masen AUX.2:deshita", f"do/fin+AUX.2 not+AUX {verb}/base", weight=0.6, only="past"
-        ),
+        Rule(category, f"{verb}* AUX:masen AUX.2:deshita", f"do/fin+AUX.2 not+AUX {verb}/base", weight=0.6, only="past"),
     ]
 
 
@@ -200,9 +198,7 @@ NOUNS = [
     Rule("NP-OBJ", "NP-PERSON", "NP-PERSON", weight=2),
     Rule("NP-OBJ", "NP-PLACE", "NP-PLACE", weight=0.5),
     Rule("NP-OBJ", "NP-THING CC:to NP-OBJ", "NP-THING and+CC NP-OBJ", weight=1.5),
-    Rule(
-        "NP-OBJ", "NP-THING.1 PU:、 NP-THING.2 CC:to NP-THING", "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING", weight=1.5
-    ),
+    Rule("NP-OBJ", "NP-THING.1 PU:、 NP-THING.2 CC:to NP-THING", "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING", weight=1.5),
     Rule("NP-OBJ", "PN-OBJ", "PN-OBJ", weight=0.5),
     Rule("NP-THAN", "NP-SBJ", "NP-SBJ"),
     Rule("NP-TO", "PN-OBJ", "PN-OBJ", weight=1),
@@ -324,18 +320,14 @@ WORDS = {
         share=0.03,
     ),
     "AD": Words("itsumo always, yoku often, mo+sudeni already, tabun perhaps, yatto finally, mata also", english="RB"),
-    "AD-MANNER": Words(
-        "yukkuri slowly, hayaku quickly, shizukani quietly, teineini carefully", english="RB", share=0.05
-    ),
+    "AD-MANNER": Words("yukkuri slowly, hayaku quickly, shizukani quietly, teineini carefully", english="RB", share=0.05),
     "P-IN": Words("ni in|eki=at|kuko=at", english="IN"),
     "P-AT": Words("de in|gakko=at|eki=at, ni to|kaisha=at, kara from, e to, made as_far_as", english="IN"),
     "P-PERSON": Words("to with, ni to, kara from", english="IN"),
     "P-TOPIC": Words("ni+yoreba according_to, ni+tsuite concerning, igai apart_from", english="IN"),
     "CS-SINCE": Words("node because, kara because|topic2=since, nanode as", english="IN"),
     "CS-WHEN": Words("toki when, mae+ni before, nara if, ato+de after", english="IN"),
-    "NN-SIDE": Words(
-        "ue on, naka in|thing=inside, shita under, mae in_front_of, yoko beside, chikaku near", english="IN"
-    ),
+    "NN-SIDE": Words("ue on, naka in|thing=inside, shita under, mae in_front_of, yoko beside, chikaku near", english="IN"),
     "NN-AFTER": Words("ato after, mae before", english="IN"),
     "DT": Words("kono this, sono that, ano that, dono every", english="DT"),
     "CD": Words("ni two, san three, yon four, go five, takusan many, ju ten", english="CD"),
