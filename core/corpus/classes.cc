@@ -13,25 +13,23 @@ namespace {
 // Smaller gains are rounding noise, and would let words wander for ever.
 constexpr double kLeastGain = 1e-6;
 
-// n log n, from a table that fits the second-level cache where counts allow.
-class Entropy {
+// n log n, from a table where counts allow.
+class NLogN {
  public:
-  Entropy() : table_(kSize) {
-    for (std::int64_t n = 1; n < kSize; ++n) table_[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
+  static const NLogN& instance() {
+    static const NLogN only;
+    return only;
   }
-  double operator()(std::int64_t n) const {
-    return n < kSize ? table_[n] : static_cast<double>(n) * std::log(static_cast<double>(n));
-  }
+  double operator()(std::int64_t n) const { return n < kSize ? table_[n] : compute(n); }
 
  private:
-  static constexpr std::int64_t kSize = 1 << 15;
+  static constexpr std::int64_t kSize = 1 << 18;
+  static double compute(std::int64_t n) { return static_cast<double>(n) * std::log(static_cast<double>(n)); }
+  NLogN() : table_(kSize) {
+    for (std::int64_t n = 1; n < kSize; ++n) table_[n] = compute(n);
+  }
   std::vector<double> table_;
 };
-
-const Entropy& entropy() {
-  static const Entropy instance;
-  return instance;
-}
 
 // How often a word has a member of each class before and after it; itself as neighbour is counted apart.
 struct Context {
@@ -67,54 +65,85 @@ struct Context {
   }
 };
 
-// Class counts, exact at all times, with their n log n beside them. Class 0 is the boundary, 1 ... n the words' own.
+// Counts in rows, each with its n log n (here: entropy) beside it.
+class Cells {
+ public:
+  Cells(std::size_t n_rows, std::size_t width)
+      : width_(width), counts_(n_rows * width), entropies_(n_rows * width), steps_(n_rows * width) {}
+
+  std::int64_t count(std::size_t row, ClassId c) const { return counts_[row * width_ + c]; }
+  // What the entropy gains if the count changes.
+  double change(std::size_t row, ClassId c, std::int64_t by) const {
+    const auto at = row * width_ + c;
+    return by == 0 ? 0 : n_log_n_(counts_[at] + by) - entropies_[at];
+  }
+
+  void add(std::size_t row, ClassId c, std::int64_t n) {
+    const auto at = row * width_ + c;
+    counts_[at] += n;
+    entropies_[at] = n_log_n_(counts_[at]);
+    steps_[at] = n_log_n_(counts_[at] + 1) - entropies_[at];
+  }
+
+  // sums[c] += weight * change(row, c, by) for all c of the row.
+  void add_changes(std::size_t row, std::int64_t by, double weight, std::vector<double>& sums) const {
+    const auto start = row * width_;
+    const auto* counts = counts_.data() + start;
+    const auto *entropies = entropies_.data() + start, *steps = steps_.data() + start;
+    if (by == 1) {
+      for (std::size_t c = 0; c < width_; ++c) sums[c] += weight * steps[c];
+    } else {
+      for (std::size_t c = 0; c < width_; ++c) sums[c] += weight * (n_log_n_(counts[c] + by) - entropies[c]);
+    }
+  }
+
+  double total_entropy() const { return std::accumulate(entropies_.begin(), entropies_.end(), 0.0); }
+
+ private:
+  const NLogN& n_log_n_ = NLogN::instance();
+  std::size_t width_;
+  std::vector<std::int64_t> counts_;
+  std::vector<double> entropies_;
+  std::vector<double> steps_;  // what one more adds to the entropy: most neighbours of most words are seen once
+};
+
+// Class counts, exact at all times. Class 0 is the boundary, 1 ... n the words' own.
 class ClassCounts {
  public:
   ClassCounts(const WordBigrams& bigrams, std::span<const ClassId> class_of, std::size_t n_classes)
-      : width_(n_classes + 1), forward_(width_), backward_(width_), unigrams_(width_) {
+      : width_(n_classes + 1), forward_(width_, width_), backward_(width_, width_), unigrams_(1, width_) {
     for (WordId word = 0; word <= bigrams.n_words(); ++word) {
-      unigrams_[class_of[word]] += bigrams.count(word);
+      unigrams_.add(0, class_of[word], bigrams.count(word));
       for (const auto& [other, n] : bigrams.after(word)) add(class_of[word], class_of[other], n);
     }
   }
 
   std::size_t width() const { return width_; }
-  std::int64_t unigram(ClassId g) const { return unigrams_[g]; }
-
-  double criterion() const {
-    double sum = 0;
-    for (const auto n : forward_.counts) sum += entropy()(n);
-    for (const auto n : unigrams_) sum -= 2 * entropy()(n);
-    return sum;
-  }
+  std::int64_t unigram(ClassId g) const { return unigrams_.count(0, g); }
+  double criterion() const { return forward_.total_entropy() - 2 * unigrams_.total_entropy(); }
 
   // gains[c]: what the criterion gains if the word moves from its class to c; gains[0] and gains[from] mean nothing.
   void gains(const Context& word, ClassId from, std::vector<double>& gains) const {
-    const auto& h = entropy();
-    gains.assign(width_, loss_of_leaving(word, from));
-    // All classes at once as if no neighbour were of class `from` or c: rows are contiguous in c ...
-    for (const auto g : word.classes_before) add_row(forward_, g, from, word.before[g], gains);
-    for (const auto g : word.classes_after) add_row(backward_, g, from, word.after[g], gains);
+    gains.assign(width_, gain_of_leaving(word, from));
+    // All classes at once as if no neighbour were of class `from` or c ...
+    for (const auto g : word.classes_before)
+      if (g != from) forward_.add_changes(g, word.before[g], 1, gains);
+    for (const auto g : word.classes_after)
+      if (g != from) backward_.add_changes(g, word.after[g], 1, gains);
+    unigrams_.add_changes(0, word.count, -2, gains);
     // ... then the cells that `from` and c share are put right.
-    const auto n_from = unigrams_[from];
-    const double unigram_loss = h(n_from - word.count) - h(n_from);
-    for (std::size_t to = 1; to < width_; ++to) {
-      const auto c = static_cast<ClassId>(to);
-      if (c != from)
-        gains[c] += correction(word, from, c) - 2 * (unigram_loss + h(unigrams_[c] + word.count) - h(unigrams_[c]));
-    }
+    for (std::size_t c = 1; c < width_; ++c)
+      if (c != from) gains[c] += correction(word, from, static_cast<ClassId>(c));
   }
 
   // The same for one class.
   double gain(const Context& word, ClassId from, ClassId to) const {
-    const auto& h = entropy();
-    double sum = loss_of_leaving(word, from);
+    double sum = gain_of_leaving(word, from);
     for (const auto g : word.classes_before)
-      if (g != from) sum += h(forward_.count(g, to) + word.before[g]) - forward_.entropy(g, to);
+      if (g != from) sum += forward_.change(g, to, word.before[g]);
     for (const auto g : word.classes_after)
-      if (g != from) sum += h(backward_.count(g, to) + word.after[g]) - backward_.entropy(g, to);
-    const auto n_from = unigrams_[from], n_to = unigrams_[to];
-    return sum + correction(word, from, to) - 2 * (h(n_from - word.count) - h(n_from) + h(n_to + word.count) - h(n_to));
+      if (g != from) sum += backward_.change(g, to, word.after[g]);
+    return sum - 2 * unigrams_.change(0, to, word.count) + correction(word, from, to);
   }
 
   void move(const Context& word, ClassId from, ClassId to) {
@@ -126,65 +155,45 @@ class ClassCounts {
       add(from, g, -word.after[g]);
       add(to, g, word.after[g]);
     }
-    if (word.self != 0) {
-      add(from, from, -word.self);
-      add(to, to, word.self);
-    }
-    unigrams_[from] -= word.count;
-    unigrams_[to] += word.count;
+    add(from, from, -word.self);
+    add(to, to, word.self);
+    unigrams_.add(0, from, -word.count);
+    unigrams_.add(0, to, word.count);
   }
 
  private:
-  struct Matrix {
-    explicit Matrix(std::size_t size) : width(size), counts(size * size), entropies(size * size) {}
-    std::int64_t count(ClassId g, ClassId c) const { return counts[g * width + c]; }
-    double entropy(ClassId g, ClassId c) const { return entropies[g * width + c]; }
-    std::size_t width;
-    std::vector<std::int64_t> counts;
-    std::vector<double> entropies;
-  };
-
   void add(ClassId left, ClassId right, std::int64_t n) {
-    const auto total = forward_.counts[left * width_ + right] += n;
-    backward_.counts[right * width_ + left] = total;
-    forward_.entropies[left * width_ + right] = backward_.entropies[right * width_ + left] = entropy()(total);
+    forward_.add(left, right, n);
+    backward_.add(right, left, n);
   }
 
-  static void add_row(const Matrix& matrix, ClassId g, ClassId from, std::int64_t n, std::vector<double>& gains) {
-    if (g == from) return;
-    const auto& h = entropy();
-    const auto* counts = matrix.counts.data() + g * matrix.width;
-    const auto* entropies = matrix.entropies.data() + g * matrix.width;
-    for (std::size_t c = 1; c < matrix.width; ++c) gains[c] += h(counts[c] + n) - entropies[c];
-  }
-
-  // Cells (g, from) and (from, g) for g other than `from`.
-  double loss_of_leaving(const Context& word, ClassId from) const {
-    const auto& h = entropy();
-    double sum = 0;
+  // Of the unigrams of `from`, and of the cells (g, from) and (from, g) for g other than `from`.
+  double gain_of_leaving(const Context& word, ClassId from) const {
+    double sum = -2 * unigrams_.change(0, from, -word.count);
     for (const auto g : word.classes_before)
-      if (g != from) sum += h(forward_.count(g, from) - word.before[g]) - forward_.entropy(g, from);
+      if (g != from) sum += forward_.change(g, from, -word.before[g]);
     for (const auto g : word.classes_after)
-      if (g != from) sum += h(backward_.count(g, from) - word.after[g]) - backward_.entropy(g, from);
+      if (g != from) sum += backward_.change(g, from, -word.after[g]);
     return sum;
   }
 
   // Replace what the sums over g say of the cells between `from` and `to` by what really happens to them.
   double correction(const Context& word, ClassId from, ClassId to) const {
-    const auto& h = entropy();
     const auto before = word.before[to], after = word.after[to];
-    const auto from_to = forward_.count(from, to), to_from = forward_.count(to, from);
-    const auto from_from = forward_.count(from, from), to_to = forward_.count(to, to);
-    const double counted = h(to_from - before) + h(from_to - after) + h(to_to + before) + h(to_to + after) - h(to_to);
-    const double real = h(from_from - word.before[from] - word.after[from] - word.self) - h(from_from) +
-                        h(from_to - after + word.before[from]) + h(to_from - before + word.after[from]) +
-                        h(to_to + before + after + word.self);
+    const auto before_from = word.before[from], after_from = word.after[from];
+    if (before == 0 && after == 0 && before_from == 0 && after_from == 0 && word.self == 0) return 0;
+    const double counted = forward_.change(to, from, -before) + forward_.change(from, to, -after) +
+                           forward_.change(to, to, before) + forward_.change(to, to, after);
+    const double real = forward_.change(from, from, -before_from - after_from - word.self) +
+                        forward_.change(from, to, before_from - after) +
+                        forward_.change(to, from, after_from - before) +
+                        forward_.change(to, to, before + after + word.self);
     return real - counted;
   }
 
   std::size_t width_;
-  Matrix forward_, backward_;  // N(g, c) at row g and at row c
-  std::vector<std::int64_t> unigrams_;
+  Cells forward_, backward_;  // N(g, h) in row g, and in row h
+  Cells unigrams_;            // one row
 };
 
 std::vector<WordId> by_falling_count(const WordBigrams& bigrams) {
