@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracles.annotations import parse_conllu, parse_tree, tree_nodes, tree_words
 
 from hyperbaton.base.store import Artefact, save
 from hyperbaton.corpus import Dependencies, Tags, Text, Trees, read_conllu
+from tests.oracles.annotations import parse_conllu, parse_tree, tree_nodes, tree_words
 
 labels = st.sampled_from(["S", "NP", "VP", "NN", "VV"])
 words = st.sampled_from(["a", "b", "cc", "他", "-LRB-", "&apos;s", "|", "x/y"])
@@ -111,9 +111,7 @@ def test_annotations_survive_the_store(tmp_path: Path) -> None:
     text = Text.of(["he eats", "no tree"])
     tags, trees = Tags.of(["PRP VBZ", "DT NN"], text), Trees.of(["(S (NP he) (VP eats))", ""], text)
     path = tmp_path / "x.conllu"
-    path.write_text(
-        "".join(f"1\t{a}\t_\tX\tY\t_\t2\tdep\t_\t_\n2\t{b}\t_\tX\tY\t_\t0\troot\t_\t_\n\n" for a, b in text)
-    )
+    path.write_text("".join(f"1\t{a}\t_\tX\tY\t_\t2\tdep\t_\t_\n2\t{b}\t_\tX\tY\t_\t0\troot\t_\t_\n\n" for a, b in text))
     dependencies = Dependencies.read(path, text)
     things = {"tags": tags, "trees": trees, "dependencies": dependencies}
     save(tmp_path / "a", "test", {k: v for name, thing in things.items() for k, v in thing.arrays(name).items()})

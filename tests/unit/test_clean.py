@@ -28,9 +28,7 @@ def test_rules(pairs: list[tuple[int, int]], least: int, most: int, ratio: float
     bitext = Bitext.of(["x " * n for n, _ in pairs], ["y " * m for _, m in pairs])
     kept, report = clean(bitext, Cleaning(min_length=least, max_length=most, ratio=ratio))
     good = [
-        s
-        for s, (n, m) in enumerate(pairs)
-        if least <= min(n, m) and max(n, m) <= most and max(n, m) / min(n, m) <= ratio
+        s for s, (n, m) in enumerate(pairs) if least <= min(n, m) and max(n, m) <= most and max(n, m) / min(n, m) <= ratio
     ]
     assert kept.tolist() == good
     assert report.n_kept + sum(drop.n for drop in report.dropped.values()) == report.n_read == len(pairs)

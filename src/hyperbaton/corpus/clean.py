@@ -66,9 +66,7 @@ class CleaningReport:
         ]
         for reason, drop in self.dropped.items():
             more = ", …" if drop.n > len(drop.lines) else ""
-            rows.append(
-                {"pairs": drop.n, "what": f"dropped: {reason}", "lines": ", ".join(map(str, drop.lines)) + more}
-            )
+            rows.append({"pairs": drop.n, "what": f"dropped: {reason}", "lines": ", ".join(map(str, drop.lines)) + more})
         return rows
 
 
