@@ -38,8 +38,8 @@ HYPERBATON_BINDINGS(annotations) {
       [](TreeReader* self, const Ids& tokens, const Offsets& offsets, const Bytes& bytes, const Offsets& byte_offsets) {
         new (self) TreeReader({view(tokens), view(offsets), view(bytes), view(byte_offsets)});
       },
-      "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, nb::keep_alive<1, 2>(),
-      nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
+      "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+      nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
   def_feed(trees);
   trees
       .def(
@@ -59,7 +59,7 @@ HYPERBATON_BINDINGS(annotations) {
          const Offsets& offsets, const Vocabulary& vocabulary, const Ids& tokens, const Offsets& token_offsets,
          const Bytes& bytes, const Offsets& byte_offsets, const Offsets& sentences) {
         const TreesView columns{view(labels), view(begins), view(ends), view(parents), view(offsets)};
-        const TextView text{view(tokens), view(token_offsets), view(bytes), view(byte_offsets)};
+        const SpelledText text{view(tokens), view(token_offsets), view(bytes), view(byte_offsets)};
         std::string out;
         {
           const nb::gil_scoped_release release;
@@ -76,7 +76,7 @@ HYPERBATON_BINDINGS(annotations) {
           "__init__",
           [](ConlluReader* self, const Ids& tokens, const Offsets& offsets, const Bytes& bytes,
              const Offsets& byte_offsets) {
-            new (self) ConlluReader(TextView{view(tokens), view(offsets), view(bytes), view(byte_offsets)});
+            new (self) ConlluReader(SpelledText{view(tokens), view(offsets), view(bytes), view(byte_offsets)});
           },
           "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, nb::keep_alive<1, 2>(),
           nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());

@@ -98,7 +98,7 @@ HYPERBATON_BINDINGS(corpus) {
       "format_text",
       [](const Array<std::uint32_t>& tokens, const Array<std::int64_t>& offsets, const Array<std::uint8_t>& bytes,
          const Array<std::int64_t>& byte_offsets, const Array<std::int64_t>& sentences) {
-        const TextView text{view(tokens), view(offsets), view(bytes), view(byte_offsets)};
+        const SpelledText text{view(tokens), view(offsets), view(bytes), view(byte_offsets)};
         std::string out;
         {
           const nb::gil_scoped_release release;

@@ -42,7 +42,7 @@ def main() -> None:
     print(f"read {len(text)} sentences, {text.n_tokens} tokens, {len(text.vocabulary)} words: {seconds:.1f} s")
 
     def cluster(runs: int, n_threads: int) -> tuple[WordClasses, float]:
-        return timed(lambda: word_classes(text, args.classes, runs=runs, seed=args.seed, n_threads=n_threads))
+        return timed(lambda: word_classes(text, args.classes, runs=runs, seed=args.seed, threads=n_threads))
 
     _, alone = cluster(1, 1)
     first, together = cluster(1, default_threads())

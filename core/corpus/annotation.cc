@@ -74,19 +74,19 @@ std::uint16_t add_label(Vocabulary& labels, std::string_view label, std::size_t 
   return static_cast<std::uint16_t>(id);
 }
 
-void check_word(std::string_view annotated, const TextView& text, std::size_t sentence, std::size_t position,
+void check_word(std::string_view annotated, const SpelledText& text, std::size_t sentence, std::size_t position,
                 std::size_t line) {
   const auto place = " of the text's line " + std::to_string(sentence + 1);
   if (position >= text.length(sentence))
-    throw LineError(line, "word " + std::to_string(position + 1) + ", " + quoted(annotated) +
-                              ", is one more than the " + std::to_string(text.length(sentence)) + place);
+    throw LineError(line, "word " + std::to_string(position + 1) + ", " + quoted(annotated) + ", is one more than the " +
+                              std::to_string(text.length(sentence)) + place);
   const auto word = text.word(sentence, position);
   if (!same_word(annotated, word))
-    throw LineError(line, "word " + std::to_string(position + 1) + " is " + quoted(annotated) + ", that" + place +
-                              " is " + quoted(word));
+    throw LineError(line, "word " + std::to_string(position + 1) + " is " + quoted(annotated) + ", that" + place + " is " +
+                              quoted(word));
 }
 
-void check_length(std::size_t n_words, const TextView& text, std::size_t sentence, std::size_t line) {
+void check_length(std::size_t n_words, const SpelledText& text, std::size_t sentence, std::size_t line) {
   if (n_words != text.length(sentence))
     throw LineError(line, std::to_string(n_words) + " words for the " + std::to_string(text.length(sentence)) +
                               " of the text's line " + std::to_string(sentence + 1));

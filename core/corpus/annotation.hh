@@ -17,10 +17,10 @@ bool same_word(std::string_view annotated, std::string_view word);
 std::uint16_t add_label(Vocabulary& labels, std::string_view label, std::size_t line);
 
 // LineError where the annotation's word is not the text's.
-void check_word(std::string_view annotated, const TextView& text, std::size_t sentence, std::size_t position,
+void check_word(std::string_view annotated, const SpelledText& text, std::size_t sentence, std::size_t position,
                 std::size_t line);
 
 // LineError unless the annotation has as many words as the sentence.
-void check_length(std::size_t n_words, const TextView& text, std::size_t sentence, std::size_t line);
+void check_length(std::size_t n_words, const SpelledText& text, std::size_t sentence, std::size_t line);
 
 }  // namespace hyperbaton

@@ -37,8 +37,7 @@ long parse_number(std::string_view column) {
 // 3-4 or 8.1
 bool is_range_or_empty_node(std::string_view id) {
   const auto mark = id.find_first_of("-.");
-  return mark != std::string_view::npos && parse_number(id.substr(0, mark)) >= 0 &&
-         parse_number(id.substr(mark + 1)) >= 0;
+  return mark != std::string_view::npos && parse_number(id.substr(0, mark)) >= 0 && parse_number(id.substr(mark + 1)) >= 0;
 }
 
 }  // namespace
@@ -103,8 +102,7 @@ void ConlluReader::end_sentence() {
       at = heads[at];
     }
     if (at >= 0 && walk[static_cast<std::size_t>(at)] == i)
-      throw LineError(word_lines_[static_cast<std::size_t>(at)],
-                      "the heads form a circle: the word is its own ancestor");
+      throw LineError(word_lines_[static_cast<std::size_t>(at)], "the heads form a circle: the word is its own ancestor");
   }
   word_lines_.clear();
   columns_.offsets.push_back(static_cast<std::int64_t>(columns_.heads.size()));

@@ -23,7 +23,7 @@ struct DependenciesBuffer {
 // one, the reader builds a text of its own; a space inside a word becomes '_'.
 class ConlluReader {
  public:
-  explicit ConlluReader(std::optional<TextView> text) : text_(text) {
+  explicit ConlluReader(std::optional<SpelledText> text) : text_(text) {
     if (text_) text_->check();
   }
   void feed(std::string_view piece) {
@@ -46,7 +46,7 @@ class ConlluReader {
   std::size_t sentence() const { return columns_.offsets.size() - 1; }
   std::size_t n_words() const { return columns_.heads.size() - static_cast<std::size_t>(columns_.offsets.back()); }
 
-  std::optional<TextView> text_;
+  std::optional<SpelledText> text_;
   LineSplitter splitter_;
   std::size_t n_lines_ = 0;
   std::vector<std::size_t> word_lines_;  // of the words of the current sentence

@@ -128,7 +128,7 @@ std::string quoted(std::string_view token) {
   return shown + (token.empty() ? "'" : "…'");
 }
 
-void TextView::check() const {
+void SpelledText::check() const {
   const auto fits = [](std::span<const std::int64_t> starts, std::size_t size) {
     return !starts.empty() && starts.front() == 0 && starts.back() == static_cast<std::int64_t>(size) &&
            std::is_sorted(starts.begin(), starts.end());
@@ -146,7 +146,7 @@ void check_sentences(std::span<const std::int64_t> sentences, std::size_t n) {
       throw Error("sentence " + std::to_string(s) + " of " + std::to_string(n));
 }
 
-std::string format_text(const TextView& text, std::span<const std::int64_t> sentences) {
+std::string format_text(const SpelledText& text, std::span<const std::int64_t> sentences) {
   check_sentences(sentences, text.n_sentences());
   std::string out;
   for (const auto number : sentences) {

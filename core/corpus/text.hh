@@ -48,9 +48,9 @@ struct TokensView {
   }
 };
 
-// The same with its vocabulary: sentence s is tokens[offsets[s] .. offsets[s+1]), word i of the vocabulary
-// bytes[word_offsets[i] .. word_offsets[i+1]).
-struct TextView {
+// A text that somebody else holds, with the spelling of its words: sentence s is tokens[offsets[s] .. offsets[s+1]), word i
+// of the vocabulary bytes[word_offsets[i] .. word_offsets[i+1]).
+struct SpelledText {
   std::span<const WordId> tokens;
   std::span<const std::int64_t> offsets;
   std::span<const std::uint8_t> bytes;
@@ -140,6 +140,6 @@ class TextBuilder {
 std::string describe(LineFault fault);
 
 // The chosen sentences as text, tokens joined by one space, each line ended by a newline.
-std::string format_text(const TextView& text, std::span<const std::int64_t> sentences);
+std::string format_text(const SpelledText& text, std::span<const std::int64_t> sentences);
 
 }  // namespace hyperbaton

@@ -41,8 +41,7 @@ void TreeReader::add_line(std::string_view line) {
     const std::size_t number = take_number(line);
     if (number == 0) throw LineError(n_lines_, "expected a sentence number, a tab and a tree, found " + quoted(line));
     if (number <= sentence())
-      throw LineError(n_lines_,
-                      "sentence " + std::to_string(number) + " comes again or too late: numbers must increase");
+      throw LineError(n_lines_, "sentence " + std::to_string(number) + " comes again or too late: numbers must increase");
     if (number > text_.n_sentences())
       throw LineError(n_lines_, "there is no sentence " + std::to_string(number) + ": the text has " +
                                     std::to_string(text_.n_sentences()));
@@ -110,7 +109,7 @@ void TreeReader::finish() {
   }
 }
 
-std::string format_trees(const TreesView& trees, const Vocabulary& labels, const TextView& text,
+std::string format_trees(const TreesView& trees, const Vocabulary& labels, const SpelledText& text,
                          std::span<const std::int64_t> sentences) {
   if (trees.offsets.size() != text.offsets.size())
     throw Error("trees of " + std::to_string(trees.offsets.size() - 1) + " sentences for a text of " +
@@ -134,8 +133,7 @@ std::string format_trees(const TreesView& trees, const Vocabulary& labels, const
   };
   for (const auto number : sentences) {
     const auto s = static_cast<std::size_t>(number);
-    const auto first = static_cast<std::size_t>(trees.offsets[s]),
-               last = static_cast<std::size_t>(trees.offsets[s + 1]);
+    const auto first = static_cast<std::size_t>(trees.offsets[s]), last = static_cast<std::size_t>(trees.offsets[s + 1]);
     fits(first <= last && last <= n_nodes);
     std::int32_t open = -1;  // the innermost node whose bracket is open
     std::size_t position = 0;

@@ -34,7 +34,7 @@ struct TreesView {
 // increasing, a tab, and its tree.
 class TreeReader {
  public:
-  explicit TreeReader(TextView text) : text_(text) { text_.check(); }
+  explicit TreeReader(SpelledText text) : text_(text) { text_.check(); }
   void feed(std::string_view piece) {
     splitter_.feed(piece, [this](std::string_view line) { add_line(line); });
   }
@@ -51,7 +51,7 @@ class TreeReader {
 
   enum class Format : std::uint8_t { Unknown, Dense, Sparse };
 
-  TextView text_;
+  SpelledText text_;
   LineSplitter splitter_;
   Format format_ = Format::Unknown;
   std::size_t n_lines_ = 0;
@@ -60,7 +60,7 @@ class TreeReader {
 };
 
 // Bracketed text, one line per chosen sentence; brackets inside words as -LRB- and -RRB-.
-std::string format_trees(const TreesView& trees, const Vocabulary& labels, const TextView& text,
+std::string format_trees(const TreesView& trees, const Vocabulary& labels, const SpelledText& text,
                          std::span<const std::int64_t> sentences);
 
 }  // namespace hyperbaton

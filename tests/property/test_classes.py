@@ -30,7 +30,7 @@ def kernel(text: Text, first, n_classes: int, max_sweeps: int, batch_size: int):
         n_classes=n_classes,
         max_sweeps=max_sweeps,
         batch_size=batch_size,
-        n_threads=2,
+        threads=2,
         progress=None,
     )
 
@@ -78,7 +78,7 @@ def _has_ties(sentences, classes, order, choices) -> bool:
 @settings(max_examples=30, deadline=None)
 @given(text=texts, n_classes=st.integers(1, 12), seed=st.integers(0, 9))
 def test_classes_of_a_text(text, n_classes, seed):
-    result = word_classes(text, n_classes, runs=3, seed=seed, n_threads=1)
+    result = word_classes(text, n_classes, runs=3, seed=seed, threads=1)
     assert ((result.classes >= 2) & (result.classes <= n_classes + 1)).all()
     assert result.criterion == pytest.approx(class_criterion(text, result), abs=1e-8)
     frequencies = np.bincount(result.tags(text), minlength=n_classes + 2)[2:]
@@ -91,9 +91,9 @@ def test_threads_do_not_matter_and_seeds_do():
     random = np.random.default_rng(0)
     sentences = [" ".join(f"w{n}" for n in random.zipf(1.2, 20) if n < 9000) for _ in range(4000)]
     text = Text.of(sentences)
-    one = word_classes(text, 8, seed=3, runs=2, n_threads=1)
-    many = word_classes(text, 8, seed=3, runs=2, n_threads=5)
-    other = word_classes(text, 8, seed=4, runs=2, n_threads=1)
+    one = word_classes(text, 8, seed=3, runs=2, threads=1)
+    many = word_classes(text, 8, seed=3, runs=2, threads=5)
+    other = word_classes(text, 8, seed=4, runs=2, threads=1)
     assert len(text.vocabulary) > 4096  # more than one batch
     assert (one.classes == many.classes).all()
     assert (one.history == many.history).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -11,39 +10,35 @@ import pytest
 from hyperbaton.corpus import Dependencies, Tags, Text, Trees, read_conllu
 from hyperbaton.corpus.files import read_lines, read_pieces
 
-HERE = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("HYPERBATON_DATA", HERE.parent / "shared" / "data"))
-pytestmark = pytest.mark.skipif(not (DATA / "trees").is_dir(), reason="needs the corpora folder (HYPERBATON_DATA)")
 
-
-def test_tags() -> None:
+def test_tags(corpora: Path) -> None:
     for text, tags in (
         ("twlaw-zh-en/dev.zh.xz", "twlaw-zh-en/dev.zh.pos.xz"),
         ("kyoto-ja-en/dev.ja.xz", "kyoto-ja-en/dev.ja.pos.xz"),
     ):
-        labels = Tags.read(DATA / tags, Text.read(DATA / text))
-        assert b"".join(labels.pieces()) == b"".join(read_pieces(DATA / tags))
+        labels = Tags.read(corpora / tags, Text.read(corpora / text))
+        assert b"".join(labels.pieces()) == b"".join(read_pieces(corpora / tags))
 
 
-def test_sparse_trees() -> None:
-    text = Text.read(DATA / "twlaw-zh-en/dev.zh.xz")
-    path = DATA / "trees/twlaw-zh-en.dev.trees.xz"
+def test_sparse_trees(corpora: Path) -> None:
+    text = Text.read(corpora / "twlaw-zh-en/dev.zh.xz")
+    path = corpora / "trees/twlaw-zh-en.dev.trees.xz"
     trees = Trees.read(path, text)
     parsed = np.flatnonzero(np.diff(trees.offsets))
     written = b"".join(trees.pieces(text, parsed)).decode().split("\n")[:-1]
     assert [f"{s + 1}\t{tree}" for s, tree in zip(parsed, written, strict=True)] == list(read_lines(path))
 
 
-def test_trees_with_brackets_among_the_words() -> None:
-    folder = DATA / "gold-links/zh-en-tsinghua"
+def test_trees_with_brackets_among_the_words(corpora: Path) -> None:
+    folder = corpora / "gold-links/zh-en-tsinghua"
     text = Text.read(folder / "gold.zh")
     trees = Trees.read(folder / "gold.zh.tree", text)
     assert b"".join(trees.pieces(text)) == b"".join(read_pieces(folder / "gold.zh.tree"))
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "en"])
-def test_dependencies(language: str) -> None:
-    path = DATA / f"trees/ud-pud/{language}.conllu.xz"
+def test_dependencies(corpora: Path, language: str) -> None:
+    path = corpora / f"trees/ud-pud/{language}.conllu.xz"
     text, dependencies = read_conllu(path)
     assert len(text) == 1000
     assert np.count_nonzero(dependencies.heads < 0) == 1000  # one root each

@@ -28,9 +28,11 @@ def classes(
     Writes one line per word: the word, a tab, its class, sorted by word. Classes are 2, 3, … by falling frequency.
     The criterion that was reached (higher is better) goes to stderr, as JSON with --json.
 
-    hyperbaton classes train.en > train.en.classes
+    Examples:
 
-    hyperbaton classes train.en --classes 100 --runs 5 --threads 4 -o train.en.classes.gz
+        hyperbaton classes train.en > train.en.classes
+
+        hyperbaton classes train.en --classes 100 --runs 5 --threads 4 -o train.en.classes.gz
     """
     words = Text.read(text)
     with Bars(quiet) as bars:
@@ -40,7 +42,7 @@ def classes(
             runs=clustering.runs,
             sweeps=clustering.sweeps,
             seed=seed,
-            n_threads=n_threads(threads),
+            threads=n_threads(threads),
             progress=bars.stage("classes"),
         )
     result.write(output)

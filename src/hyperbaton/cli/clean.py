@@ -48,6 +48,8 @@ def clean(
     alike), all files or none, and reports on stdout what was dropped and why. Broken input is an error unless
     --repair is given.
 
+    Examples:
+
         hyperbaton clean train.zh.xz train.en.xz -o clean
 
         hyperbaton clean train.zh train.en -o clean --also train.links --also train.zh.pos --max-length 80

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -43,8 +44,8 @@ def demo(
         print()
     shares = movement_summary(samples)
     print(
-        f"{shares['moved']:.1f}% of the phrase pairs move; {shares['short among moved']:.1f}% of these by fewer than 4 words; "
-        f"{shares['beyond 15 among all']:.1f}% of all move farther than 15 words."
+        f"{shares['moved']:.1f}% of the phrase pairs move, {shares['short among moved']:.1f}% of these by fewer than 4 words; "
+        f"{shares['beyond 15 among all']:.1f}% move farther than 15 words."
     )
     write_figure(draw_distances(samples, f"{len(samples):,} phrase pairs"), output / "distances.svg")
     write_figure(draw_distances(samples, f"{len(samples):,} phrase pairs"), output / "distances.png")
@@ -55,11 +56,11 @@ def demo(
     for name, part in (("source", bitext.source), ("target", bitext.target), ("links", links)):
         write_pieces(output / f"demo.{name}", part.pieces())
     say(
-        f"\npictures: {output / 'distances.svg'}, {output / 'pair.svg'}; text: {output / 'demo.source'} and its target and links"
+        f"\npictures: {output / 'distances.svg'}, {output / 'pair.svg'}; text: {output / 'demo.source'}, .target and .links"
     )
 
 
 def _moves(links: list[tuple[int, int]]) -> bool:
     """Whether a sentence pair is worth looking at: it jumps by four words or more somewhere."""
     by_target = [i for i, _ in sorted(links, key=lambda link: link[1])]
-    return any(abs(b - a) > 4 for a, b in zip(by_target, by_target[1:], strict=False))
+    return any(abs(b - a) > 4 for a, b in pairwise(by_target))

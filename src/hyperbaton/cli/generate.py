@@ -30,9 +30,11 @@ def generate(
     train.true.links, train.source.tags, train.target.tags, train.source.trees, and so on. The same seed gives the same
     text; more sentences make train longer and change nothing else.
 
-    hyperbaton generate -o corpus
+    Examples:
 
-    hyperbaton generate -o corpus --style japanese --sentences 50000 --noise 0.1
+        hyperbaton generate -o corpus
+
+        hyperbaton generate -o corpus --style japanese --sentences 50000 --noise 0.1
     """
     with Bars(quiet) as bars:
         generated = data.generate(sentences, seed=seed, progress=bars.stage("generate"), **dataclasses.asdict(language))

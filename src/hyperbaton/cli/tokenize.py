@@ -28,9 +28,11 @@ def tokenize(
 ) -> None:
     """Cut raw text into tokens, one line for each line.
 
-    hyperbaton tokenize sacremoses --language de < raw.de > tokens.de
+    Examples:
 
-    hyperbaton tokenize jieba --tags tokens.zh.pos < raw.zh > tokens.zh
+        hyperbaton tokenize sacremoses --language de < raw.de > tokens.de
+
+        hyperbaton tokenize jieba --tags tokens.zh.pos < raw.zh > tokens.zh
     """
     tokenizer = make_tokenizer(name, language)
     if tags is not None and not tokenizer.has_tags:

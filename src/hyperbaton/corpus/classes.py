@@ -108,7 +108,7 @@ def word_classes(
     runs: int = Clustering.runs,
     sweeps: int = Clustering.sweeps,
     seed: int = 1,
-    n_threads: int | None = None,
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> WordClasses:
     """Cluster the words of a text.
@@ -122,7 +122,7 @@ def word_classes(
         progress: called with (word visits done, most there can be).
     """
     Clustering(n_classes, runs, sweeps)
-    n_threads = default_threads() if n_threads is None else n_threads
+    n_threads = threads or default_threads()
     n_words = len(text.vocabulary)
     bigrams = _core.WordBigrams(text.tokens, text.offsets, n_words, n_threads)
 
