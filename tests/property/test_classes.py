@@ -30,7 +30,7 @@ def kernel(text: Text, first, n_classes: int, max_sweeps: int, batch_size: int):
         n_classes=n_classes,
         max_sweeps=max_sweeps,
         batch_size=batch_size,
-        threads=2,
+        n_threads=2,
         progress=None,
     )
 
