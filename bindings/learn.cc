@@ -19,7 +19,8 @@ Problem make_problem(const Rows& rows, const Array<Label>& labels, std::size_t n
     if (label < 0 || static_cast<std::size_t>(label) >= n_classes) throw Error("a label is out of range");
   Problem problem{rows, view(labels), n_classes, {}, seed, n_threads, make_progress(progress)};
   if (prior) {
-    if (prior->shape(0) != rows.size() || prior->shape(1) != n_classes) throw Error("the prior needs one value for each row and class");
+    if (prior->shape(0) != rows.size() || prior->shape(1) != n_classes)
+      throw Error("the prior needs one value for each row and class");
     problem.log_prior = {prior->data(), prior->size()};
   }
   return problem;
@@ -76,7 +77,7 @@ HYPERBATON_BINDINGS(learn) {
         Fit fit;
         {
           const nb::gil_scoped_release release;
-          fit = trainer.train(problem);
+          fit = train(trainer.train, problem);
         }
         return nb::make_tuple(to_numpy(std::move(fit.weights), n_classes), to_dict(std::move(fit.history)));
       },
@@ -85,9 +86,9 @@ HYPERBATON_BINDINGS(learn) {
 
   m.def(
       "fit_clusters",
-      [](const BoundTrainer& trainer, const Rows& rows, const Array<Label>& labels,
-         const Array<std::int64_t>& clusters, std::size_t n_classes, std::size_t n_clusters, const OptionalPrior& prior,
-         std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
+      [](const BoundTrainer& trainer, const Rows& rows, const Array<Label>& labels, const Array<std::int64_t>& clusters,
+         std::size_t n_classes, std::size_t n_clusters, const OptionalPrior& prior, std::uint64_t seed,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
         const Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
         check_clusters(rows, clusters, n_clusters);
         ClusterWeights all;

@@ -1,6 +1,5 @@
-#include "learn/lbfgs.hh"
-
 #include "learn.hh"
+#include "learn/lbfgs.hh"
 
 namespace hyperbaton::bindings {
 

@@ -1,6 +1,5 @@
-#include "learn/psl.hh"
-
 #include "learn.hh"
+#include "learn/psl.hh"
 
 namespace hyperbaton::bindings {
 

@@ -43,7 +43,7 @@ class LocalProblem {
     Rows rows(ids_.size(), problem_.rows.options());
     rows.add_trusted({starts_, indices_, values_.empty() ? nullptr : values_.data()});
     const Problem local{rows, labels_, problem_.n_classes, prior_, combine(problem_.seed, cluster), 1, {}};
-    Fit fit = trainer(local);
+    Fit fit = hyperbaton::train(trainer, local);
     for (const FeatureId id : ids_) local_[static_cast<std::size_t>(id)] = -1;
     if (problem_.rows.options().constant) ids_.push_back(static_cast<FeatureId>(problem_.rows.n_features()));
     return fit;

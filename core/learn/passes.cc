@@ -44,8 +44,8 @@ double loss_and_gradient(const Rows& rows, const PassShape& shape, const double*
   std::vector<double> losses(n_blocks);
   parallel_blocks(n_blocks, 1, n_threads, {}, [&](std::size_t b, std::size_t) {
     parts[b].assign(gradient.size(), 0.0);
-    losses[b] = pass_over(rows, shape, weights, loss, rows.size() * b / n_blocks, rows.size() * (b + 1) / n_blocks,
-                          parts[b]);
+    losses[b] =
+        pass_over(rows, shape, weights, loss, rows.size() * b / n_blocks, rows.size() * (b + 1) / n_blocks, parts[b]);
   });
   parallel_blocks(gradient.size(), kVectorBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (const auto& part : parts)

@@ -29,8 +29,8 @@ class Random {
   std::uint64_t n_ = 0;
 };
 
-// Shuffle row numbers that lie shard by shard: the shards' order first, then the rows inside each, so that memory-mapped
-// shards are read one after the other. `ids` is grouped by shard, in any order inside; it stays so.
+// Shuffle row numbers that lie shard by shard: the shards' order first, then the rows inside each, so that
+// memory-mapped shards are read one after the other. `ids` is grouped by shard, in any order inside; it stays so.
 inline void shuffle_rows(const Rows& rows, Random& random, std::vector<std::uint32_t>& ids) {
   if (rows.n_shards() <= 1) return random.shuffle(std::span(ids));
   std::vector<std::vector<std::uint32_t>> groups;

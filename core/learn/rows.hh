@@ -77,7 +77,8 @@ class Rows {
 
  private:
   Row row(const Shard& shard, std::size_t i) const {
-    const std::size_t from = static_cast<std::size_t>(shard.starts[i]), to = static_cast<std::size_t>(shard.starts[i + 1]);
+    const std::size_t from = static_cast<std::size_t>(shard.starts[i]),
+                      to = static_cast<std::size_t>(shard.starts[i + 1]);
     Row row{shard.indices.subspan(from, to - from), shard.values == nullptr ? nullptr : shard.values + from, 1.0,
             options_.constant ? static_cast<FeatureId>(n_features_) : kNoConstant};
     if (options_.unit_length) row.scale = unit_scale(row);
@@ -131,12 +132,18 @@ void add_fixed(const Row& row, const double* factors, double* weights) {
 // scores[k] = Σ_f row[f] · weights[f, k]; weights have the shape (width, scores.size()).
 inline void score_row(const Row& row, const double* weights, std::span<double> scores) {
   switch (scores.size()) {
-    case 1: return detail::score_fixed<1>(row, weights, scores.data());
-    case 2: return detail::score_fixed<2>(row, weights, scores.data());
-    case 3: return detail::score_fixed<3>(row, weights, scores.data());
-    case 4: return detail::score_fixed<4>(row, weights, scores.data());
-    case 5: return detail::score_fixed<5>(row, weights, scores.data());
-    default: break;
+    case 1:
+      return detail::score_fixed<1>(row, weights, scores.data());
+    case 2:
+      return detail::score_fixed<2>(row, weights, scores.data());
+    case 3:
+      return detail::score_fixed<3>(row, weights, scores.data());
+    case 4:
+      return detail::score_fixed<4>(row, weights, scores.data());
+    case 5:
+      return detail::score_fixed<5>(row, weights, scores.data());
+    default:
+      break;
   }
   for (double& score : scores) score = 0;
   row.visit([&](FeatureId feature, double value) {
@@ -148,12 +155,18 @@ inline void score_row(const Row& row, const double* weights, std::span<double> s
 // weights[f, k] += row[f] · factors[k].
 inline void add_row(const Row& row, std::span<const double> factors, double* weights) {
   switch (factors.size()) {
-    case 1: return detail::add_fixed<1>(row, factors.data(), weights);
-    case 2: return detail::add_fixed<2>(row, factors.data(), weights);
-    case 3: return detail::add_fixed<3>(row, factors.data(), weights);
-    case 4: return detail::add_fixed<4>(row, factors.data(), weights);
-    case 5: return detail::add_fixed<5>(row, factors.data(), weights);
-    default: break;
+    case 1:
+      return detail::add_fixed<1>(row, factors.data(), weights);
+    case 2:
+      return detail::add_fixed<2>(row, factors.data(), weights);
+    case 3:
+      return detail::add_fixed<3>(row, factors.data(), weights);
+    case 4:
+      return detail::add_fixed<4>(row, factors.data(), weights);
+    case 5:
+      return detail::add_fixed<5>(row, factors.data(), weights);
+    default:
+      break;
   }
   row.visit([&](FeatureId feature, double value) {
     double* w = weights + static_cast<std::size_t>(feature) * factors.size();

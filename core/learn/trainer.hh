@@ -44,4 +44,10 @@ struct Fit {
 
 using Trainer = std::function<Fit(const Problem&)>;
 
+// Train; with a single class there is nothing to learn, and learners need not think of it.
+inline Fit train(const Trainer& trainer, const Problem& problem) {
+  if (problem.n_classes > 1) return trainer(problem);
+  return {std::vector<double>(problem.rows.width(), 0.0), {{"objective", {0.0}}}};
+}
+
 }  // namespace hyperbaton

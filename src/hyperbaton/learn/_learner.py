@@ -81,20 +81,16 @@ class Learner(ABC):
         return self
 
     def _fit(self, training: Training, progress: Progress | None) -> None:
-        given = self._core_rows(training.blocks)
-        if training.n_classes == 1:
-            weights, self.history_ = np.zeros((given.width, 1)), {"objective": np.zeros(1)}
-        else:
-            weights, self.history_ = _core.fit(
-                self._trainer(training),
-                given,
-                training.labels,
-                n_classes=training.n_classes,
-                log_prior=training.log_prior,
-                seed=self.seed,
-                n_threads=n_threads(self.threads),
-                progress=progress,
-            )
+        weights, self.history_ = _core.fit(
+            self._trainer(training),
+            self._core_rows(training.blocks),
+            training.labels,
+            n_classes=training.n_classes,
+            log_prior=training.log_prior,
+            seed=self.seed,
+            n_threads=n_threads(self.threads),
+            progress=progress,
+        )
         self.model_ = LinearModel(weights, self.intercept, self.unit_length)
 
     def fit_clusters(

@@ -24,7 +24,7 @@ class Lbfgs(Learner):
     [0]
     """
 
-    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12)
+    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
     l1: float = option(0.0, "factor of the sum of absolute weights", minimum=0)
     memory: int = option(10, "steps that the curvature is estimated from", minimum=1)
     max_passes: int = option(500, "passes over the rows at most", minimum=1)
