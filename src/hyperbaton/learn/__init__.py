@@ -1,1 +1,21 @@
-"""Empty for now."""
+"""Learners: from sparse examples and labels to weights. They know nothing of translation.
+
+A learner is one file of this folder; its options are its arguments. All of them work in the manner of scikit-learn,
+on SciPy's sparse matrices, on `BinaryRows` (features without values), and on lists of either, whose arrays
+may be memory-mapped. `docs/learners.md` says which learner solves what.
+
+>>> from hyperbaton.learn import learners
+>>> import numpy as np
+>>> rows = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.1]])
+>>> learners["lbfgs"](variance=10.0).fit(rows, ["left", "right", "left"]).predict(rows).tolist()
+['left', 'right', 'left']
+"""
+
+from hyperbaton.base.registry import Registry
+from hyperbaton.learn._learner import Learner
+from hyperbaton.learn._models import ClusterModel, LinearModel
+from hyperbaton.learn._rows import BinaryRows, RowsError
+
+__all__ = ["BinaryRows", "ClusterModel", "Learner", "LinearModel", "RowsError", "learners"]
+
+learners: Registry[Learner] = Registry("learner", "hyperbaton.learn", Learner)  # type: ignore[type-abstract]

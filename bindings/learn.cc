@@ -1,0 +1,166 @@
+#include "learn.hh"
+
+#include <nanobind/stl/map.h>
+
+#include "learn/clusters.hh"
+#include "learn/passes.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+using OptionalPrior = std::optional<Array2<double>>;
+
+Problem make_problem(const Rows& rows, const Array<Label>& labels, std::size_t n_classes, const OptionalPrior& prior,
+                     std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
+  if (labels.size() != rows.size()) throw Error("there must be one label for each row");
+  if (rows.size() >= std::size_t{1} << 32) throw Error("at most 2^32 - 1 rows");
+  for (const Label label : view(labels))
+    if (label < 0 || static_cast<std::size_t>(label) >= n_classes) throw Error("a label is out of range");
+  Problem problem{rows, view(labels), n_classes, {}, seed, n_threads, make_progress(progress)};
+  if (prior) {
+    if (prior->shape(0) != rows.size() || prior->shape(1) != n_classes)
+      throw Error("the prior needs one value for each row and class");
+    problem.log_prior = {prior->data(), prior->size()};
+  }
+  return problem;
+}
+
+void check_clusters(const Rows& rows, const Array<std::int64_t>& clusters, std::size_t n_clusters) {
+  if (clusters.size() != rows.size()) throw Error("there must be one cluster for each row");
+  for (const std::int64_t c : view(clusters))
+    if (c >= static_cast<std::int64_t>(n_clusters)) throw Error("a cluster is out of range");
+}
+
+nb::dict to_dict(std::map<std::string, std::vector<double>>&& history) {
+  nb::dict dict;
+  for (auto& [name, values] : history) dict[name.c_str()] = to_numpy(std::move(values));
+  return dict;
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(learn) {
+  using namespace nb::literals;
+
+  nb::class_<Rows>(m, "Rows", "Sparse examples in borrowed arrays, in shards.")
+      .def(
+          "__init__",
+          [](Rows* self, std::size_t n_features, bool constant, bool unit_length) {
+            new (self) Rows(n_features, {.constant = constant, .unit_length = unit_length});
+          },
+          nb::kw_only(), "n_features"_a, "constant"_a, "unit_length"_a)
+      .def(
+          "add",
+          // Without noconvert a converted copy would die under the views.
+          [](Rows& self, const Array<std::int64_t>& starts, const Array<FeatureId>& indices,
+             const std::optional<Array<double>>& values) {
+            if (values && values->size() != indices.size()) throw Error("there must be one value for each index");
+            const Shard shard{view(starts), view(indices), values ? values->data() : nullptr};
+            const nb::gil_scoped_release release;
+            self.add(shard);
+          },
+          nb::arg("starts").noconvert(), nb::arg("indices").noconvert(), nb::arg("values").noconvert().none(),
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "Check and add a shard.")
+      .def("__len__", &Rows::size)
+      .def_prop_ro("n_features", &Rows::n_features)
+      .def_prop_ro("width", &Rows::width);
+
+  nb::class_<BoundTrainer>(m, "Trainer", "A learner with its options, ready to be fitted.");
+
+  m.def(
+      "fit",
+      [](const BoundTrainer& trainer, const Rows& rows, const Array<Label>& labels, std::size_t n_classes,
+         const OptionalPrior& prior, std::uint64_t seed, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
+        Fit fit;
+        {
+          const nb::gil_scoped_release release;
+          fit = train(trainer.train, problem);
+        }
+        return nb::make_tuple(to_numpy(std::move(fit.weights), n_classes), to_dict(std::move(fit.history)));
+      },
+      "trainer"_a, "rows"_a, "labels"_a, nb::kw_only(), "n_classes"_a, nb::arg("log_prior").none(), "seed"_a,
+      "n_threads"_a, nb::arg("progress").none(), "Weights of shape (width, classes), and the history by pass.");
+
+  m.def(
+      "fit_clusters",
+      [](const BoundTrainer& trainer, const Rows& rows, const Array<Label>& labels, const Array<std::int64_t>& clusters,
+         std::size_t n_classes, std::size_t n_clusters, const OptionalPrior& prior, std::uint64_t seed,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
+        check_clusters(rows, clusters, n_clusters);
+        ClusterWeights all;
+        {
+          const nb::gil_scoped_release release;
+          all = fit_clusters(trainer.train, problem, view(clusters), n_clusters);
+        }
+        return nb::make_tuple(to_numpy(std::move(all.offsets)), to_numpy(std::move(all.features)),
+                              to_numpy(std::move(all.weights), n_classes), to_numpy(std::move(all.objective)));
+      },
+      "trainer"_a, "rows"_a, "labels"_a, "clusters"_a, nb::kw_only(), "n_classes"_a, "n_clusters"_a,
+      nb::arg("log_prior").none(), "seed"_a, "n_threads"_a, nb::arg("progress").none(),
+      "Offsets, feature ids, weights and last objective of every cluster.");
+
+  m.def(
+      "score_rows",
+      [](const Rows& rows, const Array2<double>& weights, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        if (weights.shape(0) != rows.width()) throw Error("the weights do not fit the number of features");
+        const Progress report = make_progress(progress);
+        std::vector<double> scores;
+        {
+          const nb::gil_scoped_release release;
+          scores = score_rows(rows, {weights.data(), weights.size()}, weights.shape(1), n_threads, report);
+        }
+        return to_numpy(std::move(scores), weights.shape(1));
+      },
+      "rows"_a, "weights"_a, nb::kw_only(), "n_threads"_a, nb::arg("progress").none(), "Scores (rows, classes).");
+
+  m.def(
+      "score_clusters",
+      [](const Rows& rows, const Array<std::int64_t>& clusters, const Array<std::int64_t>& offsets,
+         const Array<FeatureId>& features, const Array2<double>& weights, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        if (offsets.size() == 0 || offsets.data()[offsets.size() - 1] != static_cast<std::int64_t>(features.size()) ||
+            weights.shape(0) != features.size())
+          throw Error("the arrays of the clusters do not fit each other");
+        check_clusters(rows, clusters, offsets.size() - 1);
+        const ClusterView model{view(offsets), view(features), {weights.data(), weights.size()}};
+        const Progress report = make_progress(progress);
+        std::vector<double> scores;
+        {
+          const nb::gil_scoped_release release;
+          scores = score_clusters(rows, view(clusters), model, weights.shape(1), n_threads, report);
+        }
+        return to_numpy(std::move(scores), weights.shape(1));
+      },
+      "rows"_a, "clusters"_a, "offsets"_a, "features"_a, "weights"_a, nb::kw_only(), "n_threads"_a,
+      nb::arg("progress").none(), "Scores (rows, classes) by each row's cluster.");
+
+  m.def(
+      "linear_loss",
+      [](const std::string& name, const Rows& rows, const Array<Label>& labels, const Array2<double>& weights,
+         const Array2<double>& matrix, const OptionalPrior& prior, unsigned n_threads) {
+        const std::size_t n_classes = weights.shape(1);
+        if (weights.shape(0) != rows.width()) throw Error("the weights do not fit the number of features");
+        const Problem problem = make_problem(rows, labels, n_classes, prior, 0, n_threads, std::nullopt);
+        const RowLoss loss = name == "logistic"     ? logistic_loss(problem)
+                             : name == "margin"     ? margin_loss(problem, class_matrix(matrix))
+                             : name == "hinge"      ? hinge_loss(problem)
+                             : name == "true-class" ? true_class_loss(problem)
+                                                    : throw Error("no loss is called " + name);
+        std::vector<double> gradient(weights.size());
+        double total;
+        {
+          const nb::gil_scoped_release release;
+          total = loss_and_gradient(rows, {n_classes, 0}, weights.data(), loss, gradient, n_threads);
+        }
+        return nb::make_tuple(total, to_numpy(std::move(gradient), n_classes));
+      },
+      "name"_a, "rows"_a, "labels"_a, "weights"_a, nb::kw_only(), "matrix"_a, nb::arg("log_prior").none(),
+      "n_threads"_a, "Sum of a loss over the rows, and its gradient by the weights.");
+}
+
+}  // namespace hyperbaton::bindings

@@ -1,0 +1,19 @@
+// What the bindings of learners share: a learner's file makes a BoundTrainer from options, and nothing else.
+#pragma once
+
+#include "learn/losses.hh"
+#include "learn/trainer.hh"
+#include "module.hh"
+
+namespace hyperbaton::bindings {
+
+struct BoundTrainer {
+  Trainer train;
+};
+
+inline ClassMatrix class_matrix(const Array2<double>& matrix) {
+  if (matrix.shape(0) != matrix.shape(1)) throw Error("a matrix over classes must be square");
+  return {std::vector<double>(matrix.data(), matrix.data() + matrix.size()), matrix.shape(0)};
+}
+
+}  // namespace hyperbaton::bindings

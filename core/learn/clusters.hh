@@ -1,0 +1,30 @@
+// Many independent sub-models at once: one for each cluster of rows, over only the features it sees.
+#pragma once
+
+#include "learn/trainer.hh"
+
+namespace hyperbaton {
+
+// Cluster c has the features ids[offsets[c]] … ids[offsets[c + 1] - 1], increasing; the constant's id is n_features.
+struct ClusterWeights {
+  std::vector<std::int64_t> offsets;
+  std::vector<FeatureId> features;
+  std::vector<double> weights;    // (features, classes)
+  std::vector<double> objective;  // last value of each cluster's objective; NaN for a cluster without rows
+};
+
+struct ClusterView {
+  std::span<const std::int64_t> offsets;
+  std::span<const FeatureId> features;
+  std::span<const double> weights;
+};
+
+// Rows whose cluster is negative are left out. Each cluster has its own seed.
+ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std::span<const std::int64_t> clusters,
+                            std::size_t n_clusters);
+
+// Scores of rows by their clusters' weights, (rows, classes); zero for a negative cluster.
+std::vector<double> score_clusters(const Rows& rows, std::span<const std::int64_t> clusters, const ClusterView& model,
+                                   std::size_t n_classes, unsigned n_threads, const Progress& progress);
+
+}  // namespace hyperbaton

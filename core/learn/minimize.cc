@@ -1,0 +1,192 @@
+#include "learn/minimize.hh"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include "learn/passes.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+using Vector = std::vector<double>;
+
+constexpr double kArmijo = 1e-4;
+constexpr double kCurvature = 0.9;
+constexpr int kMaxTrials = 60;
+
+// A step and the change of the gradient along it.
+struct Pair {
+  Vector step, change;
+  double product;  // step · change
+};
+
+struct Point {
+  Vector x, gradient;
+  double value;  // without the L1 term
+};
+
+double l1_norm(const Vector& x) {
+  double sum = 0;
+  for (const double one : x) sum += std::abs(one);
+  return sum;
+}
+
+// The element of smallest size among the subgradients of f + l1·Σ|x|.
+Vector pseudo_gradient(const Point& point, double l1) {
+  Vector pseudo = point.gradient;
+  if (l1 == 0) return pseudo;
+  for (std::size_t j = 0; j < pseudo.size(); ++j) {
+    const double g = point.gradient[j], x = point.x[j];
+    if (x != 0)
+      pseudo[j] = g + (x > 0 ? l1 : -l1);
+    else
+      pseudo[j] = g + l1 < 0 ? g + l1 : g - l1 > 0 ? g - l1 : 0;
+  }
+  return pseudo;
+}
+
+// −H·gradient by the two-loop recursion.
+Vector direction(const Vector& gradient, const std::deque<Pair>& pairs, unsigned n_threads) {
+  Vector d = gradient;
+  std::vector<double> alphas(pairs.size());
+  for (std::size_t i = pairs.size(); i-- > 0;) {
+    alphas[i] = dot(pairs[i].step, d, n_threads) / pairs[i].product;
+    add_scaled(-alphas[i], pairs[i].change, d, n_threads);
+  }
+  if (!pairs.empty()) {
+    const Pair& last = pairs.back();
+    const double scale = last.product / dot(last.change, last.change, n_threads);
+    for (double& one : d) one *= scale;
+  }
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const double beta = dot(pairs[i].change, d, n_threads) / pairs[i].product;
+    add_scaled(alphas[i] - beta, pairs[i].step, d, n_threads);
+  }
+  for (double& one : d) one = -one;
+  return d;
+}
+
+class Minimizer {
+ public:
+  Minimizer(const Smooth& function, const MinimizeOptions& options, unsigned n_threads, const Progress& progress)
+      : function_(function), options_(options), n_threads_(n_threads), progress_(progress) {}
+
+  Minimum run(Vector x) {
+    Point here = evaluate(std::move(x));
+    Minimum minimum;
+    minimum.objective.push_back(full_value(here));
+    Vector pseudo = pseudo_gradient(here, options_.l1);
+    const double goal = options_.tolerance * largest(pseudo);
+    std::deque<Pair> pairs;
+    while (n_passes_ < options_.max_passes && largest(pseudo) > goal) {
+      Vector d = direction(pseudo, pairs, n_threads_);
+      if (options_.l1 > 0)
+        for (std::size_t j = 0; j < d.size(); ++j)
+          if (d[j] * pseudo[j] >= 0) d[j] = 0;
+      double slope = dot(pseudo, d, n_threads_);
+      if (!(slope < 0)) {
+        // Rounding has spoilt the memory: start again from steepest descent.
+        if (pairs.empty()) break;
+        pairs.clear();
+        continue;
+      }
+      Point next;
+      const double first = pairs.empty() ? std::min(1.0, 1 / std::sqrt(dot(pseudo, pseudo, n_threads_))) : 1.0;
+      if (!search(here, pseudo, d, slope, first, next)) {
+        if (pairs.empty()) break;
+        pairs.clear();
+        continue;
+      }
+      remember(here, next, pairs);
+      here = std::move(next);
+      minimum.objective.push_back(full_value(here));
+      pseudo = pseudo_gradient(here, options_.l1);
+    }
+    minimum.x = std::move(here.x);
+    return minimum;
+  }
+
+ private:
+  Point evaluate(Vector x) {
+    Point point{std::move(x), {}, 0};
+    point.gradient.resize(point.x.size());
+    point.value = function_(point.x, point.gradient);
+    ++n_passes_;
+    if (progress_ && !progress_(n_passes_, options_.max_passes)) throw Cancelled();
+    return point;
+  }
+
+  double full_value(const Point& point) const {
+    return options_.l1 > 0 ? point.value + options_.l1 * l1_norm(point.x) : point.value;
+  }
+
+  static double largest(const Vector& v) {
+    double top = 0;
+    for (const double one : v) top = std::max(top, std::abs(one));
+    return top;
+  }
+
+  // Find a step along d that lowers the function enough, and (without L1) bends its slope enough.
+  bool search(const Point& here, const Vector& pseudo, const Vector& d, double slope, double step, Point& next) {
+    const double start = full_value(here);
+    double low = 0, high = std::numeric_limits<double>::infinity();
+    for (int trial = 0; trial < kMaxTrials && n_passes_ < options_.max_passes; ++trial) {
+      Vector x = here.x;
+      add_scaled(step, d, x, n_threads_);
+      double expected = step * slope;
+      if (options_.l1 > 0) expected = project(here, pseudo, x);
+      next = evaluate(std::move(x));
+      const double value = full_value(next);
+      if (!(value <= start + kArmijo * expected)) {
+        // At the limit of precision a step that changes nothing is as good as any.
+        if (std::abs(value - start) <= 1e-15 * std::abs(start)) return value <= start;
+        high = step;
+      } else if (options_.l1 == 0 && dot(next.gradient, d, n_threads_) < kCurvature * slope) {
+        low = step;
+      } else {
+        return true;
+      }
+      step = std::isinf(high) ? 2 * step : (low + high) / 2;
+    }
+    return low > 0 && full_value(next) < start;
+  }
+
+  // Put coordinates that left their orthant to 0; returns pseudo · (x − here).
+  static double project(const Point& here, const Vector& pseudo, Vector& x) {
+    double change = 0;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      const double side = here.x[j] != 0 ? here.x[j] : -pseudo[j];
+      if (x[j] * side <= 0) x[j] = 0;
+      change += pseudo[j] * (x[j] - here.x[j]);
+    }
+    return change;
+  }
+
+  void remember(const Point& here, const Point& next, std::deque<Pair>& pairs) const {
+    Pair pair{next.x, next.gradient, 0};
+    add_scaled(-1, here.x, pair.step, n_threads_);
+    add_scaled(-1, here.gradient, pair.change, n_threads_);
+    pair.product = dot(pair.step, pair.change, n_threads_);
+    if (pair.product <= 1e-14 * dot(pair.change, pair.change, n_threads_)) return;
+    pairs.push_back(std::move(pair));
+    if (pairs.size() > options_.memory) pairs.pop_front();
+  }
+
+  const Smooth& function_;
+  const MinimizeOptions& options_;
+  unsigned n_threads_;
+  const Progress& progress_;
+  std::size_t n_passes_ = 0;
+};
+
+}  // namespace
+
+Minimum minimize(const Smooth& function, std::vector<double> x, const MinimizeOptions& options, unsigned n_threads,
+                 const Progress& progress) {
+  return Minimizer(function, options, n_threads, progress).run(std::move(x));
+}
+
+}  // namespace hyperbaton

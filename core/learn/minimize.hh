@@ -1,0 +1,34 @@
+// Limited-memory quasi-Newton minimisation of a smooth convex function, with an optional L1 term.
+//
+// Without L1: L-BFGS (Nocedal 1980) with a line search for the weak Wolfe conditions by bisection. With L1: OWL-QN
+// (Andrew and Gao 2007): the direction comes from the pseudo-gradient, and a step never leaves its orthant.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/parallel.hh"
+
+namespace hyperbaton {
+
+struct MinimizeOptions {
+  std::size_t memory;      // pairs of steps and gradient changes kept
+  std::size_t max_passes;  // evaluations of the function at most
+  double tolerance;        // stop when max |pseudo-gradient| is this small a part of its first value
+  double l1;               // factor of Σ|x|
+};
+
+// Returns f(x) and writes ∇f(x).
+using Smooth = std::function<double(std::span<const double> x, std::span<double> gradient)>;
+
+struct Minimum {
+  std::vector<double> x;
+  std::vector<double> objective;  // with the L1 term, after each accepted step
+};
+
+Minimum minimize(const Smooth& function, std::vector<double> x, const MinimizeOptions& options, unsigned n_threads,
+                 const Progress& progress);
+
+}  // namespace hyperbaton

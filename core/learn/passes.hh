@@ -1,0 +1,39 @@
+// One pass over all rows: scores, losses and gradients, the same for any number of threads.
+//
+// The rows are cut into blocks whose number depends on the data alone. Each block sums its loss and gradient by itself,
+// and the sums are added in the order of the blocks.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "learn/trainer.hh"
+
+namespace hyperbaton {
+
+// Given a row's number and its scores, returns its loss and puts the loss's derivative by each score in their place.
+// `extra` takes derivatives by parameters other than weights (thresholds), if there are any.
+using RowLoss = std::function<double(std::size_t row, std::span<double> scores, std::span<double> extra)>;
+
+struct PassShape {
+  std::size_t n_outputs;  // columns of the weights
+  std::size_t n_extra;    // parameters after the weights
+};
+
+// Returns Σ loss; gradient (width · n_outputs + n_extra) is overwritten by Σ ∂loss.
+double loss_and_gradient(const Rows& rows, const PassShape& shape, const double* weights, const RowLoss& loss,
+                         std::span<double> gradient, unsigned n_threads);
+
+// The scores of all rows: (rows, n_outputs).
+std::vector<double> score_rows(const Rows& rows, std::span<const double> weights, std::size_t n_outputs,
+                               unsigned n_threads, const Progress& progress);
+
+// Σ_i of a value of each row, added in a fixed order.
+double sum_over_rows(std::size_t n_rows, unsigned n_threads, const std::function<double(std::size_t)>& value);
+
+double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads);
+// y += factor · x
+void add_scaled(double factor, std::span<const double> x, std::span<double> y, unsigned n_threads);
+
+}  // namespace hyperbaton

@@ -1,0 +1,60 @@
+// Random numbers that are the same on every machine, and random orders of rows.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/hash.hh"
+#include "learn/rows.hh"
+
+namespace hyperbaton {
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : seed_(seed) {}
+
+  std::uint64_t next() { return combine(seed_, n_++); }
+  // Uniform in 0 … n - 1, for n below 2^32.
+  std::uint64_t below(std::uint64_t n) { return ((next() >> 32) * n) >> 32; }
+
+  template <class T>
+  void shuffle(std::span<T> items) {
+    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t n_ = 0;
+};
+
+// Shuffle row numbers that lie shard by shard: the shards' order first, then the rows inside each, so that
+// memory-mapped shards are read one after the other. `ids` is grouped by shard, in any order inside; it stays so.
+inline void shuffle_rows(const Rows& rows, Random& random, std::vector<std::uint32_t>& ids) {
+  if (rows.n_shards() <= 1) return random.shuffle(std::span(ids));
+  std::vector<std::vector<std::uint32_t>> groups;
+  std::size_t current = rows.n_shards();
+  for (const std::uint32_t id : ids) {
+    if (current == rows.n_shards() || id < rows.begin(current) || id >= rows.begin(current + 1)) {
+      current = 0;
+      while (id >= rows.begin(current + 1)) ++current;
+      groups.emplace_back();
+    }
+    groups.back().push_back(id);
+  }
+  random.shuffle(std::span(groups));
+  std::size_t at = 0;
+  for (auto& group : groups) {
+    random.shuffle(std::span(group));
+    for (const std::uint32_t id : group) ids[at++] = id;
+  }
+}
+
+inline std::vector<std::uint32_t> all_rows(const Rows& rows) {
+  std::vector<std::uint32_t> ids(rows.size());
+  std::iota(ids.begin(), ids.end(), 0u);
+  return ids;
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,113 @@
+#include "learn/sgd.hh"
+
+#include <cmath>
+
+#include "learn/losses.hh"
+#include "learn/passes.hh"
+#include "learn/random.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+constexpr std::size_t kSample = 1000;
+
+// w = scale · v, so that shrinking all weights costs one multiplication.
+class Sgd {
+ public:
+  Sgd(const Problem& problem, double lambda, double step)
+      : problem_(problem),
+        lambda_(lambda),
+        step_(step),
+        weights_(problem.rows.width() * problem.n_classes, 0.0),
+        scores_(problem.n_classes) {}
+
+  // Visit the rows in this order; returns the sum of the losses met.
+  template <class Report>
+  double walk(std::span<const std::uint32_t> order, const Report& report) {
+    double total = 0;
+    for (std::size_t t = 0; t < order.size(); ++t) {
+      if (t % kReportRows == 0) report();
+      const Row row = problem_.rows[order[t]];
+      score_row(row, weights_.data(), scores_);
+      for (double& score : scores_) score *= scale_;
+      const std::size_t y = problem_.label(order[t]);
+      const double own = scores_[y];
+      total += softmax(scores_) - own;
+      scores_[y] -= 1;
+      const double eta = step_ / (1 + lambda_ * step_ * static_cast<double>(n_visits_++));
+      // η λ < 1 after the first visit of any sensible schedule; a first step that is larger forgets all.
+      scale_ *= std::max(1 - eta * lambda_, 1e-3);
+      for (double& score : scores_) score *= -eta / scale_;
+      add_row(row, scores_, weights_.data());
+      if (scale_ < 1e-6) fold();
+    }
+    fold();
+    return total;
+  }
+
+  const std::vector<double>& weights() const { return weights_; }
+  std::vector<double> take() { return std::move(weights_); }
+
+ private:
+  void fold() {
+    for (double& w : weights_) w *= scale_;
+    scale_ = 1;
+  }
+
+  const Problem& problem_;
+  double lambda_, step_;
+  std::vector<double> weights_, scores_;
+  double scale_ = 1;
+  std::size_t n_visits_ = 0;
+};
+
+// The first step size whose neighbours do worse after one pass over a sample.
+double find_step(const Problem& problem, double lambda, std::span<const std::uint32_t> sample) {
+  const auto cost = [&](double step) {
+    Sgd sgd(problem, lambda, step);
+    sgd.walk(sample, [] {});
+    std::vector<double> scores(problem.n_classes);
+    double total = 0;
+    for (const std::uint32_t i : sample) {
+      score_row(problem.rows[i], sgd.weights().data(), scores);
+      total += log_sum_exp(scores) - scores[problem.label(i)];
+    }
+    return total / static_cast<double>(sample.size()) + lambda / 2 * dot(sgd.weights(), sgd.weights(), 1);
+  };
+  double step = 1, best = cost(step);
+  const double first_half = cost(0.5);
+  const double factor = first_half < best ? 0.5 : 2;
+  for (int trial = 0; trial < 20; ++trial) {
+    const double now = factor == 0.5 && trial == 0 ? first_half : cost(step * factor);
+    if (!(now < best)) break;
+    step *= factor;
+    best = now;
+  }
+  return step;
+}
+
+}  // namespace
+
+Trainer sgd_trainer(const SgdOptions& options) {
+  return [options](const Problem& problem) {
+    const double lambda = 1 / (options.variance * static_cast<double>(problem.rows.size()));
+    Random random(problem.seed);
+    auto order = all_rows(problem.rows);
+    shuffle_rows(problem.rows, random, order);
+    const auto sample = std::span(order).first(std::min(order.size(), kSample));
+    Sgd sgd(problem, lambda, options.step > 0 ? options.step : find_step(problem, lambda, sample));
+    Fit fit;
+    auto& objective = fit.history["objective"];
+    for (std::size_t pass = 0; pass < options.max_passes; ++pass) {
+      if (pass > 0) shuffle_rows(problem.rows, random, order);
+      const double loss = sgd.walk(order, [&] { problem.report(pass, options.max_passes); });
+      objective.push_back(loss + dot(sgd.weights(), sgd.weights(), problem.n_threads) / (2 * options.variance));
+      if (pass > 0 && std::abs(objective[pass - 1] - objective[pass]) < options.tolerance * objective[pass]) break;
+    }
+    fit.weights = sgd.take();
+    return fit;
+  };
+}
+
+}  // namespace hyperbaton

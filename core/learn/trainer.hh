@@ -1,0 +1,53 @@
+// What every learner is to the rest of the core: a function from a problem to weights.
+//
+// The bindings offer each learner as a Trainer made from its options. `fit` on all rows and `fit_clusters` on many
+// small groups of rows call the same Trainer, so a learner is written once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/parallel.hh"
+#include "learn/rows.hh"
+
+namespace hyperbaton {
+
+using Label = std::int32_t;
+
+struct Problem {
+  const Rows& rows;
+  std::span<const Label> labels;  // one for each row, in 0 … n_classes - 1
+  std::size_t n_classes;
+  std::span<const double> log_prior;  // (rows, classes), added to the scores; empty: none
+  std::uint64_t seed;
+  unsigned n_threads;
+  Progress progress;  // told (passes done, passes at most)
+
+  std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels[row]); }
+  // Tell how far we are; throws Cancelled when asked to stop.
+  void report(std::size_t done, std::size_t total) const {
+    if (progress && !progress(done, total)) throw Cancelled();
+  }
+};
+
+// Rows between two looks at the progress callback inside a pass.
+inline constexpr std::size_t kReportRows = std::size_t{1} << 16;
+
+struct Fit {
+  std::vector<double> weights;                         // (width, classes)
+  std::map<std::string, std::vector<double>> history;  // one value for each pass; always has "objective"
+};
+
+using Trainer = std::function<Fit(const Problem&)>;
+
+// Train; with a single class there is nothing to learn, and learners need not think of it.
+inline Fit train(const Trainer& trainer, const Problem& problem) {
+  if (problem.n_classes > 1) return trainer(problem);
+  return {std::vector<double>(problem.rows.width(), 0.0), {{"objective", {0.0}}}};
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,73 @@
+"""Learners with margins Δ between classes, given or estimated from the data.
+
+"How to learn Δ" is future work in NI11 §5. Ours: train with Δ = 1 on one half of the rows, count the confusions on the
+other, and the other way round; classes that are easily confused are close (`delta_from_confusions`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.options import option
+from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._matrices import delta_from_confusions, delta_matrix, matrix_text
+from hyperbaton.learn._rows import split_rows
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(eq=False)
+class DeltaLearner(Learner):
+    """A learner whose margins depend on the true class and the other one."""
+
+    delta: str = option(
+        "uniform", "margins between classes: uniform, sides, ordered, estimated, or rows like '0 1; 1 0'"
+    )
+
+    def _delta(self, training: Training) -> Array:
+        """The margins to train with; kept as `delta_`."""
+        if self.delta == "estimated":
+            return self._keep(self._confusions(training, None))
+        self.delta_ = delta_matrix(self.delta, training.n_classes)
+        return self.delta_
+
+    def _cluster_trainer(self, training: Training, clusters: Array) -> _core.Trainer:
+        if self.delta != "estimated":
+            return self._trainer(training)
+        # One Δ for all clusters, from the confusions of all: a cluster alone is too small to tell.
+        self._keep(self._confusions(training, clusters))
+        return self._with_delta(self.delta_)._trainer(training)
+
+    def _keep(self, counts: Array) -> Array:
+        self.delta_ = delta_from_confusions(counts)
+        return self.delta_
+
+    def _with_delta(self, delta: Array) -> Self:
+        return dataclasses.replace(self, delta=matrix_text(delta))
+
+    def _confusions(self, training: Training, clusters: Array | None) -> Array:
+        """Counts (true class, predicted class) of rows that the model that predicts them has not seen."""
+        n = training.n_classes
+        first = np.random.default_rng(self.seed).random(len(training.labels)) < 0.5
+        counts = np.zeros((n, n))
+        learner = dataclasses.replace(self, delta="uniform")
+        for here in (first, ~first):
+            if not here.any() or here.all():
+                continue
+            rows, others = split_rows(training.blocks, here), split_rows(training.blocks, ~here)
+            labels, truth = training.labels[here], training.labels[~here]
+            if clusters is None:
+                predicted = learner.fit(rows, labels, n_classes=n).predict(others)
+            else:
+                n_clusters = int(clusters.max(initial=-1)) + 1
+                model = learner.fit_clusters(rows, labels, clusters[here], n_classes=n, n_clusters=n_clusters)
+                known = clusters[~here] >= 0
+                predicted, truth = model.predict(others, clusters[~here])[known], truth[known]
+            np.add.at(counts, (truth, predicted), 1)
+        return counts

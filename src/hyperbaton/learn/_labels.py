@@ -1,0 +1,70 @@
+"""Labels and clusters of rows, checked and numbered from 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.learn._rows import RowsError
+
+Array = npt.NDArray[Any]
+
+
+def number_labels(labels: Any, n_rows: int, n_classes: int | None) -> tuple[Array, Array]:
+    """Return the classes, and each row's class number.
+
+    With `n_classes`, labels are numbers below it, and classes without a row are allowed; without, they may be
+    anything that sorts, and the classes are those that occur.
+    """
+    if labels is None:
+        raise RowsError("fit requires y to be passed, but the target y is None: give one label for each row")
+    given = np.asarray(labels)
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.shape != (n_rows,):
+        raise RowsError(f"there must be one label for each row: {n_rows} rows, labels of shape {given.shape}")
+    if given.dtype.kind in "fc":
+        if not np.isfinite(given).all():
+            raise RowsError("labels hold NaN or infinity (inf)")
+        if (given != np.floor(given.real)).any():
+            raise RowsError("Unknown label type: continuous. Labels name classes, so they cannot be fractions")
+    if n_classes is None:
+        classes, numbers = np.unique(given, return_inverse=True)
+        return classes, numbers.astype(np.int32)
+    if n_classes < 1:
+        raise RowsError(f"n_classes must be at least 1, not {n_classes}")
+    if given.dtype.kind not in "iufb":
+        raise RowsError(f"with n_classes, labels must be the numbers 0…{n_classes - 1}, not {given.dtype}")
+    outside = np.flatnonzero((given < 0) | (given >= n_classes))
+    if outside.size:
+        row = outside[0]
+        raise RowsError(f"label {given[row]} of row {row} is outside 0…{n_classes - 1}")
+    return np.arange(n_classes), given.astype(np.int32)
+
+
+def number_clusters(clusters: Any, n_rows: int, n_clusters: int | None) -> tuple[Array, int]:
+    """Return each row's cluster (-1: in none), and the number of clusters."""
+    given = np.asarray(clusters)
+    if given.shape != (n_rows,) or given.dtype.kind not in "iu":
+        raise RowsError(f"there must be one whole number for each row's cluster: {n_rows} rows, found {given.shape}")
+    numbers = given.astype(np.int64)
+    known = int(numbers.max(initial=-1)) + 1
+    if n_clusters is None:
+        return numbers, known
+    if known > n_clusters:
+        raise RowsError(f"cluster {known - 1} is outside 0…{n_clusters - 1}")
+    return numbers, n_clusters
+
+
+def log_prior(prior: Any, n_rows: int, n_classes: int) -> Array | None:
+    """The logarithm of a prior distribution for each row (XI11 eq. 3), checked; None for none."""
+    if prior is None:
+        return None
+    given = np.asarray(prior, dtype=np.float64)
+    if given.shape != (n_rows, n_classes):
+        raise RowsError(f"the prior must have the shape (rows, classes) = ({n_rows}, {n_classes}), not {given.shape}")
+    if not (np.isfinite(given).all() and (given > 0).all()):
+        raise RowsError("prior probabilities must be finite and above 0: smooth them first")
+    return np.log(given)

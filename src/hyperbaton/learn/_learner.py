@@ -1,0 +1,238 @@
+"""The manners that all learners share.
+
+`__init__` only stores the options, `fit` learns and returns the learner, and what was learned ends in `_`: `classes_`,
+`model_`, `history_` (name → one value for each pass, "objective" always among them). scikit-learn's tools accept
+a learner as a classifier, though scikit-learn need not be installed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import check_options, option
+from hyperbaton.base.progress import Progress
+from hyperbaton.learn._labels import log_prior, number_clusters, number_labels
+from hyperbaton.learn._models import ClusterModel, LinearModel, NotFitted, n_threads, softmax
+from hyperbaton.learn._rows import Block, RowsError, RowsLike, as_blocks, core_rows
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Training:
+    """Examples of one call of `fit`, checked."""
+
+    blocks: list[Block]
+    labels: Array
+    classes: Array
+    log_prior: Array | None
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+
+@dataclass(eq=False)
+class Learner(ABC):
+    """Base of all learners; a learner adds options and `_trainer`."""
+
+    intercept: bool = option(True, "add a feature that always fires")
+    unit_length: bool = option(False, "scale the features of each row to Euclidean length 1")
+    seed: int = 0
+    threads: int = 0
+
+    # Whether `fit` accepts a prior distribution for each row.
+    takes_prior: ClassVar[bool] = False
+    # Whether sub-models for clusters can be trained.
+    takes_clusters: ClassVar[bool] = True
+
+    @abstractmethod
+    def _trainer(self, training: Training) -> _core.Trainer:
+        """The core's learner with this one's options."""
+
+    def fit(
+        self,
+        rows: RowsLike,
+        labels: Any,
+        n_classes: int | None = None,
+        progress: Progress | None = None,
+        prior: Any = None,
+    ) -> Self:
+        """Learn from rows and their labels.
+
+        Arguments:
+            rows: CSR matrix, `BinaryRows`, dense array, or a list of the first two, of shape (n, n_features).
+            labels: shape (n,); with `n_classes` the numbers 0…n_classes - 1, else anything that sorts.
+            progress: called with passes done and passes at most; returns False to cancel.
+            prior: shape (n, n_classes), a distribution over classes for each row that scores are relative to.
+        """
+        training = self._check(rows, labels, n_classes, prior)
+        self._fit(training, progress)
+        self.classes_ = training.classes
+        self.n_features_in_ = training.blocks[0].shape[1]
+        return self
+
+    def _fit(self, training: Training, progress: Progress | None) -> None:
+        weights, self.history_ = _core.fit(
+            self._trainer(training),
+            self._core_rows(training.blocks),
+            training.labels,
+            n_classes=training.n_classes,
+            log_prior=training.log_prior,
+            seed=self.seed,
+            n_threads=n_threads(self.threads),
+            progress=progress,
+        )
+        self.model_ = LinearModel(weights, self.intercept, self.unit_length)
+
+    def fit_clusters(
+        self,
+        rows: RowsLike,
+        labels: Any,
+        clusters: Any,
+        n_classes: int | None = None,
+        n_clusters: int | None = None,
+        progress: Progress | None = None,
+        prior: Any = None,
+    ) -> ClusterModel:
+        """Learn one sub-model for each cluster of rows, over only the features it sees, in parallel.
+
+        Arguments:
+            clusters: shape (n,), each row's cluster, numbered from 0; rows of cluster -1 are left out.
+            progress: called with groups of clusters done and groups in all.
+        The rest is as for `fit`; the learner itself stays as it was.
+        """
+        if not self.takes_clusters:
+            raise OptionError(f"{self!r} cannot train sub-models for clusters")
+        training = self._check(rows, labels, n_classes, prior)
+        given = self._core_rows(training.blocks)
+        numbers, n_known = number_clusters(clusters, len(given), n_clusters)
+        offsets, features, weights, objective = _core.fit_clusters(
+            self._cluster_trainer(training, numbers),
+            given,
+            training.labels,
+            numbers,
+            n_classes=training.n_classes,
+            n_clusters=n_known,
+            log_prior=training.log_prior,
+            seed=self.seed,
+            n_threads=n_threads(self.threads),
+            progress=progress,
+        )
+        n_features = training.blocks[0].shape[1]
+        return ClusterModel(
+            offsets, features, weights, objective, training.classes, n_features, self.intercept, self.unit_length
+        )
+
+    def _cluster_trainer(self, training: Training, clusters: Array) -> _core.Trainer:
+        """The core's learner for every cluster."""
+        return self._trainer(training)
+
+    def scores(self, rows: RowsLike) -> Array:
+        """Scores of shape (rows, classes)."""
+        self._check_fitted(rows)
+        return self._scores(rows)
+
+    def _scores(self, rows: RowsLike) -> Array:
+        return self.model_.scores(rows, self.threads)
+
+    def decision_function(self, rows: RowsLike) -> Array:
+        """Scores as scikit-learn wants them: for two classes one number, above 0 for the second."""
+        scores = self.scores(rows)
+        if len(self.classes_) > 2:
+            return scores
+        margins: Array = scores[:, -1] - scores[:, 0]
+        return margins
+
+    def predict(self, rows: RowsLike) -> Array:
+        """The label with the largest score for each row."""
+        scores = self.scores(rows)
+        labels: Array = self.classes_[scores.argmax(axis=1)]
+        return labels
+
+    def predict_proba(self, rows: RowsLike, prior: Any = None) -> Array:
+        """Probabilities of shape (rows, classes), times `prior` and normalised if one is given."""
+        scores = self.scores(rows)
+        offset = log_prior(prior, *scores.shape)
+        return softmax(scores if offset is None else scores + offset)
+
+    def score(self, rows: RowsLike, labels: Any) -> float:
+        """The part of rows whose label is predicted."""
+        return float(np.mean(self.predict(rows) == np.asarray(labels)))
+
+    @property
+    def weights_(self) -> Array:
+        """Weights of shape (n_features, n_classes), without the constant."""
+        self._check_fitted()
+        return self.model_.weights[: self.model_.n_features]
+
+    @property
+    def intercept_(self) -> Array:
+        """Weights of the constant, shape (n_classes,); zeros without one."""
+        self._check_fitted()
+        model = self.model_
+        return model.weights[-1] if model.constant else np.zeros(model.weights.shape[1])
+
+    @property
+    def n_passes_(self) -> int:
+        """Passes made."""
+        self._check_fitted()
+        return len(self.history_["objective"])
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All options by name."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change options by name."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise RowsError(f"{type(self).__name__} has no option {name!r}; known: {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> Training:
+        check_options(self)
+        if prior is not None and not self.takes_prior:
+            raise OptionError(f"{type(self).__name__} takes no prior for each row")
+        blocks = as_blocks(rows)
+        n_rows = sum(block.shape[0] for block in blocks)
+        for what, count in (("sample(s)", n_rows), ("feature(s)", blocks[0].shape[1])):
+            if count == 0:
+                raise RowsError(f"0 {what} (shape=({n_rows}, {blocks[0].shape[1]})) while a minimum of 1 is required.")
+        classes, numbers = number_labels(labels, n_rows, n_classes)
+        return Training(blocks, numbers, classes, log_prior(prior, n_rows, len(classes)))
+
+    def _core_rows(self, blocks: list[Block]) -> _core.Rows:
+        return core_rows(blocks, constant=self.intercept, unit_length=self.unit_length)
+
+    def _check_fitted(self, rows: RowsLike | None = None) -> None:
+        if "classes_" not in vars(self):
+            raise NotFitted(f"This {type(self).__name__} is not fitted yet: call fit first")
+        if rows is None:
+            return
+        n_features = as_blocks(rows)[0].shape[1]
+        if n_features != self.n_features_in_:
+            name = type(self).__name__
+            raise RowsError(
+                f"X has {n_features} features, but {name} is expecting {self.n_features_in_} features as input"
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(sparse=True),
+        )

@@ -1,0 +1,121 @@
+"""Examples for learners: what a user has, checked, as views that the core reads without copying.
+
+The core reads offsets of 64 bits, feature ids of 32 bits that increase inside a row, and values of 64 bits or none.
+Arrays of those types are never copied, so they can be memory-mapped files larger than memory; others are converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from hyperbaton import _core
+from hyperbaton.base.errors import HyperbatonError, InputError
+
+Array = npt.NDArray[Any]
+
+
+class RowsError(InputError, ValueError):
+    """Rows, labels or clusters that a learner cannot use."""
+
+
+@dataclass(frozen=True)
+class BinaryRows:
+    """Rows whose features fire or do not: the features of row i are `indices[indptr[i]:indptr[i + 1]]`, increasing.
+
+    >>> rows = BinaryRows(np.array([0, 2, 3]), np.array([0, 4, 1], dtype=np.int32), n_features=5)
+    >>> rows.shape
+    (2, 5)
+    """
+
+    indptr: Array
+    indices: Array
+    n_features: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.indptr) - 1, self.n_features
+
+
+# A block is BinaryRows or a CSR matrix of SciPy; rows as users give them are a block, a list of blocks or an array.
+Block = Any
+RowsLike = Any
+
+
+def as_blocks(rows: RowsLike) -> list[Block]:
+    """The rows as a list of blocks: BinaryRows or CSR matrices."""
+    if isinstance(rows, (list, tuple)) and rows and all(isinstance(r, BinaryRows) or sparse.issparse(r) for r in rows):
+        return [_as_block(block) for block in rows]
+    return [_as_block(rows)]
+
+
+def _as_block(rows: RowsLike) -> Block:
+    if isinstance(rows, BinaryRows):
+        return rows
+    if sparse.issparse(rows):
+        if rows.dtype.kind == "c":
+            raise RowsError("Complex data not supported: values must be real")
+        rows = rows.tocsr()
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        return rows
+    dense = np.asarray(rows)
+    if dense.dtype.kind == "c":
+        raise RowsError("Complex data not supported: values must be real")
+    if dense.ndim != 2:
+        raise RowsError(f"Expected 2D array, got {dense.ndim}D array instead. Reshape your data: rows × features")
+    if dense.shape[1] == 0 or dense.shape[0] == 0:
+        return sparse.csr_array(dense.shape, dtype=np.float64)
+    try:
+        dense = dense.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"values must be numbers: {error}") from error
+    if not np.isfinite(dense).all():
+        raise RowsError("rows hold NaN or infinity (inf); values must be finite")
+    return sparse.csr_array(dense)
+
+
+def core_rows(blocks: Sequence[Block], *, constant: bool, unit_length: bool) -> _core.Rows:
+    """Check the blocks and hand them to the core as one set of rows."""
+    n_features = blocks[0].shape[1]
+    rows = _core.Rows(n_features=n_features, constant=constant, unit_length=unit_length)
+    for block in blocks:
+        if block.shape[1] != n_features:
+            raise RowsError(f"a block of rows has {block.shape[1]} features, the first one {n_features}")
+        values = None if isinstance(block, BinaryRows) else _contiguous(block.data, np.float64)
+        try:
+            rows.add(_contiguous(block.indptr, np.int64), _contiguous(block.indices, np.int32), values)
+        except HyperbatonError as error:
+            raise RowsError(str(error)) from error
+    return rows
+
+
+def _contiguous(array: Array, dtype: type) -> Array:
+    if dtype is np.int32 and array.dtype != np.int32 and array.size and array.max() > np.iinfo(np.int32).max:
+        raise RowsError(f"feature {array.max()} is beyond the largest feature id, {np.iinfo(np.int32).max}")
+    # The file is read through the mapping, but handed over as a plain array: the core knows no other.
+    return np.asarray(np.ascontiguousarray(array, dtype=dtype))
+
+
+def split_rows(blocks: Sequence[Block], chosen: Array) -> list[Block]:
+    """The rows where `chosen` (a mask over all rows) is set."""
+    parts, at = [], 0
+    for block in blocks:
+        n = block.shape[0]
+        part = chosen[at : at + n]
+        if isinstance(block, BinaryRows):
+            lengths = np.diff(block.indptr)
+            starts = np.concatenate([[0], np.cumsum(lengths[part])]).astype(np.int64)
+            offset = int(block.indptr[0])
+            entries = np.asarray(block.indices[offset : int(block.indptr[-1])])
+            parts.append(BinaryRows(starts, entries[np.repeat(part, lengths)], block.n_features))
+        else:
+            parts.append(block[np.flatnonzero(part)])
+        at += n
+    return parts

@@ -1,0 +1,36 @@
+"""What the two iterative scaling learners share: options, and the demand that no value is negative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hyperbaton.base.options import option
+from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._rows import BinaryRows, RowsError, RowsLike
+
+
+@dataclass(eq=False)
+class ScalingLearner(Learner):
+    """Multinomial logistic regression with a Gaussian prior by iterative scaling."""
+
+    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
+    max_passes: int = option(500, "passes over the rows at most", minimum=1)
+    tolerance: float = option(1e-6, "stop when the objective falls by less than this part", minimum=0)
+
+    takes_prior: ClassVar[bool] = True
+
+    def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> Training:
+        training = super()._check(rows, labels, n_classes, prior)
+        for block in training.blocks:
+            if not isinstance(block, BinaryRows) and block.data.min(initial=0) < 0:
+                name = type(self).__name__
+                raise RowsError(
+                    f"Negative values in data passed to {name}: iterative scaling needs values of at least 0"
+                )
+        return training
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

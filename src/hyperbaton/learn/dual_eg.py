@@ -1,0 +1,53 @@
+"""Multinomial logistic regression by stochastic exponentiated gradient on the dual, with shrinking: AL14 Algorithm 1.
+
+minimise  D(α) = 1/(2σ²) Σ_k ‖w_k(α)‖² + Σ_ik α_ik log α_ik,   Σ_k α_ik = 1                      AL14 eq. 9
+          w_k(α) = σ² Σ_i (p̃_ik − α_ik) x_i                                                      AL14 eq. 10
+by        α_ik ∝ α_ik exp(−η ∇_ik D), η = 0.5 halved until D does not rise                       AL14 eq. 11–14
+
+At the solution −D(α) = P(w), the objective of `lbfgs` and `sgd`. The duality gap is Σ_i KL(α_i ‖ p(· | x_i)): each
+row's share tells how far it is from the condition of eq. 16, under which a row leaves the active set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hyperbaton import _core
+from hyperbaton.base.options import option
+from hyperbaton.base.progress import Progress
+from hyperbaton.learn._learner import Learner, Training
+
+
+@dataclass(eq=False)
+class DualEg(Learner):
+    """Multinomial logistic regression on the dual, leaving solved rows alone; fast on all rows at once.
+
+    `history_` tells the active rows, the duality gap and the re-checks by pass; `alpha_` holds the dual variables.
+
+    >>> DualEg(epsilon=0.01).fit([[1.0], [-1.0]], [0, 1]).predict([[3.0]]).tolist()
+    [0]
+    """
+
+    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
+    epsilon: float = option(0.1, "a row is left alone when its gradients differ by at most this", minimum=0)
+    initial: float = option(0.01, "mass of the wrong classes at the start (ε of eq. 15)", minimum=1e-12, maximum=0.999)
+    max_trials: int = option(10, "halvings of the step size at most", minimum=1)
+    n_steps: int = option(1, "updates for each visit of a row; 1 is Algorithm 1", minimum=1)
+    max_passes: int = option(100, "passes over the active rows at most", minimum=1)
+    recheck: bool = option(True, "look at all rows again before stopping")
+
+    def _trainer(self, training: Training) -> _core.Trainer:
+        return _core.dual_eg_trainer(
+            variance=self.variance,
+            epsilon=self.epsilon,
+            initial=self.initial,
+            max_trials=self.max_trials,
+            n_steps=self.n_steps,
+            max_passes=self.max_passes,
+            recheck=self.recheck,
+        )
+
+    def _fit(self, training: Training, progress: Progress | None) -> None:
+        super()._fit(training, progress)
+        if "alpha" in self.history_:
+            self.alpha_ = self.history_.pop("alpha").reshape(-1, training.n_classes)

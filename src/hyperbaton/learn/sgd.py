@@ -1,0 +1,34 @@
+"""Multinomial logistic regression by stochastic gradient descent on the primal, AL14 eq. 8.
+
+The objective is that of `lbfgs` (AL14 eq. 6). With λ = 1/(σ² N), the step size is η_t = η₀ / (1 + λ η₀ t) at the t-th
+visit, which meets the conditions for convergence; η₀ is found on a sample of the rows unless it is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hyperbaton import _core
+from hyperbaton.base.options import option
+from hyperbaton.learn._learner import Learner, Training
+
+
+@dataclass(eq=False)
+class Sgd(Learner):
+    """Multinomial logistic regression by stochastic gradient descent (AL14's primal MLR).
+
+    The objective of a pass is the sum of the losses as the rows were met, plus the penalty.
+
+    >>> Sgd().fit([[1.0], [-1.0]], [0, 1]).predict([[3.0]]).tolist()
+    [0]
+    """
+
+    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
+    step: float = option(0.0, "first step size η₀; 0: found on a sample", minimum=0)
+    max_passes: int = option(100, "passes over the rows at most", minimum=1)
+    tolerance: float = option(1e-4, "stop when the objective of a pass changes by less than this part", minimum=0)
+
+    def _trainer(self, training: Training) -> _core.Trainer:
+        return _core.sgd_trainer(
+            variance=self.variance, step=self.step, max_passes=self.max_passes, tolerance=self.tolerance
+        )

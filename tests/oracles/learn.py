@@ -1,0 +1,104 @@
+"""Plain, slow versions of the learners, step by step as the papers write them, on dense matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+MASK = (1 << 64) - 1
+
+
+def mix(x):
+    for _ in range(2):
+        x ^= x >> 32
+        x = x * 0xD6E8FEB86659FD93 & MASK
+    return x ^ x >> 32
+
+
+def combine(seed, value):
+    return mix((seed * 0x9E3779B97F4A7C15 + value + 1) & MASK)
+
+
+class Random:
+    def __init__(self, seed):
+        self.seed, self.n = seed, 0
+
+    def shuffle(self, items):
+        for i in range(len(items), 1, -1):
+            j = (combine(self.seed, self.n) >> 32) * i >> 32
+            self.n += 1
+            items[i - 1], items[j] = items[j], items[i - 1]
+
+
+def psl(rows, labels, delta, step, n_passes, seed=0, average=False):
+    """NI11 Table 2; returns weights (features, classes) and the mean loss of each pass."""
+    random, order = Random(seed), list(range(len(rows)))
+    weights = np.zeros((rows.shape[1], len(delta)))
+    total, losses, n_visits = np.zeros_like(weights), [], 0
+    for _ in range(n_passes):
+        random.shuffle(order)
+        loss = 0.0
+        for n in order:
+            candidates = delta[labels[n]] + rows[n] @ weights
+            best = int(np.argmax(candidates))
+            own = rows[n] @ weights[:, labels[n]]
+            if own < candidates[best]:
+                loss += candidates[best] - own
+                weights[:, labels[n]] += step * rows[n]
+                weights[:, best] -= step * rows[n]
+            total += weights
+            n_visits += 1
+        losses.append(loss / len(rows))
+    return (total / n_visits if average else weights), losses
+
+
+def dual_weights(rows, labels, alpha, variance):
+    """AL14 eq. 10."""
+    return variance * rows.T @ (np.eye(alpha.shape[1])[labels] - alpha)
+
+
+def dual(rows, labels, alpha, variance):
+    """AL14 eq. 9."""
+    weights = dual_weights(rows, labels, alpha, variance)
+    return (weights**2).sum() / (2 * variance) + (alpha * np.log(alpha)).sum()
+
+
+def primal(rows, labels, weights, variance):
+    """AL14 eq. 6."""
+    scores = rows @ weights
+    top = scores.max(axis=1, keepdims=True)
+    logs = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
+    return (weights**2).sum() / (2 * variance) - logs[np.arange(len(rows)), labels].sum()
+
+
+def dual_eg(rows, labels, n_classes, variance, epsilon, initial, max_trials, n_passes, seed=0):
+    """AL14 Algorithm 1 with D computed anew for every trial; returns α, D by pass and the active rows by pass."""
+    n = len(rows)
+    alpha = np.full((n, n_classes), initial / (n_classes - 1))
+    alpha[np.arange(n), labels] = 1 - initial
+    random, active = Random(seed), list(range(n))
+    values, sizes = [], []
+    for _ in range(n_passes):
+        if not active:
+            break
+        sizes.append(len(active))
+        random.shuffle(active)
+        kept = []
+        for i in active:
+            weights = dual_weights(rows, labels, alpha, variance)
+            scores = rows[i] @ weights
+            gradient = 1 + np.log(alpha[i]) + scores[labels[i]] - scores
+            if gradient.max() - gradient.min() <= epsilon:
+                continue
+            kept.append(i)
+            eta, before = 0.5, dual(rows, labels, alpha, variance)
+            for _ in range(max_trials):
+                power = alpha[i] * np.exp(-eta * (gradient - gradient.min()))
+                trial = alpha.copy()
+                trial[i] = power / power.sum()
+                if dual(rows, labels, trial, variance) - before <= 0:
+                    alpha = trial
+                    break
+                eta /= 2
+        active = kept
+        values.append(dual(rows, labels, alpha, variance))
+    return alpha, values, sizes

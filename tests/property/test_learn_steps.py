@@ -1,0 +1,72 @@
+"""The stochastic learners follow the papers' pseudo-code visit by visit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from tests.oracles import learn as oracle
+
+from hyperbaton.learn._matrices import delta_matrix, matrix_text
+from hyperbaton.learn.dual_eg import DualEg
+from hyperbaton.learn.psl import Psl
+
+
+@st.composite
+def problems(draw, values=True):
+    n, width, n_classes = draw(st.integers(1, 12)), draw(st.integers(1, 6)), draw(st.integers(2, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows = rng.random((n, width)) < 0.5
+    rows = rows * (rng.normal(size=rows.shape) if values and draw(st.booleans()) else 1.0)
+    return rows, rng.integers(0, n_classes, n), n_classes
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(), st.integers(0, 5), st.booleans(), st.data())
+def test_psl_is_table_2(problem, seed, average, data):
+    rows, labels, n_classes = problem
+    delta = np.array(data.draw(st.lists(st.floats(0, 2), min_size=n_classes**2, max_size=n_classes**2)))
+    delta = delta.reshape(n_classes, n_classes) * (1 - np.eye(n_classes))
+    learner = Psl(
+        delta=matrix_text(delta), step=0.5, max_passes=4, tolerance=0.0, average=average, seed=seed, intercept=False
+    )
+    learner.fit(sparse.csr_array(rows), labels, n_classes=n_classes)
+    n_passes = learner.n_passes_
+    weights, losses = oracle.psl(rows, labels, delta, 0.5, n_passes, seed, average)
+    assert n_passes == 4 or losses[-1] == 0
+    np.testing.assert_allclose(learner.weights_, weights, atol=1e-12)
+    np.testing.assert_allclose(learner.history_["objective"], losses, atol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(problems(), st.floats(0.1, 4), st.sampled_from([0.001, 0.1, 1.0]), st.integers(0, 5))
+def test_dual_eg_is_algorithm_1(problem, variance, epsilon, seed):
+    rows, labels, n_classes = problem
+    options = {"variance": variance, "epsilon": epsilon, "initial": 0.1, "max_trials": 8}
+    learner = DualEg(**options, max_passes=3, recheck=False, seed=seed, intercept=False)
+    learner.fit(sparse.csr_array(rows), labels, n_classes=n_classes)
+    alpha, values, sizes = oracle.dual_eg(rows, labels, n_classes, **options, n_passes=3, seed=seed)
+    np.testing.assert_allclose(learner.alpha_, alpha, atol=1e-8)
+    # D is kept up to date by the differences of eq. 13 alone.
+    np.testing.assert_allclose(learner.history_["objective"], values, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(learner.history_["active"], sizes)
+    np.testing.assert_allclose(learner.weights_, oracle.dual_weights(rows, labels, learner.alpha_, variance), atol=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(problems(), st.integers(1, 8))
+def test_dual_eg_gap_is_exact_at_the_end(problem, n_steps):
+    rows, labels, n_classes = problem
+    learner = DualEg(epsilon=1e-4, max_passes=2000, n_steps=n_steps, intercept=False)
+    learner.fit(sparse.csr_array(rows), labels, n_classes=n_classes)
+    reached = oracle.primal(rows, labels, learner.weights_, 1.0)
+    gap = reached + oracle.dual(rows, labels, learner.alpha_, 1.0)
+    assert learner.history_["gap"][-1] == pytest.approx(gap, abs=1e-8)
+    # Every row's optimality condition holds within ε, so its share of the gap is at most ε²/8.
+    assert learner.history_["gap"][-1] <= len(rows) * 1e-8 / 8 + 1e-12
+
+
+def test_named_margins():
+    assert delta_matrix("sides", 3).tolist() == delta_matrix("uniform", 3).tolist()
+    assert delta_matrix("sides", 5)[3].tolist() == [1, 1, 1, 0, 0.5]
+    assert delta_matrix("ordered", 3)[0].tolist() == [0, 0.5, 1]
