@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from tests.oracles import learn as oracle
 
 from hyperbaton.learn._matrices import delta_matrix, matrix_text
 from hyperbaton.learn.dual_eg import DualEg
 from hyperbaton.learn.psl import Psl
+from tests.oracles import learn as oracle
 
 
 @st.composite

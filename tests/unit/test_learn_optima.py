@@ -5,11 +5,11 @@ import pytest
 from scipy import optimize, sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
-from tests.oracles import learn as oracle
 
 from hyperbaton import _core
 from hyperbaton.learn import learners
 from hyperbaton.learn._matrices import delta_matrix, matrix_text
+from tests.oracles import learn as oracle
 
 N_CLASSES = 4
 

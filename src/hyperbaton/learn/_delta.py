@@ -26,9 +26,7 @@ Array = npt.NDArray[Any]
 class DeltaLearner(Learner):
     """A learner whose margins depend on the true class and the other one."""
 
-    delta: str = option(
-        "uniform", "margins between classes: uniform, sides, ordered, estimated, or rows like '0 1; 1 0'"
-    )
+    delta: str = option("uniform", "margins between classes: uniform, sides, ordered, estimated, or rows like '0 1; 1 0'")
 
     def _delta(self, training: Training) -> Array:
         """The margins to train with; kept as `delta_`."""

@@ -223,9 +223,7 @@ class Learner(ABC):
         n_features = as_blocks(rows)[0].shape[1]
         if n_features != self.n_features_in_:
             name = type(self).__name__
-            raise RowsError(
-                f"X has {n_features} features, but {name} is expecting {self.n_features_in_} features as input"
-            )
+            raise RowsError(f"X has {n_features} features, but {name} is expecting {self.n_features_in_} features as input")
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags

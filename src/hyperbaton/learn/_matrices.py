@@ -90,7 +90,5 @@ def kernel_matrix(text: str, n_classes: int) -> Array:
         return np.eye(n_classes)
     kernel = parse_matrix(text, n_classes, "output kernel")
     if not np.allclose(kernel, kernel.T) or np.linalg.eigvalsh(kernel).min() < -1e-10 or np.diagonal(kernel).min() <= 0:
-        raise OptionError(
-            f"an output kernel must be symmetric, positive semi-definite, with a positive diagonal: {text!r}"
-        )
+        raise OptionError(f"an output kernel must be symmetric, positive semi-definite, with a positive diagonal: {text!r}")
     return kernel

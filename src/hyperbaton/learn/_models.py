@@ -92,9 +92,7 @@ class ClusterModel:
         """Scores of shape (rows, classes); all zero for rows of cluster -1 and for features their cluster never saw."""
         blocks = as_blocks(rows)
         if blocks[0].shape[1] != self.n_features:
-            raise RowsError(
-                f"rows have {blocks[0].shape[1]} features, the clusters were trained with {self.n_features}"
-            )
+            raise RowsError(f"rows have {blocks[0].shape[1]} features, the clusters were trained with {self.n_features}")
         given = core_rows(blocks, constant=self.constant, unit_length=self.unit_length)
         numbers, _ = number_clusters(clusters, len(given), self.n_clusters)
         return _core.score_clusters(

@@ -25,9 +25,7 @@ class ScalingLearner(Learner):
         for block in training.blocks:
             if not isinstance(block, BinaryRows) and block.data.min(initial=0) < 0:
                 name = type(self).__name__
-                raise RowsError(
-                    f"Negative values in data passed to {name}: iterative scaling needs values of at least 0"
-                )
+                raise RowsError(f"Negative values in data passed to {name}: iterative scaling needs values of at least 0")
         return training
 
     def __sklearn_tags__(self) -> Any:

@@ -1,0 +1,17 @@
+"""The verb `learners`."""
+
+from __future__ import annotations
+
+from hyperbaton.cli import Json
+from hyperbaton.cli._listing import list_plugins
+from hyperbaton.learn import LEARNERS
+
+
+def learners(as_json: Json = False) -> None:
+    """List the learners.
+
+    Example:
+
+        hyperbaton learners
+    """
+    list_plugins(LEARNERS, as_json)
