@@ -18,4 +18,4 @@ def list_plugins(registry: Registry[T], as_json: bool) -> None:
     elif rows:
         print_table(rows)
     else:
-        say(f"no {registry.kind} installed yet")
+        say(f"no {registry.kind}s installed yet")

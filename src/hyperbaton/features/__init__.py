@@ -7,4 +7,4 @@ class FeatureSet:
     """Turns samples into sparse rows."""
 
 
-FEATURES: Registry[FeatureSet] = Registry("features", "hyperbaton.features", FeatureSet)
+FEATURES: Registry[FeatureSet] = Registry("feature", "hyperbaton.features", FeatureSet)

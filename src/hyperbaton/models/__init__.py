@@ -7,4 +7,4 @@ class ReorderingModel:
     """Says how likely a movement is."""
 
 
-MODELS: Registry[ReorderingModel] = Registry("models", "hyperbaton.models", ReorderingModel)
+MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)

@@ -93,7 +93,7 @@ class MosesSet(OrientationSet):
         return merged
 
 
-ORIENTATIONS: Registry[OrientationSet] = Registry("orientations", "hyperbaton.phrases.orientations", OrientationSet)
+ORIENTATIONS: Registry[OrientationSet] = Registry("orientation", "hyperbaton.phrases.orientations", OrientationSet)
 
 
 def orientation_set(name: str) -> OrientationSet:

@@ -41,4 +41,4 @@ class Smoothing:
         raise NotImplementedError
 
 
-SMOOTHINGS: Registry[Smoothing] = Registry("smoothings", "hyperbaton.phrases.smoothings", Smoothing)
+SMOOTHINGS: Registry[Smoothing] = Registry("smoothing", "hyperbaton.phrases.smoothings", Smoothing)
