@@ -21,13 +21,15 @@ def samples() -> Samples:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_classes_are_named_and_all_used(name: str, samples: Samples) -> None:
+def test_classes_are_named_and_all_possible_ones_used(name: str, samples: Samples) -> None:
     orientations = orientation_set(name)
     assert len(orientations) == len(orientations.names) == len(set(orientations.names))
     for side in ("before", "after"):
         classes = orientations.classify(samples, side)
         assert classes.shape == (len(samples),)
-        assert set(np.unique(classes)) == set(range(len(orientations)))
+        # A phrase never starts on the word that the previous one ended with, so jump 0 stays empty.
+        possible = {c for c, text in enumerate(orientations.names) if (name, text) != ("jump", "0")}
+        assert set(np.unique(classes)) == possible
 
 
 @pytest.mark.parametrize("name", SETS)
