@@ -83,18 +83,19 @@ HYPERBATON_BINDINGS(aligner) {
       .def(
           "directed_links",
           [](const AlignmentModel& self, const Words& source, const Offsets& source_offsets, const Words& target,
-             const Offsets& target_offsets, unsigned n_threads, const std::optional<nb::callable>& progress) {
+             const Offsets& target_offsets, float confidence, unsigned n_threads,
+             const std::optional<nb::callable>& progress) {
             const auto bitext = view_bitext(source, source_offsets, target, target_offsets);
             const auto report = make_progress(progress);
             std::array<LinksBuffer, 2> links;
             {
               const nb::gil_scoped_release release;
-              links = directed_links(self, bitext, n_threads, report);
+              links = directed_links(self, bitext, confidence, n_threads, report);
             }
             return nb::make_tuple(as_tuple(std::move(links[kToTarget])), as_tuple(std::move(links[kToSource])));
           },
-          "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, "n_threads"_a, "progress"_a.none(),
-          "Links of target words to their origins, and of source words to theirs.")
+          "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, "confidence"_a, "n_threads"_a,
+          "progress"_a.none(), "Links of target words to their origins, and of source words to theirs.")
       .def(
           "posteriors",
           [](const AlignmentModel& self, const Words& source, const Offsets& source_offsets, const Words& target,

@@ -135,8 +135,13 @@ class Trainer {
     for (const auto direction : kBothDirections) {
       const auto generated = direction == kToTarget ? target : source;
       const auto posterior = pair.sums(direction).null_posterior();
-      for (std::size_t j = 0; j < generated.size(); ++j)
-        add_count(words_[direction].null_counts[generated[j]], posterior[j]);
+      // A word that comes from nothing should also be one that nothing comes from in the other direction.
+      const auto claims = pair.sums(direction == kToTarget ? kToSource : kToTarget).posterior();
+      for (std::size_t j = 0; j < generated.size(); ++j) {
+        float unclaimed = 1;
+        for (std::size_t k = j; k < claims.size(); k += generated.size()) unclaimed *= 1 - claims[k];
+        add_count(words_[direction].null_counts[generated[j]], posterior[j] * (own + shared * unclaimed));
+      }
     }
   }
 
@@ -249,22 +254,27 @@ LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, f
   return all;
 }
 
-std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextView bitext, unsigned n_threads,
-                                          const Progress& progress) {
+std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextView bitext, float confidence,
+                                          unsigned n_threads, const Progress& progress) {
   const std::size_t n_blocks = (bitext.n_sentences() + kBlock - 1) / kBlock;
   std::array<std::vector<LinksBuffer>, 2> parts{std::vector<LinksBuffer>(n_blocks), std::vector<LinksBuffer>(n_blocks)};
   for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t block) {
     for (const auto direction : kBothDirections) {
       auto& part = parts[direction][block];
       const std::size_t n_words = !pair ? 0 : direction == kToTarget ? pair->n_target() : pair->n_source();
+      const std::size_t n_states = !pair ? 0 : direction == kToTarget ? pair->n_source() : pair->n_target();
       for (std::size_t word = 0; word < n_words; ++word) {
-        const auto& sums = pair->sums(direction);
-        const std::size_t n_states = direction == kToTarget ? pair->n_source() : pair->n_target();
-        const auto row = sums.posterior().subspan(word * n_states, n_states);
-        const auto best = std::max_element(row.begin(), row.end());
-        if (*best <= sums.null_posterior()[word]) continue;
-        const auto state = static_cast<std::size_t>(best - row.begin());
-        part.points.push_back(direction == kToTarget ? link(state, word) : link(word, state));
+        float best = -1;
+        Link chosen{};
+        for (std::size_t state = 0; state < n_states; ++state) {
+          const std::size_t i = direction == kToTarget ? state : word, j = direction == kToTarget ? word : state;
+          const float mean = (pair->to_target(i, j) + pair->to_source(i, j)) / 2;
+          if (mean > best) {
+            best = mean;
+            chosen = link(i, j);
+          }
+        }
+        if (best >= confidence) part.points.push_back(chosen);
       }
       part.end_sentence();
     }

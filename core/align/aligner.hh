@@ -34,8 +34,9 @@ struct LinkPosteriors {
 LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, float threshold, unsigned n_threads,
                                const Progress& progress);
 
-// By Direction, the likeliest origin of each generated word; none for a word that most likely comes from nothing.
-std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextView bitext, unsigned n_threads,
-                                          const Progress& progress);
+// By Direction, the origin of each generated word with the highest mean of both posteriors; none if that is below
+// `confidence`.
+std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextView bitext, float confidence,
+                                          unsigned n_threads, const Progress& progress);
 
 }  // namespace hyperbaton

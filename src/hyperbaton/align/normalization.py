@@ -7,7 +7,6 @@ et al. 2013, section 4.1); they then have no links.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +28,7 @@ class Normalization:
 
     lowercase: bool = True
     stem: int = 0
-    drop: Collection[str] = frozenset()
+    drop: frozenset[str] = frozenset()
 
     def apply(self, text: Text, vocabulary: Vocabulary | None = None) -> tuple[Text, npt.NDArray[np.int64]]:
         """The text with its words changed, and the position in its old sentence of each word that is left.
@@ -38,9 +37,7 @@ class Normalization:
         """
         words = text.vocabulary.words()
         forms = [word.lower() if self.lowercase else word for word in words]
-        keep = np.array(
-            [word not in self.drop and form not in self.drop for word, form in zip(words, forms, strict=True)], bool
-        )
+        keep = np.array([not {word, form} & self.drop for word, form in zip(words, forms, strict=True)], bool)
         if self.stem:
             forms = [form[: self.stem] for form in forms]
         if vocabulary is None:

@@ -21,13 +21,14 @@ each likelihood with the expected counts a and b. Training by agreement maximise
 approximated as in the paper by products of posteriors, link by link, as counts of both models: a·b. The product never
 counts a second link of a word, since the other direction gives that word one origin only, so function words lose all
 links. A share ε of the own posterior, `freedom`, keeps them: the counts are a·(ε + (1-ε)·b) and b·(ε + (1-ε)·a). ε = 0
-is the paper's, ε = 1 trains each direction alone by plain EM. Jumps and words that come from nothing are always counted
-by each direction's own posteriors. Only with ε = 1 and λ = 0 does the likelihood never decrease from one iteration of a
+is the paper's, ε = 1 trains each direction alone by plain EM. A word that comes from nothing counts in the same way,
+with the probability that the other direction takes no word from it in the place of b. Jumps are always counted by each
+direction's own posteriors. Only with ε = 1 and λ = 0 does the likelihood never decrease from one iteration of a
 model to the next; otherwise it is reported but is not what is maximised.
 
-**Links**. For each direction, a word is linked to its likeliest origin by posterior, if that is likelier than nothing;
-the two directions are then joined (`symmetrization`). Or `threshold` keeps every link whose mean posterior √(a·b)
-reaches it.
+**Links**. For each direction, a word is linked to the origin with the highest mean posterior (a + b) / 2, if that
+reaches `confidence`; the two directions are then joined (`symmetrization`). Or `threshold` keeps every link whose mean
+posterior reaches it.
 
 Nothing here is random, and the number of threads does not change a single link.
 """
@@ -97,15 +98,16 @@ class Aligner(WordAligner):
     'book'
     """
 
-    model1_iterations: int = option(4, "iterations of IBM model 1", minimum=0)
-    hmm_iterations: int = option(4, "iterations of the hidden Markov model", minimum=0)
+    model1_iterations: int = option(5, "iterations of IBM model 1", minimum=0)
+    hmm_iterations: int = option(5, "iterations of the hidden Markov model", minimum=0)
     freedom: float = option(
         0.1, "what a direction keeps of its own opinion: 0 full agreement, 1 none", minimum=0, maximum=1
     )
-    prior: float = option(1.0, "weight of word frequencies in a word's translations", minimum=0)
-    null_probability: float = option(0.2, "probability of a word that comes from nothing", minimum=0.001, maximum=0.999)
+    prior: float = option(10.0, "weight of word frequencies in a word's translations", minimum=0)
+    null_probability: float = option(0.3, "probability of a word that comes from nothing", minimum=0.001, maximum=0.999)
+    confidence: float = option(0.3, "least mean posterior of a word's link in one direction", minimum=0, maximum=1)
     threshold: float | None = option(
-        None, "keep links of at least this mean posterior, in place of joining directions", minimum=0, maximum=1
+        None, "keep all links of at least this mean posterior, in place of joining directions", minimum=0, maximum=1
     )
     max_length: int = option(1000, "longer sentences are not learned from and get no links", minimum=1, maximum=5000)
 
@@ -144,12 +146,14 @@ class Aligner(WordAligner):
         if self.threshold is None:
             return super().align(bitext, threads=threads, progress=progress)
         found = self.posteriors(bitext, self.threshold, threads=threads, progress=progress)
-        sure = np.sqrt(found.values.prod(axis=1)) >= self.threshold
+        sure = found.values.mean(axis=1) >= self.threshold
         kept = np.concatenate([[0], np.cumsum(sure)])
         return Links(found.links.points[sure], kept[found.links.offsets])
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
-        to_target, to_source = self._fitted().model_.directed_links(*_columns(bitext), threads, progress)
+        to_target, to_source = self._fitted().model_.directed_links(
+            *_columns(bitext), self.confidence, threads, progress
+        )
         return Links(*to_source), Links(*to_target)
 
     def posteriors(
