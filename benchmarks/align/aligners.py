@@ -52,10 +52,15 @@ class Task:
         return files, len(gold)
 
 
-TASKS = [
-    Task("ja-en", "kyoto-ja-en", "gold-links/ja-en-kftt", ("ja", "en"), "gold.links", None),
-    Task("zh-en", "twlaw-zh-en", "gold-links/zh-en-tsinghua", ("zh", "en"), "gold.sure.links", "gold.possible.links"),
-]
+TASKS = {
+    task.name: task
+    for task in (
+        Task("ja-en", "kyoto-ja-en", "gold-links/ja-en-kftt", ("ja", "en"), "gold.links", None),
+        Task(
+            "zh-en", "twlaw-zh-en", "gold-links/zh-en-tsinghua", ("zh", "en"), "gold.sure.links", "gold.possible.links"
+        ),
+    )
+}
 
 
 def lines(path: Path) -> Iterator[bytes]:
@@ -80,6 +85,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--pairs", type=int, help="training pairs to use; all if not given")
     parser.add_argument("--speed", type=int, nargs="+", help="measure time and memory on so many pairs of kyoto-ja-en")
+    parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     parser.add_argument("--aligners", nargs="+", default=["hmm", "eflomal"])
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
@@ -94,7 +100,7 @@ def main() -> None:
 def measure_speed(options: argparse.Namespace, folder: Path) -> None:
     print("pairs\t" + "\t".join(f"{aligner} s\t{aligner} MiB" for aligner in options.aligners))
     for n in options.speed:
-        (source, target), _ = TASKS[0].write(options.data, folder, n)
+        (source, target), _ = TASKS["ja-en"].write(options.data, folder, n)
         row = [str(n)]
         for aligner in options.aligners:
             seconds, mib = run(aligner, source, target, str(folder / "links"), options.threads)
@@ -104,7 +110,7 @@ def measure_speed(options: argparse.Namespace, folder: Path) -> None:
 
 def measure_quality(options: argparse.Namespace, folder: Path) -> None:
     print("task\taligner\tAER\tprecision\trecall\tseconds\tMiB")
-    for task in TASKS:
+    for task in (TASKS[name] for name in options.tasks):
         (source, target), n_gold = task.write(options.data, folder, options.pairs)
         sure = read_links(options.data / task.gold / task.sure)
         possible = None if task.possible is None else read_links(options.data / task.gold / task.possible)

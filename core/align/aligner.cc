@@ -9,7 +9,8 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kBlock = 128;  // sentence pairs to one piece of work
+constexpr std::size_t kBlock = 128;   // sentence pairs to one piece of work
+constexpr float kNegligible = 1e-5f;  // posteriors below this are not worth an addition
 constexpr std::array kBothDirections{kToTarget, kToSource};
 
 // One direction's generated words: how often each occurs, and what is counted about it.
@@ -128,6 +129,7 @@ class Trainer {
     for (std::size_t i = 0; i < source.size(); ++i)
       for (std::size_t j = 0; j < target.size(); ++j) {
         const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
+        if (std::max(to_target, to_source) < kNegligible) continue;
         auto& count = pair.entries()[i * target.size() + j]->count;
         add(count[kToTarget], to_target * (own + shared * to_source) * words_[kToTarget].units_per_count[target[j]]);
         add(count[kToSource], to_source * (own + shared * to_target) * words_[kToSource].units_per_count[source[i]]);

@@ -58,7 +58,7 @@ class Partners {
 }  // namespace
 
 LexicalTable::Entry& LexicalTable::insert(std::span<Entry> row, WordId target) {
-  std::size_t at = place(target, row.size());
+  std::size_t at = place(hash(target), row.size());
   while (row[at].target != kUnknownWord) at = at + 1 == row.size() ? 0 : at + 1;
   row[at].target = target;
   return row[at];

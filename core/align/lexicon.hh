@@ -53,21 +53,23 @@ class LexicalTable {
   }
   std::span<const Entry> row(WordId source) const { return const_cast<LexicalTable*>(this)->row(source); }
 
+  // A word's hash, for find and prefetch: a sentence's words are looked up in many rows.
+  static std::uint32_t hash(WordId target) { return static_cast<std::uint32_t>(mix(target) >> 32); }
   // The record of a pair in the row of its source word; null if there is none, as for kUnknownWord.
-  static const Entry* find(std::span<const Entry> row, WordId target) {
+  static const Entry* find(std::span<const Entry> row, WordId target, std::uint32_t hash) {
     if (row.empty()) return nullptr;
-    for (std::size_t at = place(target, row.size());; at = at + 1 == row.size() ? 0 : at + 1) {
+    for (std::size_t at = place(hash, row.size());; at = at + 1 == row.size() ? 0 : at + 1) {
       if (row[at].target == kUnknownWord) return nullptr;
       if (row[at].target == target) return &row[at];
     }
   }
-  static void prefetch(std::span<const Entry> row, WordId target) {
-    if (!row.empty()) __builtin_prefetch(&row[place(target, row.size())]);
+  static void prefetch(std::span<const Entry> row, std::uint32_t hash) {
+    if (!row.empty()) __builtin_prefetch(&row[place(hash, row.size())]);
   }
 
  private:
-  static std::size_t place(WordId target, std::size_t size) {
-    return static_cast<std::size_t>(((mix(target) >> 32) * static_cast<std::uint64_t>(size)) >> 32);
+  static std::size_t place(std::uint32_t hash, std::size_t size) {
+    return static_cast<std::size_t>((static_cast<std::uint64_t>(hash) * size) >> 32);
   }
   // Room for n records: a quarter stays free, so that a search is short.
   static std::int64_t room(std::size_t n) { return n == 0 ? 0 : static_cast<std::int64_t>(n + n / 3 + 1); }

@@ -21,8 +21,10 @@ void PairPosteriors::look_up(const LexicalTable& lexicon, std::span<const WordId
   // The table does not fit the caches: ask for the records of a row while working on the one before.
   const auto prefetch = [&](std::size_t i) {
     const auto row = row_of(i);
-    for (const auto word : target) LexicalTable::prefetch(row, word);
+    for (const auto hash : hashes_) LexicalTable::prefetch(row, hash);
   };
+  hashes_.clear();
+  for (const auto word : target) hashes_.push_back(LexicalTable::hash(word));
   entries_.resize(n_ * m_);
   for (auto& emission : emissions_) emission.resize(n_ * m_);
   prefetch(0);
@@ -30,7 +32,7 @@ void PairPosteriors::look_up(const LexicalTable& lexicon, std::span<const WordId
     if (i + 1 < n_) prefetch(i + 1);
     const auto row = row_of(i);
     for (std::size_t j = 0; j < m_; ++j) {
-      const auto* entry = entries_[i * m_ + j] = LexicalTable::find(row, target[j]);
+      const auto* entry = entries_[i * m_ + j] = LexicalTable::find(row, target[j], hashes_[j]);
       emissions_[kToTarget][j * n_ + i] = entry ? listed(entry->probability[kToTarget]) : kUnlisted;
       emissions_[kToSource][i * m_ + j] = entry ? listed(entry->probability[kToSource]) : kUnlisted;
     }

@@ -46,6 +46,7 @@ class PairPosteriors {
   void look_up(const LexicalTable& lexicon, std::span<const WordId> source, std::span<const WordId> target);
 
   std::size_t n_ = 0, m_ = 0;
+  std::vector<std::uint32_t> hashes_;
   std::vector<const LexicalTable::Entry*> entries_;
   std::array<std::vector<float>, 2> emissions_, nulls_;
   std::array<ForwardBackward, 2> sums_;

@@ -85,7 +85,7 @@ def test_finds_the_words_of_a_toy_language() -> None:
         for i, j in points:
             same = bitext.source[s][i][1:] == bitext.target[s][j][1:]
             right, wrong = right + same, wrong + (not same)
-    assert right > 0.97 * sum(map(len, truth))
+    assert right > 0.93 * sum(map(len, truth))
     assert wrong < 0.01 * right
 
 

@@ -7,6 +7,7 @@ differ a little from run to run, and it learns and links in one go, so there is 
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -49,7 +50,10 @@ class Eflomal(WordAligner):
             command = [program, "-s", str(folder / "source"), "-t", str(folder / "target")]
             command += ["-f", str(to_target), "-r", str(to_source)]
             done = subprocess.run(
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={"OMP_NUM_THREADS": str(threads)}
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=os.environ | {"OMP_NUM_THREADS": str(threads)},
             )
             if done.returncode != 0 or not to_target.exists() or not to_source.exists():
                 said = done.stdout.decode("utf-8", "replace").strip().splitlines()
