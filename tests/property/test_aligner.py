@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.oracles.alignment import JumpModel, N, posteriors
 
 from hyperbaton.align import Aligner, align
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.corpus import Bitext
 
 sentence = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4).map(" ".join)
@@ -131,3 +131,5 @@ def test_faults_are_told() -> None:
         align(Bitext.of(["a"], ["b"]), "hmn")
     with pytest.raises(OptionError, match=r"aligner 'hmm': .*iterations"):
         align(Bitext.of(["a"], ["b"]), iterations=3)
+    with pytest.raises(Cancelled):
+        align(Bitext.of(["a"], ["b"]), progress=lambda done, total: False)

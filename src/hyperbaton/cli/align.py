@@ -33,7 +33,8 @@ def align(
     """Link the words of a bitext.
 
     One line of links i-j (source and target position, from 0) for each sentence pair; an empty line where a side is
-    empty or longer than --max-length. The links do not depend on the number of threads.
+    empty or longer than --max-length. The links do not depend on the number of threads. With --model, only
+    --symmetrization, --confidence and --threshold count; everything else is as it was in training.
 
     Examples:
 
@@ -52,7 +53,9 @@ def align(
     with Bars(quiet) as bars:
         if model is not None:
             chosen = Aligner.load(model)
-            chosen.symmetrization, chosen.threshold = options.symmetrization, options.threshold
+            # How links are chosen is no part of what was learned.
+            chosen.symmetrization = options.symmetrization
+            chosen.confidence, chosen.threshold = options.confidence, options.threshold
         elif aligner == "hmm":
             chosen = options.fit(bitext, threads=n, progress=bars.stage("learn"))
         else:
