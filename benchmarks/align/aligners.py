@@ -7,7 +7,8 @@
 DATA is the corpora folder, with kyoto-ja-en, twlaw-zh-en and gold-links in it. Error rates are of gold sentences that
 were put before the training text, as an aligner without a saved model must see what it links. Each measured run is a
 process of its own, reading text and writing links. eflomal takes part where eflomal-align is installed (pip install
-'hyperbaton[eflomal]'). Times are wall-clock times: compare the ratios of one run.
+'hyperbaton[eflomal]'). Times are wall-clock times, and processor times in
+brackets, which other work on the machine disturbs less; compare the ratios of one run.
 """
 
 from __future__ import annotations
@@ -68,8 +69,20 @@ def lines(path: Path) -> Iterator[bytes]:
         yield from file
 
 
-def run(aligner: str, source: str, target: str, links: str, threads: int) -> tuple[float, float]:
-    """Align in another process; returns seconds and peak MiB of the largest process it started."""
+@dataclass(frozen=True)
+class Cost:
+    """What a run took: wall-clock and processor seconds, and peak MiB of the largest process it started."""
+
+    seconds: float
+    cpu_seconds: float
+    mib: float
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.1f} ({self.cpu_seconds:.1f})\t{self.mib:.0f}"
+
+
+def run(aligner: str, source: str, target: str, links: str, threads: int) -> Cost:
+    """Align in another process."""
     program = [sys.executable, "-c", "from hyperbaton.cli import main; main()", "align", source, target, "-o", links]
     program += ["--aligner", aligner, "--threads", str(threads), "--quiet"]
     start = time.perf_counter()
@@ -77,7 +90,7 @@ def run(aligner: str, source: str, target: str, links: str, threads: int) -> tup
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         raise SystemExit(f"{aligner} failed")
-    return time.perf_counter() - start, usage.ru_maxrss / 1024
+    return Cost(time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def main() -> None:
@@ -98,28 +111,27 @@ def main() -> None:
 
 
 def measure_speed(options: argparse.Namespace, folder: Path) -> None:
-    print("pairs\t" + "\t".join(f"{aligner} s\t{aligner} MiB" for aligner in options.aligners))
+    print("pairs\t" + "\t".join(f"{aligner} s (cpu)\t{aligner} MiB" for aligner in options.aligners))
     for n in options.speed:
         (source, target), _ = TASKS["ja-en"].write(options.data, folder, n)
         row = [str(n)]
         for aligner in options.aligners:
-            seconds, mib = run(aligner, source, target, str(folder / "links"), options.threads)
-            row += [f"{seconds:.1f}", f"{mib:.0f}"]
+            row.append(str(run(aligner, source, target, str(folder / "links"), options.threads)))
         print("\t".join(row), flush=True)
 
 
 def measure_quality(options: argparse.Namespace, folder: Path) -> None:
-    print("task\taligner\tAER\tprecision\trecall\tseconds\tMiB")
+    print("task\taligner\tAER\tprecision\trecall\tseconds (cpu)\tMiB")
     for task in (TASKS[name] for name in options.tasks):
         (source, target), n_gold = task.write(options.data, folder, options.pairs)
         sure = read_links(options.data / task.gold / task.sure)
         possible = None if task.possible is None else read_links(options.data / task.gold / task.possible)
         for aligner in options.aligners:
             links = folder / f"{aligner}.links"
-            seconds, mib = run(aligner, source, target, str(links), options.threads)
+            cost = run(aligner, source, target, str(links), options.threads)
             scores = evaluate_links(read_links(links).select(np.arange(n_gold)), sure, possible)
             quality = f"{scores.aer:.4f}\t{scores.precision:.4f}\t{scores.recall:.4f}"
-            print(f"{task.name}\t{aligner}\t{quality}\t{seconds:.1f}\t{mib:.0f}", flush=True)
+            print(f"{task.name}\t{aligner}\t{quality}\t{cost}", flush=True)
 
 
 if __name__ == "__main__":
