@@ -47,7 +47,7 @@ class Mmr(Learner):
     degree: int = option(2, "degree of the polynomial kernel", minimum=1)
     output_kernel: str = option("identity", "kernel between classes: identity, or rows like '1 .5; .5 1'")
     max_passes: int = option(1000, "passes over the active rows at most", minimum=1)
-    tolerance: float = option(1e-3, "largest violation of the optimality conditions", minimum=0)
+    tolerance: float = option(0.01, "largest violation of the optimality conditions", minimum=0)
     cache: int = option(256, "MiB of kernel columns kept", minimum=0)
 
     def _trainer(self, training: Training) -> _core.Trainer:
