@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,12 @@ def measure(data: Data, threads: int, max_seconds: float, only: str = "") -> Res
             if only not in contender.name:
                 continue
             command = [sys.executable, "-m", "benchmarks.learn.worker", folder, contender.name]
-            done = subprocess.run([*command, str(threads), str(max_seconds)], stdout=subprocess.PIPE, check=False)
+            done = subprocess.run(
+                [*command, str(threads), str(max_seconds)],
+                stdout=subprocess.PIPE,
+                env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+                check=False,
+            )
             lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
             results += lines
             best = min((line["error"] for line in lines), default=float("nan"))

@@ -5,6 +5,7 @@
 // that always fires with value 1 (the constant), whose id follows all others.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -88,9 +89,8 @@ class Rows {
 
  private:
   std::size_t shard_of(std::size_t i) const {
-    std::size_t s = 0;
-    while (i >= begins_[s + 1]) ++s;
-    return s;
+    if (shards_.size() == 1) return 0;
+    return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), i) - begins_.begin()) - 1;
   }
   Row row(const Shard& shard, std::size_t i) const {
     const std::size_t from = static_cast<std::size_t>(shard.starts[i]),

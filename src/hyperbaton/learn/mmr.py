@@ -22,7 +22,7 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.learn._learner import Learner, Training
 from hyperbaton.learn._matrices import kernel_matrix
 from hyperbaton.learn._models import n_threads
-from hyperbaton.learn._rows import Block, RowsLike, as_blocks, core_rows, split_rows
+from hyperbaton.learn._rows import Block, core_rows, split_rows
 
 Array = npt.NDArray[Any]
 
@@ -83,11 +83,11 @@ class Mmr(Learner):
         output = kernel_matrix(self.output_kernel, training.n_classes)
         self.coefficients_ = np.ascontiguousarray(alpha[used, None] * output[training.labels[used]])
 
-    def _scores(self, rows: RowsLike) -> Array:
+    def _scores(self, blocks: list[Block]) -> Array:
         if self.kernel == "linear":
-            return super()._scores(rows)
+            return super()._scores(blocks)
         return _core.score_kernel(
-            self._core_rows(as_blocks(rows)),
+            self._core_rows(blocks),
             self._core_rows(self.support_),
             self.coefficients_,
             kernel=self._kernel(),
