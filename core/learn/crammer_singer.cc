@@ -60,6 +60,7 @@ class CrammerSinger {
     double worst = 0;
     std::size_t n_kept = 0;
     for (std::size_t t = 0; t < active_.size(); ++t) {
+      prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(active_), t, alpha_.data(), n_);
       const std::uint32_t i = active_[t];
       const std::size_t y = problem_.label(i);
       const Row row = problem_.rows[i];

@@ -78,6 +78,13 @@ double sum_over_rows(std::size_t n_rows, unsigned n_threads, const std::function
   return total;
 }
 
+std::vector<double> squared_columns(const Rows& rows) {
+  std::vector<double> sums(rows.width(), 0.0);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].visit([&](FeatureId f, double value) { sums[static_cast<std::size_t>(f)] += value * value; });
+  return sums;
+}
+
 double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads) {
   std::vector<double> sums((a.size() + kVectorBlock - 1) / kVectorBlock);
   parallel_blocks(a.size(), kVectorBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {

@@ -32,6 +32,9 @@ std::vector<double> score_rows(const Rows& rows, std::span<const double> weights
 // Σ_i of a value of each row, added in a fixed order.
 double sum_over_rows(std::size_t n_rows, unsigned n_threads, const std::function<double(std::size_t)>& value);
 
+// Σ_i x_if² of every feature.
+std::vector<double> squared_columns(const Rows& rows);
+
 double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads);
 // y += factor · x
 void add_scaled(double factor, std::span<const double> x, std::span<double> y, unsigned n_threads);
