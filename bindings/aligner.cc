@@ -56,9 +56,8 @@ HYPERBATON_BINDINGS(aligner) {
       .def(
           "__init__",
           [](AlignmentModel* self, const Offsets& starts, const Words& targets, const Array2<float>& probabilities,
-             const Array<float>& null_to_target, const Array<float>& null_to_source,
-             const Array<float>& jumps_to_target, const Array<float>& jumps_to_source, float null_probability,
-             int max_length) {
+             const Array<float>& null_to_target, const Array<float>& null_to_source, const Array<float>& jumps_to_target,
+             const Array<float>& jumps_to_source, float null_probability, int max_length) {
             new (self)
                 AlignmentModel{LexicalTable(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
                                {copy(null_to_target), copy(null_to_source)},
@@ -111,8 +110,8 @@ HYPERBATON_BINDINGS(aligner) {
             return nb::make_tuple(to_numpy(std::move(found.links.points)), to_numpy(std::move(found.links.offsets)),
                                   to_numpy(std::move(found.values), 2));
           },
-          "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, "threshold"_a, "n_threads"_a,
-          "progress"_a.none(), "Points, sentence offsets, and both posteriors of each point.");
+          "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, "threshold"_a, "n_threads"_a, "progress"_a.none(),
+          "Points, sentence offsets, and both posteriors of each point.");
 
   m.def(
       "train_aligner",
@@ -130,9 +129,9 @@ HYPERBATON_BINDINGS(aligner) {
         }
         return nb::make_tuple(nb::cast(std::move(trained->model)), to_numpy(std::move(trained->logprobs)));
       },
-      "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, nb::kw_only(), "n_source_words"_a,
-      "n_target_words"_a, "model1_iterations"_a, "hmm_iterations"_a, "null_probability"_a, "prior"_a, "freedom"_a,
-      "max_length"_a, "n_threads"_a, "progress"_a.none(), "The model, and log-probabilities before each iteration.");
+      "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a,
+      "model1_iterations"_a, "hmm_iterations"_a, "null_probability"_a, "prior"_a, "freedom"_a, "max_length"_a,
+      "n_threads"_a, "progress"_a.none(), "The model, and log-probabilities before each iteration.");
 }
 
 }  // namespace hyperbaton::bindings

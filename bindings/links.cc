@@ -52,8 +52,7 @@ HYPERBATON_BINDINGS(links) {
   nb::class_<GizaReader> giza(m, "GizaReader", "Reads GIZA++ A3 files.");
   giza.def(
       "__init__",
-      [](GizaReader* self, const MaybeOffsets& source_offsets, const MaybeOffsets& target_offsets,
-         bool generates_target) {
+      [](GizaReader* self, const MaybeOffsets& source_offsets, const MaybeOffsets& target_offsets, bool generates_target) {
         new (self) GizaReader(lengths(source_offsets), lengths(target_offsets), generates_target);
       },
       "source_offsets"_a.none(), "target_offsets"_a.none(), "generates_target"_a, nb::keep_alive<1, 2>(),
@@ -62,8 +61,7 @@ HYPERBATON_BINDINGS(links) {
 
   m.def(
       "format_links",
-      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets,
-         const Array<std::int64_t>& sentences) {
+      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, const Array<std::int64_t>& sentences) {
         std::string text;
         {
           const nb::gil_scoped_release release;

@@ -57,9 +57,7 @@ TASKS = {
     task.name: task
     for task in (
         Task("ja-en", "kyoto-ja-en", "gold-links/ja-en-kftt", ("ja", "en"), "gold.links", None),
-        Task(
-            "zh-en", "twlaw-zh-en", "gold-links/zh-en-tsinghua", ("zh", "en"), "gold.sure.links", "gold.possible.links"
-        ),
+        Task("zh-en", "twlaw-zh-en", "gold-links/zh-en-tsinghua", ("zh", "en"), "gold.sure.links", "gold.possible.links"),
     )
 }
 

@@ -16,11 +16,11 @@ import os
 from pathlib import Path
 
 import numpy as np
+
 from benchmarks.learn.clusters import against_perceptron, cost_by_size
 from benchmarks.learn.compare import measure, summarise
 from benchmarks.learn.data import Data, from_bitext, generate
 from benchmarks.learn.figures import active_sets, training_times
-
 from hyperbaton.corpus.bitext import Bitext
 
 
@@ -73,9 +73,7 @@ def main() -> None:
     else:
         args.output.mkdir(parents=True, exist_ok=True)
         results = {
-            "active": {
-                str(e): s.tolist() for e, s in active_sets(read_data(args), args.output / "active-set.svg").items()
-            },
+            "active": {str(e): s.tolist() for e, s in active_sets(read_data(args), args.output / "active-set.svg").items()},
             "seconds": training_times(args.generate // 5, args.output / "training-time.svg"),
         }
         for label, seconds in results["seconds"].items():

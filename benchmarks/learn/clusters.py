@@ -6,8 +6,8 @@ import time
 import warnings
 
 import numpy as np
-from benchmarks.learn.data import Data, generate
 
+from benchmarks.learn.data import Data, generate
 from hyperbaton.learn import learners
 
 

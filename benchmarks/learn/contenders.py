@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from benchmarks.learn.data import Data
 from scipy import sparse
 
+from benchmarks.learn.data import Data
 from hyperbaton.learn import LinearModel, learners
 
 # Takes training data, effort and threads; returns weights of shape (n_features + 1, n_classes).
@@ -101,9 +101,7 @@ def contenders() -> list[Contender]:
         _ours("psl", label="psl averaged", average=True),
         _ours("extragradient"),
         _ours("ordinal"),
-        _theirs(
-            "LogisticRegression lbfgs", lambda e, n: LogisticRegression(max_iter=2**e, tol=1e-9, **plain), "logistic"
-        ),
+        _theirs("LogisticRegression lbfgs", lambda e, n: LogisticRegression(max_iter=2**e, tol=1e-9, **plain), "logistic"),
         _theirs(
             "LogisticRegression saga",
             lambda e, n: LogisticRegression(solver="saga", max_iter=2**e, tol=1e-9, random_state=0, **plain),

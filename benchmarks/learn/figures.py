@@ -9,9 +9,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 import numpy as np
-from benchmarks.learn.data import Data, generate
 from matplotlib import pyplot as plt
 
+from benchmarks.learn.data import Data, generate
 from hyperbaton.learn import learners
 
 
@@ -41,9 +41,7 @@ RACERS = {
 }
 
 
-def seconds_to_training_error(
-    name: str, options: dict[str, float], data: Data, error: float, max_seconds: float
-) -> float:
+def seconds_to_training_error(name: str, options: dict[str, float], data: Data, error: float, max_seconds: float) -> float:
     """Seconds of the cheapest fit that reaches the error on its own rows; NaN if none does in time."""
     for effort in range(14):
         learner = learners[name](max_passes=2**effort, threads=1, **options)

@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from benchmarks.learn.contenders import contenders, held_out_error
 from benchmarks.learn.data import Data
-
 from hyperbaton import _core
 from hyperbaton.learn._matrices import delta_matrix
 from hyperbaton.learn._rows import core_rows

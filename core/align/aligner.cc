@@ -46,8 +46,7 @@ class Trainer {
         n_threads_(n_threads),
         progress_(progress),
         use_(usable(bitext, options.max_length)),
-        words_{GeneratedWords(bitext.target, n_target_words, use_),
-               GeneratedWords(bitext.source, n_source_words, use_)},
+        words_{GeneratedWords(bitext.target, n_target_words, use_), GeneratedWords(bitext.source, n_source_words, use_)},
         model_{LexicalTable(bitext, n_source_words, n_target_words, use_, n_threads),
                {},
                {Jumps(options.max_length), Jumps(options.max_length)},
@@ -82,8 +81,7 @@ class Trainer {
   static std::vector<std::uint8_t> usable(BitextView bitext, int max_length) {
     const auto fits = [&](std::size_t length) { return length > 0 && length <= static_cast<std::size_t>(max_length); };
     std::vector<std::uint8_t> use(bitext.n_sentences());
-    for (std::size_t s = 0; s < use.size(); ++s)
-      use[s] = fits(bitext.source[s].size()) && fits(bitext.target[s].size());
+    for (std::size_t s = 0; s < use.size(); ++s) use[s] = fits(bitext.source[s].size()) && fits(bitext.target[s].size());
     return use;
   }
 

@@ -88,8 +88,8 @@ double ForwardBackward::forward(const Observation& seen, const Jumps& jumps, flo
   const float* final_place = place_.data() + at(m) * at(n + 1);
   end_ = 0;
   for (int place = 0; place <= n; ++place)
-    end_ += static_cast<double>(final_place[place]) * totals_[at(place)] *
-            jumps.last()[place == 0 ? n : n - place + 1] * (1 - null_probability);
+    end_ += static_cast<double>(final_place[place]) * totals_[at(place)] * jumps.last()[place == 0 ? n : n - place + 1] *
+            (1 - null_probability);
   return logprob + std::log(end_);
 }
 

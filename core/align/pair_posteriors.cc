@@ -13,8 +13,7 @@ float listed(float probability) { return std::max(probability, kSmallest); }
 
 }  // namespace
 
-void PairPosteriors::look_up(const LexicalTable& lexicon, std::span<const WordId> source,
-                             std::span<const WordId> target) {
+void PairPosteriors::look_up(const LexicalTable& lexicon, std::span<const WordId> source, std::span<const WordId> target) {
   const auto row_of = [&](std::size_t i) {
     return source[i] == kUnknownWord ? std::span<const LexicalTable::Entry>() : lexicon.row(source[i]);
   };

@@ -19,8 +19,7 @@ struct AlignmentModel {
 
   // Empty and overlong sentences are left alone.
   bool fits(std::span<const WordId> source, std::span<const WordId> target) const {
-    return !source.empty() && !target.empty() &&
-           source.size() <= static_cast<std::size_t>(jumps[kToTarget].max_states()) &&
+    return !source.empty() && !target.empty() && source.size() <= static_cast<std::size_t>(jumps[kToTarget].max_states()) &&
            target.size() <= static_cast<std::size_t>(jumps[kToSource].max_states());
   }
 };

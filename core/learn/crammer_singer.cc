@@ -45,8 +45,8 @@ class CrammerSinger {
       }
     }
     std::vector<double> ignored(weights_.size());
-    const double loss = loss_and_gradient(problem_.rows, {n_, 0}, weights_.data(), margin_loss(problem_, delta_),
-                                          ignored, problem_.n_threads);
+    const double loss = loss_and_gradient(problem_.rows, {n_, 0}, weights_.data(), margin_loss(problem_, delta_), ignored,
+                                          problem_.n_threads);
     fit.history["gap"] = {dot(weights_, weights_, problem_.n_threads) / 2 + options_.cost * loss + dual_};
     fit.weights = std::move(weights_);
     return fit;

@@ -75,8 +75,7 @@ class DualEg {
     std::size_t n_kept = 0;
     for (std::size_t t = 0; t < active_.size(); ++t) {
       if (t % kReportRows == 0) problem_.report(pass, options_.max_passes);
-      prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(active_), t, log_alpha_.data(),
-                      n_);
+      prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(active_), t, log_alpha_.data(), n_);
       const std::uint32_t i = active_[t];
       const Row row = problem_.rows[i];
       score_row(row, weights_.data(), scores_);

@@ -75,11 +75,7 @@ class Minimizer {
  public:
   Minimizer(const Smooth& function, Vector curvature, const MinimizeOptions& options, unsigned n_threads,
             const Progress& progress)
-      : function_(function),
-        inverse_(std::move(curvature)),
-        options_(options),
-        n_threads_(n_threads),
-        progress_(progress) {
+      : function_(function), inverse_(std::move(curvature)), options_(options), n_threads_(n_threads), progress_(progress) {
     for (double& one : inverse_) one = 1 / one;
   }
 

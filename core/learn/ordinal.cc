@@ -58,8 +58,8 @@ Trainer ordinal_trainer(const OrdinalOptions& options) {
     std::vector<double> curvature = squared_columns(problem.rows);
     curvature.resize(width + n - 1, static_cast<double>(problem.rows.size()));
     for (double& one : curvature) one += 1 / options.variance;
-    Minimum minimum = minimize(function, std::vector<double>(width + n - 1, 0.0), std::move(curvature),
-                               options.minimize, problem.n_threads, problem.progress);
+    Minimum minimum = minimize(function, std::vector<double>(width + n - 1, 0.0), std::move(curvature), options.minimize,
+                               problem.n_threads, problem.progress);
     Fit fit;
     fit.weights.resize(width * n);
     for (std::size_t f = 0; f < width; ++f)

@@ -93,8 +93,7 @@ class Rows {
     return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), i) - begins_.begin()) - 1;
   }
   Row row(const Shard& shard, std::size_t i) const {
-    const std::size_t from = static_cast<std::size_t>(shard.starts[i]),
-                      to = static_cast<std::size_t>(shard.starts[i + 1]);
+    const std::size_t from = static_cast<std::size_t>(shard.starts[i]), to = static_cast<std::size_t>(shard.starts[i + 1]);
     Row row{shard.indices.subspan(from, to - from), shard.values == nullptr ? nullptr : shard.values + from, 1.0,
             options_.constant ? static_cast<FeatureId>(n_features_) : kNoConstant};
     if (options_.unit_length) row.scale = unit_scale(row);

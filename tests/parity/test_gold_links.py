@@ -26,9 +26,7 @@ DATA = Path(os.environ.get("HYPERBATON_DATA", ROOT.parent / "shared" / "data"))
         ("zh-en-tsinghua", "twlaw-zh-en", ("zh", "en"), ("gold.sure.links", "gold.possible.links"), 0.34),
     ],
 )
-def test_error_rate(
-    gold: str, train: str, languages: tuple[str, str], names: tuple[str, str | None], worst: float
-) -> None:
+def test_error_rate(gold: str, train: str, languages: tuple[str, str], names: tuple[str, str | None], worst: float) -> None:
     folder = DATA / "gold-links" / gold
     texts = []
     for language in languages:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.oracles.alignment import JumpModel, N, posteriors
 
 from hyperbaton.align import Aligner, align
 from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.corpus import Bitext
+from tests.oracles.alignment import JumpModel, N, posteriors
 
 sentence = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4).map(" ".join)
 corpora = st.lists(st.tuples(sentence, sentence), min_size=1, max_size=8)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.oracles.symmetrization import joined
 
 from hyperbaton.align import evaluate_links, read_links, symmetrize, visit_order
 from hyperbaton.align.symmetrization import METHODS
 from hyperbaton.base.errors import HyperbatonError, InputError
 from hyperbaton.corpus import Bitext, Links
+from tests.oracles.symmetrization import joined
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "symal"
 

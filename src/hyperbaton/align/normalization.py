@@ -52,9 +52,7 @@ class Normalization:
         return Text(numbers[text.tokens[where]], offsets, vocabulary, text.path), where - starts[where]
 
 
-def restore(
-    links: Links, source: tuple[Text, npt.NDArray[np.int64]], target: tuple[Text, npt.NDArray[np.int64]]
-) -> Links:
+def restore(links: Links, source: tuple[Text, npt.NDArray[np.int64]], target: tuple[Text, npt.NDArray[np.int64]]) -> Links:
     """Links between the words that were left, as links between the words there were."""
     sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
     points = np.empty_like(links.points)

@@ -222,15 +222,6 @@ class Learner(ABC):
     def _check_fitted(self) -> None:
         if "classes_" not in vars(self):
             raise NotFitted(f"This {type(self).__name__} is not fitted yet: call fit first")
-<<<<<<< HEAD
-        if rows is None:
-            return
-        n_features = as_blocks(rows)[0].shape[1]
-        if n_features != self.n_features_in_:
-            name = type(self).__name__
-            raise RowsError(f"X has {n_features} features, but {name} is expecting {self.n_features_in_} features as input")
-=======
->>>>>>> learn
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags

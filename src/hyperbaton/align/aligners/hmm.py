@@ -151,9 +151,7 @@ class Aligner(WordAligner):
         return Links(found.links.points[sure], kept[found.links.offsets])
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
-        to_target, to_source = self._fitted().model_.directed_links(
-            *_columns(bitext), self.confidence, threads, progress
-        )
+        to_target, to_source = self._fitted().model_.directed_links(*_columns(bitext), self.confidence, threads, progress)
         return Links(*to_source), Links(*to_target)
 
     def posteriors(
