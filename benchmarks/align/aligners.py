@@ -7,8 +7,8 @@
 DATA is the corpora folder, with kyoto-ja-en, twlaw-zh-en and gold-links in it. Error rates are of gold sentences that
 were put before the training text, as an aligner without a saved model must see what it links. Each measured run is a
 process of its own, reading text and writing links. eflomal takes part where eflomal-align is installed (pip install
-'hyperbaton[eflomal]'). Times are wall-clock times, and processor times in
-brackets, which other work on the machine disturbs less; compare the ratios of one run.
+'hyperbaton[eflomal]'). Times are wall-clock times, and processor times in brackets, which other work on the machine
+disturbs less; compare the ratios of one run.
 """
 
 from __future__ import annotations
