@@ -32,7 +32,7 @@ struct LexicalTable {
   std::span<const double> probabilities;  // 2 for each entry
   VocabularySizes sizes;
 
-  // The entry's pair of probabilities; a null pointer where the words were never linked.
+  // The entry's pair of probabilities; a null pointer where the words were never linked, or are unknown.
   const double* find(WordId source, WordId target) const;
 };
 

@@ -1,8 +1,9 @@
 """Word alignment: the aligner, other people's links, symmetrisation, and how good links are."""
 
-from hyperbaton.align.aligners.hmm import Aligner, LexicalTable, Posteriors
+from hyperbaton.align.aligners.hmm import Aligner, Posteriors
 from hyperbaton.align.base import ALIGNERS, WordAligner, align
 from hyperbaton.align.evaluation import LinkScores, evaluate_links
+from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.reading import read_links
 from hyperbaton.align.symmetrization import symmetrize
 from hyperbaton.align.visits import VisitOrders, visit_order

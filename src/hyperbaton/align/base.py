@@ -6,19 +6,17 @@ import abc
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from hyperbaton.align.normalization import Normalization, read_words, restore
+from hyperbaton.align.normalization import Normalization, read_words
 from hyperbaton.align.symmetrization import METHODS, symmetrize
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.registry import Registry
 from hyperbaton.corpus import Bitext, Links, Vocabulary
+from hyperbaton.corpus.removal import Removal, restore_links
 
 Vocabularies = tuple[Vocabulary, Vocabulary]
-Kept = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+Removals = tuple[Removal, Removal]
 
 
 @dataclass
@@ -44,17 +42,17 @@ class WordAligner(abc.ABC):
 
     def align(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Links:
         """Link the words of a bitext. A sentence pair with an empty side has no links."""
-        normalized, kept = self.normalize(bitext)
-        forward, backward = self.directed_links(normalized, threads or default_threads(), progress)
-        joined = symmetrize(forward, backward, self.symmetrization, threads=threads)
-        return restore(joined, (normalized.source, kept[0]), (normalized.target, kept[1]))
+        source, target = self.normalize(bitext)
+        forward, backward = self.directed_links(Bitext(source.text, target.text), threads or default_threads(), progress)
+        return restore_links(symmetrize(forward, backward, self.symmetrization, threads=threads), source, target)
 
-    def normalize(self, bitext: Bitext, vocabularies: Vocabularies | None = None) -> tuple[Bitext, Kept]:
-        """The bitext as the aligner sees it, and the old positions of the words of either side."""
+    def normalize(self, bitext: Bitext, vocabularies: Vocabularies | None = None) -> Removals:
+        """Both sides as the aligner sees them, with the old positions of the words that are left."""
         source, target = self.normalizations()
-        src, src_kept = source.apply(bitext.source, vocabularies and vocabularies[0])
-        tgt, tgt_kept = target.apply(bitext.target, vocabularies and vocabularies[1])
-        return Bitext(src, tgt), (src_kept, tgt_kept)
+        return (
+            source.apply(bitext.source, vocabularies and vocabularies[0]),
+            target.apply(bitext.target, vocabularies and vocabularies[1]),
+        )
 
     def normalizations(self) -> tuple[Normalization, Normalization]:
         """What is done to source and target words."""

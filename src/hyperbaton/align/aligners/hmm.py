@@ -35,7 +35,7 @@ Nothing here is random, and the number of threads does not change a single link.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -43,13 +43,15 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.align.base import Kept, Vocabularies, WordAligner
-from hyperbaton.align.normalization import Normalization, restore
+from hyperbaton.align.base import Removals, Vocabularies, WordAligner
+from hyperbaton.align.lexical import LexicalTable
+from hyperbaton.align.normalization import Normalization
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Artefact, save
-from hyperbaton.corpus import Bitext, Links, Vocabulary
+from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
+from hyperbaton.corpus.removal import restore_links
 from hyperbaton.corpus.text import Offsets
 
 KIND = "aligner"
@@ -63,27 +65,6 @@ class Posteriors:
 
     links: Links
     values: npt.NDArray[np.float32]  # (n_links, 2)
-
-
-@dataclass(frozen=True)
-class LexicalTable:
-    """Translation probabilities of words: those of source word s are the rows starts[s] ≤ k < starts[s + 1]."""
-
-    source: Vocabulary
-    target: Vocabulary
-    starts: Offsets
-    targets: npt.NDArray[np.uint32]
-    probabilities: npt.NDArray[np.float32]  # (n_pairs, 2): p(target | source), p(source | target)
-
-    def translations(self, word: str) -> list[tuple[str, float, float]]:
-        """(target word, p(target | source), p(source | target)) of a source word, the likeliest first."""
-        number = self.source.number(word)
-        if number < 0:
-            return []
-        rows = slice(int(self.starts[number]), int(self.starts[number + 1]))
-        found = zip(self.targets[rows], self.probabilities[rows], strict=True)
-        pairs = [(self.target.word(int(t)), float(p[0]), float(p[1])) for t, p in found]
-        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
 @dataclass
@@ -114,10 +95,10 @@ class Aligner(WordAligner):
     def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Aligner:
         """Learn from a bitext, whose links, if any, are not looked at."""
         self.normalizations_ = super().normalizations()
-        normalized, _ = super().normalize(bitext)
-        self.vocabularies_ = normalized.source.vocabulary, normalized.target.vocabulary
+        source, target = (side.text for side in super().normalize(bitext))
+        self.vocabularies_ = source.vocabulary, target.vocabulary
         self.model_, logprobs = _core.train_aligner(
-            *_columns(normalized),
+            *_columns(source, target),
             n_source_words=len(self.vocabularies_[0]),
             n_target_words=len(self.vocabularies_[1]),
             model1_iterations=self.model1_iterations,
@@ -135,7 +116,7 @@ class Aligner(WordAligner):
     def normalizations(self) -> tuple[Normalization, Normalization]:
         return self.normalizations_ if hasattr(self, "normalizations_") else super().normalizations()
 
-    def normalize(self, bitext: Bitext, vocabularies: Vocabularies | None = None) -> tuple[Bitext, Kept]:
+    def normalize(self, bitext: Bitext, vocabularies: Vocabularies | None = None) -> Removals:
         return super().normalize(bitext, vocabularies or self._fitted().vocabularies_)
 
     def align(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Links:
@@ -151,7 +132,9 @@ class Aligner(WordAligner):
         return Links(found.links.points[sure], kept[found.links.offsets])
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
-        to_target, to_source = self._fitted().model_.directed_links(*_columns(bitext), self.confidence, threads, progress)
+        to_target, to_source = self._fitted().model_.directed_links(
+            *_columns(bitext.source, bitext.target), self.confidence, threads, progress
+        )
         return Links(*to_source), Links(*to_target)
 
     def posteriors(
@@ -163,25 +146,29 @@ class Aligner(WordAligner):
         progress: Progress | None = None,
     ) -> Posteriors:
         """Give every link whose posterior reaches the threshold in at least one direction."""
-        normalized, kept = self.normalize(bitext)
+        source, target = self.normalize(bitext)
         points, offsets, values = self._fitted().model_.posteriors(
-            *_columns(normalized), threshold, threads or default_threads(), progress
+            *_columns(source.text, target.text), threshold, threads or default_threads(), progress
         )
-        links = restore(Links(points, offsets), (normalized.source, kept[0]), (normalized.target, kept[1]))
-        return Posteriors(links, values)
+        return Posteriors(restore_links(Links(points, offsets), source, target), values)
 
     def lexical_table(self, smallest: float = 1e-5) -> LexicalTable:
-        """The translation probabilities of words as normalised, where one of the two reaches `smallest`."""
-        self._fitted()
-        return LexicalTable(*self.vocabularies_, *self.model_.lexicon(smallest))
+        """The translation probabilities of words as normalised, where one of the two reaches `smallest`.
+
+        `PhraseTable.build` takes it for its lexical weights, in place of frequencies of links.
+        """
+        starts, targets, probabilities = self._fitted().model_.lexicon(smallest)
+        nulls = self.model_.null_emission(False), self.model_.null_emission(True)
+        pairs = LexicalTable.with_empty_words(*self.vocabularies_, starts, targets, probabilities, *nulls)
+        return replace(pairs, normalizations=self.normalizations_)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as an artefact."""
-        table = self.lexical_table(smallest=SMALLEST_SAVED)
+        starts, targets, probabilities = self._fitted().model_.lexicon(SMALLEST_SAVED)
         arrays: dict[str, npt.NDArray[Any]] = {
-            "lexicon.starts": table.starts,
-            "lexicon.targets": table.targets,
-            "lexicon.probabilities": table.probabilities,
+            "lexicon.starts": starts,
+            "lexicon.targets": targets,
+            "lexicon.probabilities": probabilities,
             "logprobs": self.logprobs_,
         }
         for side, vocabulary, direction in zip(SIDES, self.vocabularies_, ("to-source", "to-target"), strict=True):
@@ -221,5 +208,5 @@ class Aligner(WordAligner):
         return self
 
 
-def _columns(bitext: Bitext) -> tuple[npt.NDArray[np.uint32], Offsets, npt.NDArray[np.uint32], Offsets]:
-    return bitext.source.tokens, bitext.source.offsets, bitext.target.tokens, bitext.target.offsets
+def _columns(source: Text, target: Text) -> tuple[npt.NDArray[np.uint32], Offsets, npt.NDArray[np.uint32], Offsets]:
+    return source.tokens, source.offsets, target.tokens, target.offsets
