@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1, help="threads of our learners")
     parser.add_argument("--max-seconds", type=float, default=20, help="no fit is repeated at more effort after this")
-    parser.add_argument("--only", default="", help="contenders whose name contains this")
+    parser.add_argument("--only", nargs="+", default=[""], help="contenders whose name contains one of these")
     parser.add_argument("--error", type=float, help="target error; default: the best logistic one + 0.3 points")
     parser.add_argument("--clusters", type=int, default=500, help="clusters in the comparison with Perceptron")
     parser.add_argument("-o", "--output", type=Path, default=Path("figures"), help="folder for figures")

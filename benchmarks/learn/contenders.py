@@ -91,7 +91,7 @@ def contenders() -> list[Contender]:
         _ours("dual_eg", "logistic", "dual_eg ε=1", epsilon=1.0),
         _ours("dual_eg", "logistic", "dual_eg ε=0.1", epsilon=0.1),
         _ours("dual_eg", "logistic", "dual_eg ε=0.01", epsilon=0.01),
-        _ours("dual_eg", "logistic", "dual_eg ε=0.1, Algorithm 1", epsilon=0.1, n_steps=1),
+        _ours("dual_eg", "logistic", "dual_eg ε=0.1, 5 steps", epsilon=0.1, n_steps=5),
         _ours("gis", "logistic"),
         _ours("iis", "logistic"),
         _ours("svm", "hinge", "svm one-vs-rest", tolerance=0.01),

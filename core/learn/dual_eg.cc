@@ -11,6 +11,9 @@ namespace hyperbaton {
 namespace {
 
 constexpr double kFirstStep = 0.5;
+// A class of vanishing probability changes D by less than its rounding error; such a step must not count as a rise, or
+// the row would stay active for ever.
+constexpr double kRounding = 1e-14;
 
 class DualEg {
  public:
@@ -79,6 +82,9 @@ class DualEg {
       const std::uint32_t i = active_[t];
       const Row row = problem_.rows[i];
       score_row(row, weights_.data(), scores_);
+      // Relative to the true class, as in eq. 12: large common parts would drown small differences of D.
+      const double own = scores_[problem_.label(i)];
+      for (double& score : scores_) score -= own;
       const auto log_a = log_alpha(i);
       const double violated = violation(log_a);
       // KL(α ‖ p) ≤ v²/8 when log α − log p spreads over v.
@@ -137,7 +143,7 @@ class DualEg {
         difference +=
             next_[k] * log_next_[k] - alpha_[k] * log_a[k] - change * scores_[k] + curvature / 2 * change * change;
       }
-      if (difference <= 0) {
+      if (difference <= kRounding) {
         dual_ += difference;
         return true;
       }

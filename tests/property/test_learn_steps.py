@@ -43,7 +43,7 @@ def test_psl_is_table_2(problem, seed, average, data):
 def test_dual_eg_is_algorithm_1(problem, variance, epsilon, seed):
     rows, labels, n_classes = problem
     options = {"variance": variance, "epsilon": epsilon, "initial": 0.1, "max_trials": 8}
-    learner = DualEg(**options, n_steps=1, max_passes=3, recheck=False, seed=seed, intercept=False)
+    learner = DualEg(**options, max_passes=3, recheck=False, seed=seed, intercept=False)
     learner.fit(sparse.csr_array(rows), labels, n_classes=n_classes)
     alpha, values, sizes = oracle.dual_eg(rows, labels, n_classes, **options, n_passes=3, seed=seed)
     np.testing.assert_allclose(learner.alpha_, alpha, atol=1e-8)

@@ -108,7 +108,7 @@ class Learner(ABC):
         Arguments:
             clusters: shape (n,), each row's cluster, numbered from 0; rows of cluster -1 are left out.
             progress: called with groups of clusters done and groups in all.
-        The rest is as for `fit`; the learner itself stays as it was.
+        The rest is as for `fit`; the learner itself stays as it was, but for an estimated `delta_`.
         """
         if not self.takes_clusters:
             raise OptionError(f"{self!r} cannot train sub-models for clusters")
