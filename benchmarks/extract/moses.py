@@ -11,7 +11,7 @@ from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.corpus import Bitext
 
 # The commands of Moses' training script for these steps, on one machine: the sorts run at the same time.
-MOSES = r"""
+MOSES = """
 set -euo pipefail
 export LC_ALL=C
 cd "$1"
@@ -25,7 +25,8 @@ score extract.sorted.gz lex.f2e half.f2e.gz >score.log 2>&1
 score extract.inv.sorted.gz lex.e2f half.inv.gz --Inverse >score-inverse.log 2>&1
 gunzip -c half.inv.gz | sort -T . | gzip -c >half.e2f.gz
 consolidate half.f2e.gz half.e2f.gz /dev/stdout 2>consolidate.log | gzip -c >phrase-table.gz
-lexical-reordering-score extract.o.sorted.gz 0.5 reordering-table. --model "wbe msd wbe-msd-bidirectional-fe" >reordering.log 2>&1
+lexical-reordering-score extract.o.sorted.gz 0.5 reordering-table. --model "wbe msd wbe-msd-bidirectional-fe" \\
+  >reordering.log 2>&1
 stage score
 """
 PROGRAMS = ("extract", "score", "consolidate", "lexical-reordering-score", "bc")
