@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from hyperbaton.base.options import from_mapping, option, options_of
@@ -126,6 +127,10 @@ class Discriminative(ReorderingModel):
             progress=training.progress,
             prior=prior,
         )
+
+    def support(self, occurrences: Occurrences) -> npt.NDArray[np.int64]:
+        keys = self.known(occurrences).source_keys(self.threads or None)
+        return self.phrases_.counts.totals_at(keys)
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         rows = learner_rows(self.feature_set_.rows(occurrences, threads=self.threads or None))

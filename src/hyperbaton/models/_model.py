@@ -128,6 +128,10 @@ class ReorderingModel(ABC):
         known = occurrences.over(self.source_vocabulary_, self.target_vocabulary_)
         return known.with_classes(self.source_classes_, self.target_classes_)
 
+    def support(self, occurrences: Occurrences) -> npt.NDArray[np.int64] | None:
+        """How many training samples each source phrase has; None for a model that keeps no phrases."""
+        return None
+
     @property
     def prior(self) -> Array:
         """p(class) in training, add-one smoothed."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton.base.options import option
 from hyperbaton.models._model import Array, LogProbs, ReorderingModel, Training
@@ -47,6 +48,9 @@ class Lexicalized(ReorderingModel):
         with np.errstate(divide="ignore"):  # without smoothing, a class that never occurred has log 0
             logprobs: LogProbs = np.log(probabilities)
         return logprobs
+
+    def support(self, occurrences: Occurrences) -> npt.NDArray[np.int64]:
+        return self.sources_.totals_at(self.known(occurrences).source_keys(self.threads or None))
 
     def _estimate(self, counts: Array, backoff: Array) -> Array:
         """Smoothed relative frequencies; the back-off where nothing was counted."""
