@@ -167,6 +167,7 @@ class ReorderingModel(ABC):
     def restored(cls, state: ModelState) -> Self:
         """The model that was saved."""
         model = from_mapping(cls, state.options)
+        model.seed, model.signature_ = state.seed, state.inputs["bitext"]
         model.class_counts_ = state.arrays["class_counts"]
         for side in ("source", "target"):
             vocabulary = Vocabulary.from_arrays(state.group(side), "vocabulary")

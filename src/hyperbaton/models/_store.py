@@ -24,6 +24,8 @@ class ModelState:
     name: str
     options: dict[str, Any]
     details: dict[str, Any]
+    inputs: dict[str, str]
+    seed: int
     arrays: dict[str, npt.NDArray[Any]]
 
     def group(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
@@ -57,7 +59,9 @@ def open_model(path: str | PathLike[str]) -> ModelState:
         if details.get("checksums", {}).get(name) != _checksum(array):
             raise ArtefactError(f"{artefact.path / name}.npy: damaged (its checksum differs); train the model again")
         arrays[name] = np.asarray(array)
-    return ModelState(str(path), str(details.get("model")), artefact.options, details, arrays)
+    manifest = artefact.manifest
+    name = str(details.get("model"))
+    return ModelState(str(path), name, artefact.options, details, manifest["inputs"], manifest["seed"], arrays)
 
 
 def _checksum(array: npt.NDArray[Any]) -> int:
