@@ -130,6 +130,19 @@ class ReorderingModel(ABC):
 
     def support(self, occurrences: Occurrences) -> npt.NDArray[np.int64] | None:
         """How many training samples each source phrase has; None for a model that keeps no phrases."""
+        counts = self.counts_of(occurrences)
+        return None if counts is None else counts.sum(axis=1).astype(np.int64)
+
+    def evidence(self, occurrences: Occurrences) -> list[list[tuple[str, Array]]]:
+        """For each phrase pair its features, in words, with what each adds to the score of each class."""
+        return [[] for _ in range(len(occurrences))]
+
+    def phrase_weights(self, phrase: str) -> list[tuple[str, Array]]:
+        """What was learned about a source phrase: features, in words, with a weight for each class."""
+        return []
+
+    def counts_of(self, occurrences: Occurrences) -> Array | None:
+        """Training samples of each class of the source phrases, (n, n_classes); None if the model keeps no phrases."""
         return None
 
     @property

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton.base.options import option
 from hyperbaton.models._model import Array, LogProbs, ReorderingModel, Training
@@ -49,8 +48,8 @@ class Lexicalized(ReorderingModel):
             logprobs: LogProbs = np.log(probabilities)
         return logprobs
 
-    def support(self, occurrences: Occurrences) -> npt.NDArray[np.int64]:
-        return self.sources_.totals_at(self.known(occurrences).source_keys(self.threads or None))
+    def counts_of(self, occurrences: Occurrences) -> Array:
+        return self.sources_.at(self.known(occurrences).source_keys(self.threads or None))
 
     def _estimate(self, counts: Array, backoff: Array) -> Array:
         """Smoothed relative frequencies; the back-off where nothing was counted."""

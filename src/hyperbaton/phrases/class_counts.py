@@ -46,11 +46,6 @@ class ClassCounts:
         found[rows >= 0] = self.counts[rows[rows >= 0]]
         return found
 
-    def totals_at(self, keys: Keys) -> npt.NDArray[np.int64]:
-        """The counts of each key over all classes, 0 where it has none."""
-        totals: npt.NDArray[np.int64] = self.at(keys).sum(axis=1).astype(np.int64)
-        return totals
-
     @property
     def totals(self) -> npt.NDArray[np.int64]:
         """Counts of each key over all classes."""
