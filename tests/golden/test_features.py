@@ -15,7 +15,7 @@ def test_ni11_figure_7() -> None:
     sentence = "Zhou liu Xiang gang yi min ju fa sheng huo zai"
     source = Bitext.of([sentence], [""]).source
     words = source[0]
-    features = Dpr(min_count=1, target_words=0)
+    features = Dpr(min_count=1, inner_words=0)
     offsets = {t.name for t in features.templates() if t.layer == "source"}
     grams = {" ".join(words[i : i + n]) for n in (1, 2, 3) for i in range(len(words) + 1 - n)}
     assert len(grams) * len(offsets) == 180

@@ -18,13 +18,13 @@ from hyperbaton.features._templates import Layer, Template, TemplateFeatures
 class Dpr(TemplateFeatures):
     """n-grams around the source phrase and of the target phrase, of words and of word classes (Ni 2011, Table 3).
 
-    >>> [t.name for t in Dpr(window=1, longest=1, target_words=1).templates()]
+    >>> [t.name for t in Dpr(window=1, longest=1, inner_words=1).templates()]
     ['source -1', 'source +1', 'source class -1', 'source class +1', 'target +0', 'target class +0']
     """
 
     window: int = option(3, "words seen on each side of the source phrase", minimum=0, maximum=100)
     longest: int = option(3, "longest n-gram, in words", minimum=1, maximum=4)
-    target_words: int = option(8, "n-grams start among so many first words of the target phrase", minimum=0, maximum=255)
+    inner_words: int = option(8, "n-grams inside a phrase start among so many first words", minimum=0, maximum=255)
 
     def templates(self) -> Iterator[Template]:
         """Left, right and target n-grams; first of words, then of classes."""
@@ -38,6 +38,6 @@ class Dpr(TemplateFeatures):
                     yield Template(f"{layer} {start:+d}", layer, "after", start, n)
         target_layers: tuple[Layer, Layer] = ("target", "target class")
         for layer in target_layers:
-            for start in range(self.target_words):
+            for start in range(self.inner_words):
                 for n in range(1, self.longest + 1):
                     yield Template(f"{layer} {start:+d}", layer, "inside", start, n)

@@ -83,7 +83,7 @@ class Discriminative(ReorderingModel):
     min_count: int = option(2, "phrase pairs that a feature needs", minimum=1)
     window: int = option(3, "words seen on each side of the source phrase", minimum=0, maximum=100)
     longest: int = option(3, "longest n-gram of a feature, in words", minimum=1, maximum=4)
-    smoothing: float = option(0.5, "pseudo-count of each class for source phrases without a sub-model", minimum=1e-6)
+    smoothing: float = option(5.0, "pseudo-count of each class for source phrases without a sub-model", minimum=1e-6)
 
     feature_options: ClassVar = ("min_count", "window", "longest")
 
