@@ -99,7 +99,9 @@ class Discriminative(ReorderingModel):
     def _fit(self, training: Training) -> None:
         n_classes, threads = len(self.class_names), self.threads or None
         self.feature_set_ = self._feature_set()
-        found = self.feature_set_.fit(training.occurrences, training.labels, n_classes, threads=threads)
+        found = self.feature_set_.fit(
+            training.occurrences, training.labels, n_classes, threads=threads, progress=training.progress
+        )
         self.phrases_ = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
         self._learn(training, learner_rows(found))
 
