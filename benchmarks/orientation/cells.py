@@ -19,8 +19,7 @@ from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.evaluate import Classification
 from hyperbaton.models import MODELS, ReorderingModel
-from hyperbaton.models._model import near_samples
-from hyperbaton.phrases import Occurrences, extract
+from hyperbaton.phrases import Occurrences, extract, near_samples
 
 
 @dataclass

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext
 from hyperbaton.models import ReorderingModel
-from hyperbaton.models._model import distances, near_samples
-from hyperbaton.phrases import Occurrences, extract
+from hyperbaton.phrases import Occurrences, distances, extract, near_samples
 from hyperbaton.phrases.orientation import Side
 
 Array = npt.NDArray[Any]

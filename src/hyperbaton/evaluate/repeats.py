@@ -21,7 +21,7 @@ def paired_test(first: Sequence[float], second: Sequence[float]) -> float | None
     """p of the two-sided paired t-test that both have the same mean; None where there are fewer than two pairs.
 
     >>> round(paired_test([60.0, 62.0, 61.0], [58.0, 59.5, 59.2]), 4)
-    0.0098
+    0.0097
     """
     if len(first) < 2 or len(first) != len(second):
         return None

@@ -20,7 +20,16 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.models._store import ModelState, save_model
-from hyperbaton.phrases import Occurrences, Options, OrientationSet, Samples, extract, orientation_set
+from hyperbaton.phrases import (
+    Occurrences,
+    Options,
+    OrientationSet,
+    Samples,
+    distances,
+    extract,
+    near_samples,
+    orientation_set,
+)
 from hyperbaton.phrases.orientation import Side
 
 Array = npt.NDArray[Any]
@@ -218,18 +227,6 @@ def log_softmax(scores: Array) -> LogProbs:
     """Log-probabilities from scores of shape (rows, classes)."""
     shifted = scores - scores.max(axis=1, keepdims=True)
     return cast(LogProbs, shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
-
-
-def distances(samples: Samples, side: Side) -> npt.NDArray[np.int16]:
-    """The signed distance d of each sample towards the previous or next phrase."""
-    return samples.distance_before if side == "before" else samples.distance_after
-
-
-def near_samples(samples: Samples, max_distance: int, side: Side = "before") -> Samples:
-    """The samples with |d| ≤ max_distance; all of them for 0."""
-    if max_distance == 0:
-        return samples
-    return samples.select(np.abs(distances(samples, side).astype(np.int32)) <= max_distance)
 
 
 def _classes_over(classes: WordClasses, vocabulary: Vocabulary) -> Array:

@@ -4,7 +4,15 @@ from hyperbaton.phrases.class_counts import ClassCounts, smooth
 from hyperbaton.phrases.extracted import Extracted
 from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.occurrences import Occurrences, Options, Spans
-from hyperbaton.phrases.orientation import ORIENTATIONS, DistanceSet, MosesSet, OrientationSet, orientation_set
+from hyperbaton.phrases.orientation import (
+    ORIENTATIONS,
+    DistanceSet,
+    MosesSet,
+    OrientationSet,
+    distances,
+    near_samples,
+    orientation_set,
+)
 from hyperbaton.phrases.reordering import ReorderingType, orientation_counts, reordering_probabilities
 from hyperbaton.phrases.samples import Extraction, Samples, extract
 from hyperbaton.phrases.table import PhraseTable, Scoring
@@ -26,7 +34,9 @@ __all__ = [
     "Samples",
     "Scoring",
     "Spans",
+    "distances",
     "extract",
+    "near_samples",
     "orientation_counts",
     "orientation_set",
     "reordering_probabilities",
