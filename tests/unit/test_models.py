@@ -13,7 +13,7 @@ from hyperbaton.evaluate import evaluate_model
 from hyperbaton.models import MODELS
 from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.models.mms import Mms
-from hyperbaton.phrases import Inventory, ReorderingType, Samples, extract, reordering_probabilities
+from hyperbaton.phrases import Inventory, Occurrences, ReorderingType, Samples, extract, reordering_probabilities
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +80,19 @@ def test_context_beats_counts_where_context_decides() -> None:
         made = MODELS[name](max_length=1, features="dpr")  # type: ignore[call-arg]
         result = evaluate_model(made.fit(bitext), bitext, max_length=1)
         assert result.overall_precision == 100 > lexicalized.overall_precision, name
+
+
+@pytest.mark.parametrize("name", ["maxent", "mms", "dual_mlr", "dpr"])
+@pytest.mark.parametrize("options", [{}, {"scope": "global"}, {"combination": "interpolate"}])
+def test_evidence_adds_up_to_the_scores(bitext: Bitext, name: str, options: dict[str, str]) -> None:
+    """What the features of a phrase pair add, over all features, is its log-probability up to a constant."""
+    if "combination" in options and name != "dpr":
+        pytest.skip("has nothing to combine")
+    samples = extract(bitext, 3)
+    model = MODELS[name](orientations="five", **options).fit(bitext, samples)  # type: ignore[arg-type]
+    few = samples.select(np.arange(len(samples)) < 40)
+    logprobs = model.sample_logprobs(bitext, few)
+    for row, found in zip(logprobs, model.evidence(Occurrences.of_samples(bitext, few)), strict=True):
+        if found:
+            total = np.sum([added for _, added in found], axis=0)
+            assert np.allclose(row - row.mean(), total - total.mean())

@@ -19,6 +19,7 @@ from hyperbaton.base.options import from_mapping, option, options_of
 from hyperbaton.corpus import Text
 from hyperbaton.features import FEATURES, FeatureSet, Rows
 from hyperbaton.learn import BinaryRows, ClusterModel, Learner, LinearModel
+from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
 from hyperbaton.models._model import Array, LogProbs, ReorderingModel, Training, log_softmax
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
@@ -135,41 +136,30 @@ class Discriminative(ReorderingModel):
 
     def phrase_weights(self, phrase: str) -> list[tuple[str, Array]]:
         alone = Occurrences.of_options(Text.of([phrase]), Options.of([(0, 0, len(phrase.split()), "", [])]))
-        features, weights = self._weights(int(self._clusters_of(self.known(alone))[0]))
-        return [(self._describe(int(f)), w) for f, w in zip(features, weights, strict=True)]
+        cluster = int(self.phrases_.clusters_of(self.known(alone).source_keys())[0])
+        if self.clusters_ is None or cluster < 0:
+            return []
+        part = cluster_part(self.clusters_, cluster)
+        return [(self._describe(int(f)), w) for f, w in zip(part.features, part.weights, strict=True)]
 
     def evidence(self, occurrences: Occurrences) -> list[list[tuple[str, Array]]]:
         known = self.known(occurrences)
-        rows = self.feature_set_.rows(known, threads=self.threads or None)
+        rows, keys = self.feature_set_.rows(known, threads=self.threads or None), known.source_keys()
         found = []
-        for i, cluster in enumerate(self._clusters_of(known).tolist()):
-            features, weights = self._weights(cluster)
-            here = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
-            values = np.ones(len(here)) if rows.values is None else rows.values[rows.indptr[i] : rows.indptr[i + 1]]
-            scale = 1 / max(float(np.linalg.norm(values)), 1e-300) if self._unit_length() else 1.0
-            # The constant is a feature behind all others, and is not scaled.
-            here, values = np.append(here, self.feature_set_.n_features), np.append(values * scale, 1.0)
-            at = np.minimum(np.searchsorted(features, here), max(len(features) - 1, 0))
-            has = features[at] == here if len(features) else np.zeros(len(here), bool)
-            parts = zip(here[has].tolist(), values[has], weights[at[has]], strict=True)
-            found.append([(self._describe(f), value * w) for f, value, w in parts])
+        for i in range(len(known)):
+            entries = slice(rows.indptr[i], rows.indptr[i + 1])
+            values = np.ones(entries.stop - entries.start) if rows.values is None else rows.values[entries]
+            parts = self._parts(keys[i : i + 1])
+            told = contributions(parts, rows.indices[entries], values, self.feature_set_.n_features)
+            found.append([(self._describe(feature), added) for feature, added in told.items()])
         return found
 
-    def _clusters_of(self, known: Occurrences) -> Array:
-        return self.phrases_.clusters_of(known.source_keys(self.threads or None))
-
-    def _weights(self, cluster: int) -> tuple[Array, Array]:
-        """Features, increasing, and weights that decide about a phrase of that cluster."""
-        if self.clusters_ is not None and cluster >= 0:
-            own = slice(self.clusters_.offsets[cluster], self.clusters_.offsets[cluster + 1])
-            return self.clusters_.features[own], self.clusters_.weights[own]
-        if self.clusters_ is None and self.global_ is not None:
-            return np.arange(len(self.global_.weights)), self.global_.weights
-        return np.empty(0, np.int64), np.empty((0, len(self.class_names)))
-
-    def _unit_length(self) -> bool:
-        part = self.global_ if self.clusters_ is None else self.clusters_
-        return part is not None and part.unit_length
+    def _parts(self, key: Keys) -> list[Part]:
+        """The weights that decide about a source phrase."""
+        cluster = int(self.phrases_.clusters_of(key)[0])
+        if self.global_ is not None:
+            return [global_part(self.global_)]
+        return [] if self.clusters_ is None or cluster < 0 else [cluster_part(self.clusters_, cluster)]
 
     def _describe(self, feature: int) -> str:
         if feature == self.feature_set_.n_features:

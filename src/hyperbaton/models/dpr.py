@@ -23,8 +23,10 @@ from hyperbaton.learn import Learner
 from hyperbaton.learn.lbfgs import Lbfgs
 from hyperbaton.learn.sgd import Sgd
 from hyperbaton.models._discriminative import Discriminative, learner_rows
-from hyperbaton.models._model import LogProbs, Training, log_softmax
+from hyperbaton.models._evidence import Part, cluster_part, global_part
+from hyperbaton.models._model import Array, LogProbs, Training, log_softmax
 from hyperbaton.phrases import Occurrences
+from hyperbaton.phrases.occurrences import Keys
 
 # The core takes the logarithm of reference probabilities.
 _LEAST = 1e-9
@@ -69,6 +71,19 @@ class Dpr(Discriminative):
         own = self.clusters_.scores(rows, clusters, self.threads)
         if self.combination == "prior":
             return log_softmax(whole + own)
-        n = np.where(clusters >= 0, self.phrases_.counts.at(keys).sum(axis=1), 0)[:, None]
-        weight = n / np.maximum(n + self.kappa, 1)
+        weight = self._share(keys)[:, None]
         return log_softmax(weight * log_softmax(own) + (1 - weight) * whole)
+
+    def _share(self, keys: Keys) -> Array:
+        """λ of each source phrase, 0 for one without a sub-model."""
+        n = np.where(self.phrases_.clusters_of(keys) >= 0, self.phrases_.counts.at(keys).sum(axis=1), 0)
+        share: Array = n / np.maximum(n + self.kappa, 1)
+        return share
+
+    def _parts(self, key: Keys) -> list[Part]:
+        cluster = int(self.phrases_.clusters_of(key)[0])
+        if self.global_ is None or self.clusters_ is None or cluster < 0:
+            return super()._parts(key)
+        share = float(self._share(key)[0])
+        ours, others = (1.0, 1.0) if self.combination == "prior" else (share, 1 - share)
+        return [cluster_part(self.clusters_, cluster, ours), global_part(self.global_, others)]
