@@ -105,14 +105,13 @@ def by_cluster(folder: Path, results: Results, kind: str, size: int, best: str, 
     with style():
         figure = Figure(figsize=(4.8, 3.8), layout="constrained")
         axes = figure.subplots()
-        for mask, colour in (
-            (difference > 0.1, BACK),
-            (difference < -0.1, FORWARD),
-            (np.abs(difference) <= 0.1, FAINT),
+        for mask, colour, area in (
+            (np.abs(difference) <= 0.1, FAINT, np.full(len(phrases), 2.0)),
+            (difference > 0.1, BACK, 3.0 * n_targets),
+            (difference < -0.1, FORWARD, 3.0 * n_targets),
         ):
             here = shown & mask
-            area = np.where(mask, 3.0 * n_targets, 2.0)[here]
-            axes.scatter(difference[here], support[here], s=area, color=colour, alpha=0.5, linewidths=0)
+            axes.scatter(difference[here], support[here], s=area[here], color=colour, alpha=0.5, linewidths=0)
         if shown.any():
             axes.set_yscale("log")
         axes.set_xlabel(f"precision of {best} − {other}")

@@ -19,7 +19,7 @@ class DualMlr(Discriminative):
 
     features: str = option("aligned_words", "feature set")
     scope: str = option("global", "one sub-model for each source phrase, or one for all", choices=("clusters", "global"))
-    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
+    variance: float = option(0.1, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
     epsilon: float = option(0.1, "a sample is left alone when its gradients differ by at most this", minimum=0)
     max_passes: int = option(30, "passes over the active samples at most", minimum=1)
 
