@@ -23,7 +23,7 @@ std::vector<Template> view_templates(const Array2<std::int32_t>& rows, const Occ
   std::vector<Template> templates;
   for (std::size_t i = 0; i < rows.shape(0); ++i) {
     const std::int32_t* row = rows.data() + 6 * i;
-    if (row[2] < 0 || row[2] > static_cast<std::int32_t>(Region::Links)) throw Error("a template has a wrong region");
+    if (row[2] < 0 || row[2] > static_cast<std::int32_t>(Region::NumberAfter)) throw Error("a template has a wrong region");
     templates.push_back({row[0], row[1], static_cast<Region>(row[2]), row[3], row[4], row[5]});
   }
   check_templates(templates, where);
@@ -39,7 +39,10 @@ HYPERBATON_BINDINGS(features) {
       .value("before", Region::Before)
       .value("inside", Region::Inside)
       .value("after", Region::After)
-      .value("links", Region::Links);
+      .value("links", Region::Links)
+      .value("number_before", Region::NumberBefore)
+      .value("number_inside", Region::NumberInside)
+      .value("number_after", Region::NumberAfter);
 
   nb::class_<Occurrences>(m, "Occurrences", "Phrase pairs in context, over borrowed arrays.")
       .def(

@@ -58,7 +58,8 @@ void check_templates(std::span<const Template> templates, const Occurrences& whe
       if (where.links.offsets.empty()) throw Error("a template needs word links, and none are given");
     } else {
       if (!is_layer(t.layer, false) && !is_layer(t.layer, true)) throw Error("a template has a wrong layer");
-      if (t.length < 1 || static_cast<std::size_t>(t.length) > kMaxWords) throw Error("an n-gram is too long");
+      const bool counts = t.region >= Region::NumberBefore;
+      if (t.length < 1 || (!counts && static_cast<std::size_t>(t.length) > kMaxWords)) throw Error("an n-gram is too long");
     }
   }
 }

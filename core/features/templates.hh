@@ -19,7 +19,8 @@ namespace hyperbaton {
 // Where the n-gram of a template lies; it never leaves its region. A start is counted from the first word of the phrase
 // for Before and Inside (offset 0), and from its last word for After (offset 1 is the word behind the phrase).
 // Links makes a feature of each link inside the phrase pair: the words of `layer` and `linked_layer` that it joins.
-enum class Region : std::int32_t { Before, Inside, After, Links };
+// NumberBefore, NumberInside and NumberAfter make a feature of how many words there are, at most `length`.
+enum class Region : std::int32_t { Before, Inside, After, Links, NumberBefore, NumberInside, NumberAfter };
 
 struct Template {
   std::int32_t name;
@@ -80,6 +81,14 @@ void for_each_feature(std::span<const Template> templates, const Occurrences& wh
         const std::array<WordId, 2> pair{words[point->source], linked[point->target]};
         on_feature(feature_key(t.name, pair), t.name, std::span<const WordId>(pair));
       }
+      continue;
+    }
+    if (t.region >= Region::NumberBefore) {
+      const int n = t.region == Region::NumberBefore   ? begin
+                    : t.region == Region::NumberInside ? end - begin
+                                                       : static_cast<int>(words.size()) - end;
+      const std::array<WordId, 1> number{static_cast<WordId>(std::min(n, t.length))};
+      on_feature(feature_key(t.name, number), t.name, std::span<const WordId>(number));
       continue;
     }
     const int from = t.region == Region::After ? end - 1 + t.offset : begin + t.offset, to = from + t.length;

@@ -28,6 +28,24 @@ def dpr(source: Words, target: Words, source_span: Span, target_span: Span, wind
     return found
 
 
+def context(
+    source: Words, target: Words, source_span: Span, target_span: Span, window: int, longest: int, far: int
+) -> set[str]:
+    """`dpr`, the n-grams of the source phrase, and numbers of words."""
+    begin, end = source_span
+    found = dpr(source, target, source_span, target_span, window, longest)
+    for i in range(begin, end):
+        for n in range(1, min(longest, end - i) + 1):
+            found.add(f"source inside +{i - begin}: {' '.join(source[i : i + n])}")
+    numbers = {
+        "words before": begin,
+        "words after": len(source) - end,
+        "source length": end - begin,
+        "target length": target_span[1] - target_span[0],
+    }
+    return found | {f"{name}: {min(number, far)}" for name, number in numbers.items()}
+
+
 def aligned_words(
     source: Words, target: Words, source_span: Span, target_span: Span, links: Sequence[tuple[int, int]]
 ) -> set[str]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hyperbaton.corpus import Bitext
 from hyperbaton.features import FEATURES, FeatureSet, Rows
 from hyperbaton.features.aligned_words import AlignedWords
+from hyperbaton.features.context import Context
 from hyperbaton.features.dpr import Dpr
 from hyperbaton.phrases import Occurrences, Samples, extract
 from tests.oracles import features as oracle
@@ -44,7 +45,10 @@ def plain(kind: FeatureSet, bitext: Bitext, samples: Samples) -> list[set[str]]:
     for k, s in enumerate(samples.sentence.tolist()):
         begin, first = int(samples.source_begin[k]), int(samples.target_begin[k])
         spans = (begin, begin + int(samples.source_length[k])), (first, first + int(samples.target_length[k]))
-        if isinstance(kind, Dpr):
+        if isinstance(kind, Context):
+            sides = bitext.source[s], bitext.target[s]
+            found.append(oracle.context(*sides, *spans, kind.window, kind.longest, kind.far))
+        elif isinstance(kind, Dpr):
             found.append(oracle.dpr(bitext.source[s], bitext.target[s], *spans, kind.window, kind.longest))
         else:
             links = bitext.need_links()[s]
@@ -52,13 +56,20 @@ def plain(kind: FeatureSet, bitext: Bitext, samples: Samples) -> list[set[str]]:
     return found
 
 
-@given(bitexts(), bitexts(), st.integers(0, 4), st.integers(1, 4), st.integers(1, 3), st.booleans())
+@given(
+    bitexts(),
+    bitexts(),
+    st.integers(0, 4),
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.sampled_from([Dpr, Context, AlignedWords]),
+)
 @settings(max_examples=100, deadline=None)
 def test_rows_are_those_of_the_oracle(
-    train: Bitext, test: Bitext, window: int, longest: int, min_count: int, linked: bool
+    train: Bitext, test: Bitext, window: int, longest: int, min_count: int, cls: type[Dpr] | type[AlignedWords]
 ) -> None:
     samples = extract(train, 8)
-    kind = AlignedWords(min_count) if linked else Dpr(min_count, window, longest)
+    kind = cls(min_count, window, longest) if issubclass(cls, Dpr) else cls(min_count)
     rows = kind.fit(Occurrences.of_samples(train, samples), np.zeros(len(samples), np.uint8), 1, threads=2)
     expected = plain(kind, train, samples)
     space = oracle.frequent(expected, min_count)

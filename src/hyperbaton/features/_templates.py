@@ -33,12 +33,13 @@ class Template(NamedTuple):
 
     `region`: before, inside or after the phrase; an n-gram does not leave its region. `offset` of its first word: from
     the first word of the phrase, or for `after` from the last one, so that 1 is the word behind the phrase. The region
-    `links` takes the pairs of linked words inside a phrase pair, and neither offset nor length.
+    `links` takes the pairs of linked words inside a phrase pair, and neither offset nor length. `number_before` and its
+    like take no words but how many there are, `length` standing for all larger numbers.
     """
 
     name: str
     layer: Layer
-    region: Literal["before", "inside", "after", "links"]
+    region: Literal["before", "inside", "after", "links", "number_before", "number_inside", "number_after"]
     offset: int = 0
     length: int = 1
 
@@ -93,6 +94,8 @@ class TemplateFeatures(FeatureSet):
         if template.region == "links":
             return f"{name}: {source.word(words[0])} & {target.word(words[1])}"
         vocabulary = {"source": source, "target": target}.get(template.layer)
+        if template.region.startswith("number"):
+            vocabulary = None
         return f"{name}: {' '.join(str(w) if vocabulary is None else vocabulary.word(w) for w in words)}"
 
     def arrays(self) -> dict[str, Array]:
