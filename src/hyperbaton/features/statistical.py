@@ -1,8 +1,9 @@
 """Real-valued features from counts: how the phrase pair, and the source phrase, moved in training (NI11 §1.1).
 
 For K classes: log p(o | s, t) and log p(o | s) of each class o, smoothed towards p(o | s) and p(o), then log(1 + c) of
-the pair and of the source phrase, and the lengths of the two phrases divided by 10. In training the sample itself is taken
-out of the counts it is described by: otherwise a pair seen once would tell its own class.
+the pair and of the source phrase, and the lengths of the two phrases divided by 10. In training a sample is described by
+the counts of other sentences, those outside its own tenth of the text: otherwise a pair seen once would tell its own class.
+(Taking out the sample alone would do the contrary: of a pair seen once with each class, each sample would see the other's.)
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from hyperbaton.phrases import ClassCounts, Occurrences, smooth
 
 Array = npt.NDArray[Any]
 _LENGTH_UNIT = 10.0
+_FOLDS = 10
 
 
 @dataclass
@@ -39,14 +41,17 @@ class Statistical(FeatureSet):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Rows:
-        """Count, and describe each sample by the counts of the others."""
+        """Count, and describe each sample by the counts of other sentences."""
         pair_keys, source_keys = occurrences.pair_keys(threads), occurrences.source_keys(threads)
         self.pairs_ = ClassCounts.of(pair_keys, labels, n_classes)
         self.sources_ = ClassCounts.of(source_keys, labels, n_classes)
         self.prior_ = smooth(np.bincount(labels, minlength=n_classes).astype(float), 1.0, np.full(n_classes, 1 / n_classes))
-        own = np.zeros((len(labels), n_classes))
-        own[np.arange(len(labels)), labels] = 1
-        return self._rows(occurrences, self.pairs_.at(pair_keys) - own, self.sources_.at(source_keys) - own)
+        pairs, sources = self.pairs_.at(pair_keys), self.sources_.at(source_keys)
+        for fold in range(_FOLDS):
+            here = occurrences.source_spans.sentence % _FOLDS == fold
+            for counts, keys in ((pairs, pair_keys[here]), (sources, source_keys[here])):
+                counts[here] -= ClassCounts.of(keys, labels[here], n_classes).at(keys)
+        return self._rows(occurrences, pairs, sources)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
         """Describe phrase pairs by the counts of training."""
