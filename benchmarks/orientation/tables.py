@@ -14,10 +14,15 @@ Results = dict[Cell, dict[str, Any]]
 Figure = Callable[[dict[str, Any]], float]
 
 
+def by_repeat(results: Results, size: int, kind: str, model: str, figure: Figure) -> dict[int, float]:
+    """A figure of each repeat that is there."""
+    found = (cell for cell in results if (cell.size, cell.orientations, cell.model) == (size, kind, model))
+    return {cell.repeat: figure(results[cell]) for cell in sorted(found, key=lambda cell: cell.repeat)}
+
+
 def values(results: Results, size: int, kind: str, model: str, figure: Figure) -> list[float]:
     """A figure of all repeats."""
-    found = (cell for cell in results if (cell.size, cell.orientations, cell.model) == (size, kind, model))
-    return [figure(results[cell]) for cell in sorted(found, key=lambda cell: cell.repeat)]
+    return list(by_repeat(results, size, kind, model, figure).values())
 
 
 def sample_table(experiment: Experiment, results: Results, kind: str) -> list[dict[str, Any]]:
@@ -46,8 +51,8 @@ def figure_table(experiment: Experiment, results: Results, kind: str, title: str
     for model in experiment.models:
         both: list[tuple[float, float]] = []
         for size in experiment.sizes:
-            pair = (values(results, size, kind, m, figure) for m in (experiment.best, model))
-            both.extend(zip(*pair, strict=False))
+            best, other = (by_repeat(results, size, kind, m, figure) for m in (experiment.best, model))
+            both.extend((best[repeat], other[repeat]) for repeat in best if repeat in other)
         p = paired_test([a for a, _ in both], [b for _, b in both])
         tests[model] = "-" if p is None or model == experiment.best else f"{p:.2e}"
     return [*rows, tests]
