@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.evaluate import evaluate_model
@@ -96,3 +97,15 @@ def test_evidence_adds_up_to_the_scores(bitext: Bitext, name: str, options: dict
         if found:
             total = np.sum([added for _, added in found], axis=0)
             assert np.allclose(row - row.mean(), total - total.mean())
+
+
+def test_tiny_text_works_or_says_what_it_lacks() -> None:
+    bitext = Bitext.of(["a b c"], ["x y z"], [[(0, 0), (1, 2), (2, 1)]])
+    for name in MODELS:
+        model = MODELS[name]().fit(bitext)
+        assert np.allclose(np.exp(model.sample_logprobs(bitext, extract(bitext))).sum(axis=1), 1), name
+    with pytest.raises(InputError, match="no feature occurs 1000 times"):
+        Mms(min_count=1000).fit(bitext)
+    unlinked = Bitext.of(["a"], ["x"], [[]])
+    with pytest.raises(InputError, match="no phrase pair was found"):
+        Mms().fit(unlinked)

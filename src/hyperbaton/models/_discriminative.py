@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import from_mapping, option, options_of
 from hyperbaton.corpus import Text
 from hyperbaton.features import FEATURES, FeatureSet, Rows
@@ -103,6 +104,8 @@ class Discriminative(ReorderingModel):
         found = self.feature_set_.fit(
             training.occurrences, training.labels, n_classes, threads=threads, progress=training.progress
         )
+        if found.n_features == 0:
+            raise InputError(f"no feature occurs {self.min_count} times: give more text, or a lower --min-count")
         self.phrases_ = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
         self._learn(training, learner_rows(found))
 
