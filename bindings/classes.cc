@@ -40,9 +40,7 @@ HYPERBATON_BINDINGS(classes) {
       .def(nb::init<Vocabulary>(), "vocabulary"_a)
       .def(
           "feed",
-          [](ClassFileReader& self, const nb::bytes& piece) {
-            self.feed(std::string_view(piece.c_str(), piece.size()));
-          },
+          [](ClassFileReader& self, const nb::bytes& piece) { self.feed(std::string_view(piece.c_str(), piece.size())); },
           "piece"_a)
       .def("finish", [](ClassFileReader& self) { self.finish(); })
       .def(

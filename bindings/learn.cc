@@ -71,8 +71,7 @@ HYPERBATON_BINDINGS(learn) {
   m.def(
       "fit",
       [](const BoundTrainer& trainer, const Rows& rows, const Array<Label>& labels, std::size_t n_classes,
-         const OptionalPrior& prior, std::uint64_t seed, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
+         const OptionalPrior& prior, std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
         const Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
         Fit fit;
         {
@@ -81,14 +80,14 @@ HYPERBATON_BINDINGS(learn) {
         }
         return nb::make_tuple(to_numpy(std::move(fit.weights), n_classes), to_dict(std::move(fit.history)));
       },
-      "trainer"_a, "rows"_a, "labels"_a, nb::kw_only(), "n_classes"_a, nb::arg("log_prior").none(), "seed"_a,
-      "n_threads"_a, nb::arg("progress").none(), "Weights of shape (width, classes), and the history by pass.");
+      "trainer"_a, "rows"_a, "labels"_a, nb::kw_only(), "n_classes"_a, nb::arg("log_prior").none(), "seed"_a, "n_threads"_a,
+      nb::arg("progress").none(), "Weights of shape (width, classes), and the history by pass.");
 
   m.def(
       "fit_clusters",
       [](const BoundTrainer& trainer, const Rows& rows, const Array<Label>& labels, const Array<std::int64_t>& clusters,
-         std::size_t n_classes, std::size_t n_clusters, const OptionalPrior& prior, std::uint64_t seed,
-         unsigned n_threads, const std::optional<nb::callable>& progress) {
+         std::size_t n_classes, std::size_t n_clusters, const OptionalPrior& prior, std::uint64_t seed, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
         const Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
         check_clusters(rows, clusters, n_clusters);
         ClusterWeights all;
@@ -105,8 +104,7 @@ HYPERBATON_BINDINGS(learn) {
 
   m.def(
       "score_rows",
-      [](const Rows& rows, const Array2<double>& weights, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
+      [](const Rows& rows, const Array2<double>& weights, unsigned n_threads, const std::optional<nb::callable>& progress) {
         if (weights.shape(0) != rows.width()) throw Error("the weights do not fit the number of features");
         const Progress report = make_progress(progress);
         std::vector<double> scores;
@@ -159,8 +157,8 @@ HYPERBATON_BINDINGS(learn) {
         }
         return nb::make_tuple(total, to_numpy(std::move(gradient), n_classes));
       },
-      "name"_a, "rows"_a, "labels"_a, "weights"_a, nb::kw_only(), "matrix"_a, nb::arg("log_prior").none(),
-      "n_threads"_a, "Sum of a loss over the rows, and its gradient by the weights.");
+      "name"_a, "rows"_a, "labels"_a, "weights"_a, nb::kw_only(), "matrix"_a, nb::arg("log_prior").none(), "n_threads"_a,
+      "Sum of a loss over the rows, and its gradient by the weights.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -28,11 +28,9 @@ HYPERBATON_BINDINGS(learn_mmr) {
       "kernel_mmr_trainer",
       [](const InputKernel& kernel, const Array2<double>& output_kernel, double cost, std::size_t max_passes,
          double tolerance, std::size_t cache_bytes) {
-        return BoundTrainer{kernel_mmr_trainer({.output_kernel = class_matrix(output_kernel),
-                                                .cost = cost,
-                                                .max_passes = max_passes,
-                                                .tolerance = tolerance},
-                                               kernel, cache_bytes)};
+        return BoundTrainer{kernel_mmr_trainer(
+            {.output_kernel = class_matrix(output_kernel), .cost = cost, .max_passes = max_passes, .tolerance = tolerance},
+            kernel, cache_bytes)};
       },
       nb::kw_only(), "kernel"_a, "output_kernel"_a, "cost"_a, "max_passes"_a, "tolerance"_a, "cache_bytes"_a);
   m.def(
@@ -45,8 +43,8 @@ HYPERBATON_BINDINGS(learn_mmr) {
         std::vector<double> scores;
         {
           const nb::gil_scoped_release release;
-          scores = score_kernel(rows, support, {coefficients.data(), coefficients.size()}, coefficients.shape(1),
-                                kernel, n_threads, report);
+          scores = score_kernel(rows, support, {coefficients.data(), coefficients.size()}, coefficients.shape(1), kernel,
+                                n_threads, report);
         }
         return to_numpy(std::move(scores), coefficients.shape(1));
       },

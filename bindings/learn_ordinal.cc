@@ -28,8 +28,7 @@ HYPERBATON_BINDINGS(learn_ordinal) {
           throw Error("rows, labels and parameters do not fit each other");
         const Problem problem{rows, view(labels), n_classes, {}, 0, n_threads, {}};
         std::vector<double> gradient(parameters.size());
-        const double value =
-            ordinal_objective(problem, make_options(loss, variance, 1, 1, 0), view(parameters), gradient);
+        const double value = ordinal_objective(problem, make_options(loss, variance, 1, 1, 0), view(parameters), gradient);
         return nb::make_tuple(value, to_numpy(std::move(gradient)));
       },
       "rows"_a, "labels"_a, "parameters"_a, nb::kw_only(), "n_classes"_a, "loss"_a, "variance"_a, "n_threads"_a,

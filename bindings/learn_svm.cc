@@ -14,8 +14,8 @@ HYPERBATON_BINDINGS(learn_svm) {
   m.def(
       "crammer_singer_trainer",
       [](const Array2<double>& delta, double cost, std::size_t max_passes, double tolerance) {
-        return BoundTrainer{crammer_singer_trainer({.cost = cost, .max_passes = max_passes, .tolerance = tolerance},
-                                                   class_matrix(delta))};
+        return BoundTrainer{
+            crammer_singer_trainer({.cost = cost, .max_passes = max_passes, .tolerance = tolerance}, class_matrix(delta))};
       },
       nb::kw_only(), "delta"_a, "cost"_a, "max_passes"_a, "tolerance"_a);
 }

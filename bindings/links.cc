@@ -6,6 +6,12 @@ namespace hyperbaton::bindings {
 
 namespace {
 
+// None where the text is not at hand.
+using MaybeOffsets = std::optional<Array<std::int64_t>>;
+SentenceLengths lengths(const MaybeOffsets& offsets) {
+  return offsets ? SentenceLengths{view(*offsets)} : SentenceLengths{};
+}
+
 // The readers keep views of the length arrays, so Python must keep those alive (nb::keep_alive below).
 template <class Reader>
 void def_reader(nb::class_<Reader>& reader) {
@@ -37,26 +43,25 @@ HYPERBATON_BINDINGS(links) {
   nb::class_<PharaohReader> pharaoh(m, "PharaohReader", "Reads links written as i-j.");
   pharaoh.def(
       "__init__",
-      [](PharaohReader* self, const Array<std::int64_t>& source_offsets, const Array<std::int64_t>& target_offsets) {
-        new (self) PharaohReader({view(source_offsets)}, {view(target_offsets)});
+      [](PharaohReader* self, const MaybeOffsets& source_offsets, const MaybeOffsets& target_offsets) {
+        new (self) PharaohReader(lengths(source_offsets), lengths(target_offsets));
       },
-      "source_offsets"_a, "target_offsets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+      "source_offsets"_a.none(), "target_offsets"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
   def_reader(pharaoh);
 
   nb::class_<GizaReader> giza(m, "GizaReader", "Reads GIZA++ A3 files.");
   giza.def(
       "__init__",
-      [](GizaReader* self, const Array<std::int64_t>& source_offsets, const Array<std::int64_t>& target_offsets,
-         bool generates_target) {
-        new (self) GizaReader({view(source_offsets)}, {view(target_offsets)}, generates_target);
+      [](GizaReader* self, const MaybeOffsets& source_offsets, const MaybeOffsets& target_offsets, bool generates_target) {
+        new (self) GizaReader(lengths(source_offsets), lengths(target_offsets), generates_target);
       },
-      "source_offsets"_a, "target_offsets"_a, "generates_target"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+      "source_offsets"_a.none(), "target_offsets"_a.none(), "generates_target"_a, nb::keep_alive<1, 2>(),
+      nb::keep_alive<1, 3>());
   def_reader(giza);
 
   m.def(
       "format_links",
-      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets,
-         const Array<std::int64_t>& sentences) {
+      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, const Array<std::int64_t>& sentences) {
         std::string text;
         {
           const nb::gil_scoped_release release;

@@ -13,9 +13,7 @@ std::vector<std::pair<std::string, RegisterFunction>>& registrations() {
 }
 }  // namespace
 
-Registration::Registration(const char* name, RegisterFunction function) {
-  registrations().emplace_back(name, function);
-}
+Registration::Registration(const char* name, RegisterFunction function) { registrations().emplace_back(name, function); }
 
 Progress make_progress(const std::optional<nb::callable>& callable) {
   // Without a callable the core still looks for Ctrl-C now and then.

@@ -60,178 +60,188 @@ nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text
 HYPERBATON_BINDINGS(table) {
   using namespace nb::literals;
 
-  m.def("lexical_counts",
-        [](const Words& source_tokens, const Ints& source_offsets, const Words& target_tokens,
-           const Ints& target_offsets, const Array2<std::uint16_t>& points, const Ints& link_offsets,
-           std::size_t n_source_words, std::size_t n_target_words, unsigned n_threads) {
-          LexicalCounts table;
-          {
-            const nb::gil_scoped_release release;
-            table = lexical_counts({view(source_tokens), view(source_offsets)},
-                                   {view(target_tokens), view(target_offsets)}, view_links(points, link_offsets),
-                                   {n_source_words, n_target_words}, n_threads);
-          }
-          return nb::make_tuple(to_numpy(std::move(table.offsets)), to_numpy(std::move(table.targets)),
-                                to_numpy(std::move(table.counts)));
-        },
-        "source_tokens"_a, "source_offsets"_a, "target_tokens"_a, "target_offsets"_a, "points"_a, "link_offsets"_a,
-        "n_source_words"_a, "n_target_words"_a, "n_threads"_a,
-        "Row offsets by source word, target words and counts of linked word pairs.");
+  m.def(
+      "lexical_counts",
+      [](const Words& source_tokens, const Ints& source_offsets, const Words& target_tokens, const Ints& target_offsets,
+         const Array2<std::uint16_t>& points, const Ints& link_offsets, std::size_t n_source_words,
+         std::size_t n_target_words, unsigned n_threads) {
+        LexicalCounts table;
+        {
+          const nb::gil_scoped_release release;
+          table = lexical_counts({view(source_tokens), view(source_offsets)}, {view(target_tokens), view(target_offsets)},
+                                 view_links(points, link_offsets), {n_source_words, n_target_words}, n_threads);
+        }
+        return nb::make_tuple(to_numpy(std::move(table.offsets)), to_numpy(std::move(table.targets)),
+                              to_numpy(std::move(table.counts)));
+      },
+      "source_tokens"_a, "source_offsets"_a, "target_tokens"_a, "target_offsets"_a, "points"_a, "link_offsets"_a,
+      "n_source_words"_a, "n_target_words"_a, "n_threads"_a,
+      "Row offsets by source word, target words and counts of linked word pairs.");
 
-  m.def("number_phrases",
-        [](const Words& tokens, const Ints& offsets, const Bytes& vocabulary_bytes, const Ints& vocabulary_offsets,
-           const Words& sentence, const Array<std::uint16_t>& begin, const Bytes& length, unsigned n_threads,
-           const std::optional<nb::callable>& progress) {
-          const auto report = make_progress(progress);
-          const auto spans = view_spans(sentence, begin, length);
-          NumberedPhrases numbered;
-          {
-            const nb::gil_scoped_release release;
-            const auto order = byte_order(view(vocabulary_bytes), view(vocabulary_offsets));
-            numbered = number_phrases({view(tokens), view(offsets)}, order, spans, n_threads, report);
-          }
-          return nb::make_tuple(to_numpy(std::move(numbered.phrases.offsets)),
-                                to_numpy(std::move(numbered.phrases.words)), to_numpy(std::move(numbered.ids)));
-        },
-        "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentence"_a, "begin"_a, "length"_a,
-        "n_threads"_a, "progress"_a.none(), "Offsets and words of the distinct phrases in byte order, and each sample's.");
+  m.def(
+      "number_phrases",
+      [](const Words& tokens, const Ints& offsets, const Bytes& vocabulary_bytes, const Ints& vocabulary_offsets,
+         const Words& sentence, const Array<std::uint16_t>& begin, const Bytes& length, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        const auto spans = view_spans(sentence, begin, length);
+        NumberedPhrases numbered;
+        {
+          const nb::gil_scoped_release release;
+          const auto order = byte_order(view(vocabulary_bytes), view(vocabulary_offsets));
+          numbered = number_phrases({view(tokens), view(offsets)}, order, spans, n_threads, report);
+        }
+        return nb::make_tuple(to_numpy(std::move(numbered.phrases.offsets)), to_numpy(std::move(numbered.phrases.words)),
+                              to_numpy(std::move(numbered.ids)));
+      },
+      "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentence"_a, "begin"_a, "length"_a,
+      "n_threads"_a, "progress"_a.none(), "Offsets and words of the distinct phrases in byte order, and each sample's.");
 
-  m.def("pair_phrases",
-        [](const Words& source_ids, const Words& target_ids, std::size_t n_source_phrases, unsigned n_threads,
-           const std::optional<nb::callable>& progress) {
-          const auto report = make_progress(progress);
-          PhrasePairs pairs;
-          {
-            const nb::gil_scoped_release release;
-            pairs = pair_phrases(view(source_ids), view(target_ids), n_source_phrases, n_threads, report);
-          }
-          return nb::make_tuple(to_numpy(std::move(pairs.offsets)), to_numpy(std::move(pairs.targets)),
-                                to_numpy(std::move(pairs.sample_offsets)), to_numpy(std::move(pairs.sample_order)));
-        },
-        "source_ids"_a, "target_ids"_a, "n_source_phrases"_a, "n_threads"_a, "progress"_a.none(),
-        "Pair offsets by source phrase, target phrases, sample offsets by pair, samples in that order.");
+  m.def(
+      "pair_phrases",
+      [](const Words& source_ids, const Words& target_ids, std::size_t n_source_phrases, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        PhrasePairs pairs;
+        {
+          const nb::gil_scoped_release release;
+          pairs = pair_phrases(view(source_ids), view(target_ids), n_source_phrases, n_threads, report);
+        }
+        return nb::make_tuple(to_numpy(std::move(pairs.offsets)), to_numpy(std::move(pairs.targets)),
+                              to_numpy(std::move(pairs.sample_offsets)), to_numpy(std::move(pairs.sample_order)));
+      },
+      "source_ids"_a, "target_ids"_a, "n_source_phrases"_a, "n_threads"_a, "progress"_a.none(),
+      "Pair offsets by source phrase, target phrases, sample offsets by pair, samples in that order.");
 
-  m.def("most_frequent_links",
-        [](const Ints& sample_offsets, const Words& sample_order, const Words& sentence,
-           const Array<std::uint16_t>& source_begin, const Bytes& source_length,
-           const Array<std::uint16_t>& target_begin, const Bytes& target_length, const Array2<std::uint16_t>& points,
-           const Ints& link_offsets, bool ties_by_source, unsigned n_threads,
-           const std::optional<nb::callable>& progress) {
-          const auto report = make_progress(progress);
-          const auto ties = ties_by_source ? TiesBy::Source : TiesBy::Target;
-          InnerLinks inner;
-          {
-            const nb::gil_scoped_release release;
-            inner = most_frequent_links({view(sample_offsets), view(sample_order)},
-                                        view_spans(sentence, source_begin, source_length),
-                                        view_spans(sentence, target_begin, target_length),
-                                        view_links(points, link_offsets), ties, n_threads, report);
-          }
-          return nb::make_tuple(to_numpy(std::move(inner.offsets)), inner_to_numpy(inner.points));
-        },
-        "sample_offsets"_a, "sample_order"_a, "sentence"_a, "source_begin"_a, "source_length"_a, "target_begin"_a,
-        "target_length"_a, "points"_a, "link_offsets"_a, "ties_by_source"_a, "n_threads"_a, "progress"_a.none(),
-        "Offsets and points of the links that each pair has most often.");
+  m.def(
+      "most_frequent_links",
+      [](const Ints& sample_offsets, const Words& sample_order, const Words& sentence,
+         const Array<std::uint16_t>& source_begin, const Bytes& source_length, const Array<std::uint16_t>& target_begin,
+         const Bytes& target_length, const Array2<std::uint16_t>& points, const Ints& link_offsets, bool ties_by_source,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        const auto ties = ties_by_source ? TiesBy::Source : TiesBy::Target;
+        InnerLinks inner;
+        {
+          const nb::gil_scoped_release release;
+          inner = most_frequent_links(
+              {view(sample_offsets), view(sample_order)}, view_spans(sentence, source_begin, source_length),
+              view_spans(sentence, target_begin, target_length), view_links(points, link_offsets), ties, n_threads, report);
+        }
+        return nb::make_tuple(to_numpy(std::move(inner.offsets)), inner_to_numpy(inner.points));
+      },
+      "sample_offsets"_a, "sample_order"_a, "sentence"_a, "source_begin"_a, "source_length"_a, "target_begin"_a,
+      "target_length"_a, "points"_a, "link_offsets"_a, "ties_by_source"_a, "n_threads"_a, "progress"_a.none(),
+      "Offsets and points of the links that each pair has most often.");
 
-  m.def("count_classes",
-        [](const Ints& sample_offsets, const Words& sample_order, const Bytes& classes, std::size_t n_classes,
-           unsigned n_threads) {
-          std::vector<std::uint32_t> counts;
-          {
-            const nb::gil_scoped_release release;
-            counts = count_classes({view(sample_offsets), view(sample_order)}, view(classes), n_classes, n_threads);
-          }
-          return to_numpy(std::move(counts), n_classes);
-        },
-        "sample_offsets"_a, "sample_order"_a, "classes"_a, "n_classes"_a, "n_threads"_a,
-        "How many samples of each group have each class, of shape (groups, classes).");
+  m.def(
+      "count_classes",
+      [](const Ints& sample_offsets, const Words& sample_order, const Bytes& classes, std::size_t n_classes,
+         unsigned n_threads) {
+        std::vector<std::uint32_t> counts;
+        {
+          const nb::gil_scoped_release release;
+          counts = count_classes({view(sample_offsets), view(sample_order)}, view(classes), n_classes, n_threads);
+        }
+        return to_numpy(std::move(counts), n_classes);
+      },
+      "sample_offsets"_a, "sample_order"_a, "classes"_a, "n_classes"_a, "n_threads"_a,
+      "How many samples of each group have each class, of shape (groups, classes).");
 
   nb::class_<TableArrays>(m, "TableArrays", "The arrays of a phrase table, for the calls that need all of them.")
-      .def("__init__",
-           [](TableArrays* self, Ints source_offsets, Words source_words, Ints target_offsets, Words target_words,
-              Ints offsets, Words targets, Ints link_offsets, Array2<std::uint8_t> links) {
-             new (self) TableArrays{source_offsets, source_words, target_offsets, target_words,
-                                    offsets,        targets,      link_offsets,   links};
-           },
-           "source_offsets"_a, "source_words"_a, "target_offsets"_a, "target_words"_a, "offsets"_a, "targets"_a,
-           "link_offsets"_a, "links"_a)
-      .def("lexical_weights",
-           [](const TableArrays& self, const Ints& offsets, const Words& targets, const Array2<double>& probabilities,
-              std::size_t n_source_words, std::size_t n_target_words, unsigned n_threads) {
-             const LexicalTable lexical{view(offsets),
-                                        view(targets),
-                                        {probabilities.data(), probabilities.size()},
-                                        {n_source_words, n_target_words}};
-             std::vector<double> weights;
-             {
-               const nb::gil_scoped_release release;
-               weights = lexical_weights(self.pairs(), lexical, n_threads);
-             }
-             return to_numpy(std::move(weights), 2);
-           },
-           "offsets"_a, "targets"_a, "probabilities"_a, "n_source_words"_a, "n_target_words"_a, "n_threads"_a,
-           "(lex(source|target), lex(target|source)) of every pair.")
-      .def("format",
-           [](const TableArrays& self, const Bytes& source_bytes, const Ints& source_byte_offsets,
-              const Bytes& target_bytes, const Ints& target_byte_offsets, const Array2<double>& scores, bool links,
-              const Array<float>& counts, std::size_t first, std::size_t last) {
-             const auto pairs = self.pairs();
-             if (last >= pairs.offsets.size() || first > last) throw Error("source phrases out of range");
-             if (static_cast<std::int64_t>(scores.shape(0)) != pairs.offsets[last] - pairs.offsets[first])
-               throw Error("scores do not fit the pairs");
-             std::string text;
-             {
-               const nb::gil_scoped_release release;
-               text = format_pairs(pairs, {view(source_bytes), view(source_byte_offsets)},
-                                   {view(target_bytes), view(target_byte_offsets)}, {scores.data(), scores.size()},
-                                   scores.shape(1), {links, view(counts)}, first, last);
-             }
-             return to_bytes(text);
-           },
-           "source_bytes"_a, "source_byte_offsets"_a, "target_bytes"_a, "target_byte_offsets"_a, "scores"_a, "links"_a,
-           "counts"_a, "first"_a, "last"_a, "Rows of the pairs of source phrases [first, last).");
+      .def(
+          "__init__",
+          [](TableArrays* self, Ints source_offsets, Words source_words, Ints target_offsets, Words target_words,
+             Ints offsets, Words targets, Ints link_offsets, Array2<std::uint8_t> links) {
+            new (self) TableArrays{source_offsets, source_words, target_offsets, target_words,
+                                   offsets,        targets,      link_offsets,   links};
+          },
+          "source_offsets"_a, "source_words"_a, "target_offsets"_a, "target_words"_a, "offsets"_a, "targets"_a,
+          "link_offsets"_a, "links"_a)
+      .def(
+          "lexical_weights",
+          [](const TableArrays& self, const Ints& offsets, const Words& targets, const Array2<double>& probabilities,
+             std::size_t n_source_words, std::size_t n_target_words, unsigned n_threads) {
+            const LexicalTable lexical{view(offsets),
+                                       view(targets),
+                                       {probabilities.data(), probabilities.size()},
+                                       {n_source_words, n_target_words}};
+            std::vector<double> weights;
+            {
+              const nb::gil_scoped_release release;
+              weights = lexical_weights(self.pairs(), lexical, n_threads);
+            }
+            return to_numpy(std::move(weights), 2);
+          },
+          "offsets"_a, "targets"_a, "probabilities"_a, "n_source_words"_a, "n_target_words"_a, "n_threads"_a,
+          "(lex(source|target), lex(target|source)) of every pair.")
+      .def(
+          "format",
+          [](const TableArrays& self, const Bytes& source_bytes, const Ints& source_byte_offsets, const Bytes& target_bytes,
+             const Ints& target_byte_offsets, const Array2<double>& scores, bool links, const Array<float>& counts,
+             std::size_t first, std::size_t last) {
+            const auto pairs = self.pairs();
+            if (last >= pairs.offsets.size() || first > last) throw Error("source phrases out of range");
+            if (static_cast<std::int64_t>(scores.shape(0)) != pairs.offsets[last] - pairs.offsets[first])
+              throw Error("scores do not fit the pairs");
+            std::string text;
+            {
+              const nb::gil_scoped_release release;
+              text = format_pairs(pairs, {view(source_bytes), view(source_byte_offsets)},
+                                  {view(target_bytes), view(target_byte_offsets)}, {scores.data(), scores.size()},
+                                  scores.shape(1), {links, view(counts)}, first, last);
+            }
+            return to_bytes(text);
+          },
+          "source_bytes"_a, "source_byte_offsets"_a, "target_bytes"_a, "target_byte_offsets"_a, "scores"_a, "links"_a,
+          "counts"_a, "first"_a, "last"_a, "Rows of the pairs of source phrases [first, last).");
 
-  m.def("format_sources",
-        [](const Ints& offsets, const Words& words, const Bytes& bytes, const Ints& byte_offsets,
-           const Array2<double>& scores, std::size_t first, std::size_t last) {
-          if (last >= offsets.size() || first > last || scores.shape(0) != last - first)
-            throw Error("scores do not fit the phrases");
-          std::string text;
-          {
-            const nb::gil_scoped_release release;
-            text = format_sources({view(offsets), view(words)}, {view(bytes), view(byte_offsets)},
-                                  {scores.data(), scores.size()}, scores.shape(1), first, last);
-          }
-          return to_bytes(text);
-        },
-        "offsets"_a, "words"_a, "bytes"_a, "byte_offsets"_a, "scores"_a, "first"_a, "last"_a,
-        "Rows `source ||| scores` of phrases [first, last).");
+  m.def(
+      "format_sources",
+      [](const Ints& offsets, const Words& words, const Bytes& bytes, const Ints& byte_offsets,
+         const Array2<double>& scores, std::size_t first, std::size_t last) {
+        if (last >= offsets.size() || first > last || scores.shape(0) != last - first)
+          throw Error("scores do not fit the phrases");
+        std::string text;
+        {
+          const nb::gil_scoped_release release;
+          text = format_sources({view(offsets), view(words)}, {view(bytes), view(byte_offsets)},
+                                {scores.data(), scores.size()}, scores.shape(1), first, last);
+        }
+        return to_bytes(text);
+      },
+      "offsets"_a, "words"_a, "bytes"_a, "byte_offsets"_a, "scores"_a, "first"_a, "last"_a,
+      "Rows `source ||| scores` of phrases [first, last).");
 
   nb::class_<MosesTableReader>(m, "MosesTableReader", "Reads rows of Moses' phrase and reordering tables.")
       .def(nb::init<bool>(), "with_target"_a)
-      .def("feed",
-           [](MosesTableReader& self, const nb::bytes& piece) {
-             const std::string_view bytes(piece.c_str(), piece.size());
-             const nb::gil_scoped_release release;
-             self.feed(bytes);
-           },
-           "piece"_a)
+      .def(
+          "feed",
+          [](MosesTableReader& self, const nb::bytes& piece) {
+            const std::string_view bytes(piece.c_str(), piece.size());
+            const nb::gil_scoped_release release;
+            self.feed(bytes);
+          },
+          "piece"_a)
       .def("finish", [](MosesTableReader& self) { self.finish(); })
       .def("source_vocabulary", [](const MosesTableReader& self) { return self.source_vocabulary; })
       .def("target_vocabulary", [](const MosesTableReader& self) { return self.target_vocabulary; })
-      .def("take", [](MosesTableReader& self) {
-        nb::dict columns;
-        const std::size_t width = std::max<std::size_t>(self.n_scores, 1);
-        columns["source_words"] = to_numpy(std::move(self.source_words));
-        columns["source_offsets"] = to_numpy(std::move(self.source_offsets));
-        columns["target_words"] = to_numpy(std::move(self.target_words));
-        columns["target_offsets"] = to_numpy(std::move(self.target_offsets));
-        columns["scores"] = to_numpy(std::move(self.scores), width);
-        columns["links"] = inner_to_numpy(self.links);
-        columns["link_offsets"] = to_numpy(std::move(self.link_offsets));
-        columns["counts"] = to_numpy(std::move(self.counts), 3);
-        return columns;
-      }, "All rows as columns; call once, at the end.");
+      .def(
+          "take",
+          [](MosesTableReader& self) {
+            nb::dict columns;
+            const std::size_t width = std::max<std::size_t>(self.n_scores, 1);
+            columns["source_words"] = to_numpy(std::move(self.source_words));
+            columns["source_offsets"] = to_numpy(std::move(self.source_offsets));
+            columns["target_words"] = to_numpy(std::move(self.target_words));
+            columns["target_offsets"] = to_numpy(std::move(self.target_offsets));
+            columns["scores"] = to_numpy(std::move(self.scores), width);
+            columns["links"] = inner_to_numpy(self.links);
+            columns["link_offsets"] = to_numpy(std::move(self.link_offsets));
+            columns["counts"] = to_numpy(std::move(self.counts), 3);
+            return columns;
+          },
+          "All rows as columns; call once, at the end.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -4,56 +4,25 @@
 
 Prints, for each number of sentence pairs and 1 and 2 threads: sentences and samples per second of extraction, time per
 sentence pair, and the peak memory of the process, text reading included. Then the whole way from text to scored Moses
-tables. Where Moses' `extract` (and `score`, `consolidate`, `lexical-reordering-score`) is on PATH, the same files go
-through it in the same run, and the ratio is printed.
+tables. Where Moses' `extract`, `score`, `consolidate` and `lexical-reordering-score` are on PATH, the same files go
+through them in the same run, and the ratios are printed. Moses is spared making its lexical tables, we are not.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import shutil
-import subprocess
 import tempfile
-import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from benchmarks._measure import alone, print_rows
+from benchmarks.extract.moses import PROGRAMS, moses_chain, write_lexical
+from benchmarks.extract.work import REORDERING, samples, tables
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import write_pieces
-from hyperbaton.phrases import Extracted, Extraction, ReorderingType, extract, reordering_probabilities
-from hyperbaton.phrases.moses import write_moses
-
-REORDERING = "wbe-msd-bidirectional-fe"
-
-
-def samples(paths: list[str], n: int, max_length: int, threads: int) -> dict[str, Any]:
-    """Extraction alone: from a bitext in memory to sample columns."""
-    bitext = Bitext.read(*paths).select(np.arange(n))
-    start = time.perf_counter()
-    found = extract(bitext, max_length, threads=threads)
-    return {"seconds": time.perf_counter() - start, "samples": len(found)}
-
-
-def tables(paths: list[str], max_length: int, threads: int, folder: str) -> dict[str, Any]:
-    """The whole way: text files to scored phrase and reordering tables, gzipped."""
-    bitext = Bitext.read(*paths)
-    found = Extracted.of(bitext, Extraction(max_length), threads=threads)
-    kind = ReorderingType.parse(REORDERING)
-    probabilities = reordering_probabilities(found.inventory, found.samples, kind, threads=threads)
-    write_moses(folder, found.table, [(kind, probabilities)])
-    return {"pairs": len(found.table)}
-
-
-def moses_extract(paths: list[str], max_length: int, folder: str) -> float:
-    """Seconds of Moses' `extract` with orientations on plain files."""
-    source, target, links = paths
-    start = time.perf_counter()
-    command = ["extract", target, source, links, f"{folder}/extract", str(max_length), "orientation", "--model", "wbe-msd"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - start
 
 
 def main() -> None:
@@ -105,12 +74,32 @@ def _chain(files: list[str], n: int, max_length: int, folder: Path) -> None:
         )
     print()
     print_rows(rows)
-    if shutil.which("extract"):
-        theirs = moses_extract(paths, max_length, str(folder))
-        ours = min(alone(samples, paths, n, max_length, threads)["seconds"] for threads in (1, 2))
-        print(f"\nextract: Moses {theirs:.1f} s, hyperbaton {ours:.1f} s, ratio {theirs / ours:.1f}")
-    else:
-        print("\nMoses' extract is not on PATH: no ratio")
+    missing = [program for program in PROGRAMS if not shutil.which(program)]
+    if missing:
+        print(f"\nno ratio to Moses: {', '.join(missing)} not on PATH")
+        return
+    write_lexical(bitext, folder)
+    theirs = moses_chain(folder, max_length)
+    whole = sum(theirs.values())
+    extraction = [alone(samples, paths, n, max_length, threads)["seconds"] for threads in (1, 2)]
+    print()
+    print_rows(
+        [
+            {
+                "against Moses, threads": threads,
+                "Moses extract s": theirs["extract"],
+                "ratio extract": theirs["extract"] / extraction[threads - 1],
+                "Moses to tables s": whole,
+                "ratio to tables": whole / row["s"],
+            }
+            for threads, row in zip((1, 2), rows, strict=True)
+        ]
+    )
+    same = all(
+        gzip.decompress((folder / name).read_bytes()) == gzip.decompress((folder / "ours" / name).read_bytes())
+        for name in ("phrase-table.gz", f"reordering-table.{REORDERING}.gz")
+    )
+    print(f"tables {'equal' if same else 'differ from'} Moses' byte for byte")
 
 
 if __name__ == "__main__":

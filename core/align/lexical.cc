@@ -61,6 +61,7 @@ LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView lin
 }
 
 const double* LexicalTable::find(WordId source, WordId target) const {
+  if (source > sizes.source) return nullptr;
   const auto first = targets.begin() + offsets[source], last = targets.begin() + offsets[source + 1];
   const auto found = std::lower_bound(first, last, target);
   if (found == last || *found != target) return nullptr;

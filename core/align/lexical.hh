@@ -13,7 +13,7 @@ namespace hyperbaton {
 // Counts of linked word pairs by source word. Row n_source_words stands for the empty source word, target number
 // n_target_words for the empty target word: an unlinked word is linked to the other side's empty word.
 struct LexicalCounts {
-  std::vector<std::int64_t> offsets;    // entries of source word s are [offsets[s], offsets[s+1]), targets increasing
+  std::vector<std::int64_t> offsets;  // entries of source word s are [offsets[s], offsets[s+1]), targets increasing
   std::vector<std::uint32_t> targets;
   std::vector<std::uint32_t> counts;
 };
@@ -32,7 +32,7 @@ struct LexicalTable {
   std::span<const double> probabilities;  // 2 for each entry
   VocabularySizes sizes;
 
-  // The entry's pair of probabilities; a null pointer where the words were never linked.
+  // The entry's pair of probabilities; a null pointer where the words were never linked, or are unknown.
   const double* find(WordId source, WordId target) const;
 };
 

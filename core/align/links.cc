@@ -22,8 +22,9 @@ std::string range(int length) {
   return length == 0 ? std::string("is empty") : "has positions 0 to " + std::to_string(length - 1);
 }
 
-void check_line_count(std::size_t found, std::size_t expected, const char* what) {
-  if (found < expected)
+void check_line_count(std::size_t found, SentenceLengths text, const char* what) {
+  const std::size_t expected = text.n_sentences();
+  if (text.known() && found < expected)
     throw LineError(found + 1, "the file ends after " + std::to_string(found) + " " + what + "; the text has " +
                                    std::to_string(expected) + " sentence pairs");
 }
@@ -61,7 +62,7 @@ void PharaohReader::add_line(std::string_view line) {
 
 void PharaohReader::finish() {
   splitter_.finish([this](std::string_view line) { add_line(line); });
-  check_line_count(links_.offsets.size() - 1, source_.n_sentences(), "lines");
+  check_line_count(links_.offsets.size() - 1, source_, "lines");
 }
 
 void GizaReader::add_line(std::string_view line) {
@@ -74,10 +75,10 @@ void GizaReader::add_line(std::string_view line) {
       if (!line.starts_with("#")) throw LineError(n_lines_, "expected '# Sentence pair …', found " + quoted(line));
       break;
     case 2: {
-      int n_words = 0;
-      for_each_token(line, [&](std::string_view) { ++n_words; });
-      if (n_words != generated[s])
-        throw LineError(n_lines_, "the sentence has " + std::to_string(n_words) + " words, the text " +
+      n_generated_ = 0;
+      for_each_token(line, [&](std::string_view) { ++n_generated_; });
+      if (generated.known() && n_generated_ != generated[s])
+        throw LineError(n_lines_, "the sentence has " + std::to_string(n_generated_) + " words, the text " +
                                       std::to_string(generated[s]) + " at line " + std::to_string(s + 1));
       break;
     }
@@ -90,8 +91,8 @@ void GizaReader::add_line(std::string_view line) {
 // NULL ({ 3 }) word ({ 1 2 }) word ({ })
 void GizaReader::add_generators(std::string_view line) {
   const std::size_t s = links_.offsets.size() - 1;
-  const int n_generators = generates_target_ ? source_[s] : target_[s];
-  const int n_generated = generates_target_ ? target_[s] : source_[s];
+  const auto& generators = generates_target_ ? source_ : target_;
+  const int n_generators = generators[s];
   int generator = -2;  // the next word is NULL, which is -1
   enum { Word, Open, Number } expected = Word;
   for_each_token(line, [&](std::string_view token) {
@@ -105,9 +106,9 @@ void GizaReader::add_generators(std::string_view line) {
       expected = Word;
     } else {
       const long j = parse_number(token);
-      if (j < 1 || j > n_generated)
+      if (j < 1 || j > n_generated_)
         throw LineError(n_lines_,
-                        "expected a position from 1 to " + std::to_string(n_generated) + ", found " + quoted(token));
+                        "expected a position from 1 to " + std::to_string(n_generated_) + ", found " + quoted(token));
       if (generator < 0) return;
       const auto from = static_cast<std::uint16_t>(generator), to = static_cast<std::uint16_t>(j - 1);
       links_.points.push_back(generates_target_ ? Link{from, to} : Link{to, from});
@@ -117,14 +118,15 @@ void GizaReader::add_generators(std::string_view line) {
                                     std::to_string(s + 1));
   });
   if (expected != Word) throw LineError(n_lines_, "the line ends inside '({ … })'");
-  if (generator + 1 != n_generators)
+  if (generators.known() && generator + 1 != n_generators)
     throw LineError(n_lines_, "the sentence has " + std::to_string(generator + 1) + " words, the text " +
                                   std::to_string(n_generators) + " at line " + std::to_string(s + 1));
 }
 
 void GizaReader::finish() {
   splitter_.finish([this](std::string_view line) { add_line(line); });
-  check_line_count(links_.offsets.size() - 1, source_.n_sentences(), "sentence pairs");
+  if (n_lines_ % 3 != 0) throw LineError(n_lines_, "the file ends inside a sentence pair, which takes three lines");
+  check_line_count(links_.offsets.size() - 1, source_, "sentence pairs");
 }
 
 std::string format_links(LinksView links, std::span<const std::int64_t> sentences) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,11 +17,15 @@ struct Link {
 };
 static_assert(sizeof(Link) == 4, "links are stored as pairs of 16-bit numbers");
 
-// Offsets of the tokens of a text: sentence s has offsets[s+1] - offsets[s] words.
+// Offsets of the tokens of a text: sentence s has offsets[s+1] - offsets[s] words. Without offsets the text is not
+// known, and any number of sentences of any permitted length will do.
 struct SentenceLengths {
   std::span<const std::int64_t> offsets;
-  std::size_t n_sentences() const { return offsets.size() - 1; }
-  int operator[](std::size_t s) const { return static_cast<int>(offsets[s + 1] - offsets[s]); }
+  bool known() const { return !offsets.empty(); }
+  std::size_t n_sentences() const { return known() ? offsets.size() - 1 : std::numeric_limits<std::size_t>::max(); }
+  int operator[](std::size_t s) const {
+    return known() ? static_cast<int>(offsets[s + 1] - offsets[s]) : static_cast<int>(kMaxSentenceLength);
+  }
 };
 
 // A view of all links: those of sentence pair s are points[offsets[s] .. offsets[s+1]).
@@ -79,6 +84,7 @@ class GizaReader {
   LineSplitter splitter_;
   LinksBuffer links_;
   std::size_t n_lines_ = 0;
+  int n_generated_ = 0;  // words of the sentence of the second line
 };
 
 // Pharaoh text, one line per sentence pair.

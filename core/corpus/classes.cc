@@ -185,8 +185,7 @@ class ClassCounts {
     const double counted = forward_.change(to, from, -before) + forward_.change(from, to, -after) +
                            forward_.change(to, to, before) + forward_.change(to, to, after);
     const double real = forward_.change(from, from, -before_from - after_from - word.self) +
-                        forward_.change(from, to, before_from - after) +
-                        forward_.change(to, from, after_from - before) +
+                        forward_.change(from, to, before_from - after) + forward_.change(to, from, after_from - before) +
                         forward_.change(to, to, before + after + word.self);
     return real - counted;
   }

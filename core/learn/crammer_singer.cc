@@ -45,8 +45,8 @@ class CrammerSinger {
       }
     }
     std::vector<double> ignored(weights_.size());
-    const double loss = loss_and_gradient(problem_.rows, {n_, 0}, weights_.data(), margin_loss(problem_, delta_),
-                                          ignored, problem_.n_threads);
+    const double loss = loss_and_gradient(problem_.rows, {n_, 0}, weights_.data(), margin_loss(problem_, delta_), ignored,
+                                          problem_.n_threads);
     fit.history["gap"] = {dot(weights_, weights_, problem_.n_threads) / 2 + options_.cost * loss + dual_};
     fit.weights = std::move(weights_);
     return fit;
@@ -60,6 +60,7 @@ class CrammerSinger {
     double worst = 0;
     std::size_t n_kept = 0;
     for (std::size_t t = 0; t < active_.size(); ++t) {
+      prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(active_), t, alpha_.data(), n_);
       const std::uint32_t i = active_[t];
       const std::size_t y = problem_.label(i);
       const Row row = problem_.rows[i];

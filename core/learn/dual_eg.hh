@@ -20,8 +20,8 @@ struct DualEgOptions {
 };
 
 // History: "objective" D(α) of eq. 9; "active" rows at the start of a pass; "gap" Σ_i KL(α_i ‖ p_i(w)), which is the
-// duality gap, from each row's last visit, exact after a re-check; "rechecks" so far. "alpha" holds the final α, (rows,
-// classes).
+// duality gap: a bound from each row's last visit, exact after a re-check; "rechecks" so far. "alpha" holds the final
+// α, (rows, classes).
 Trainer dual_eg_trainer(const DualEgOptions& options);
 
 }  // namespace hyperbaton

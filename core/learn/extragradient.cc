@@ -85,8 +85,7 @@ class Extragradient {
   // Step sizes whose product stays below 1 / ‖X‖², balanced by the sizes of the two sets.
   void choose_steps() {
     const double norm = 1.02 * spectral_norm(problem_) + 1e-12;
-    const double balance =
-        options_.radius * std::sqrt(static_cast<double>(n_) / static_cast<double>(problem_.rows.size()));
+    const double balance = options_.radius * std::sqrt(static_cast<double>(n_) / static_cast<double>(problem_.rows.size()));
     step_weights_ = 0.9 * balance / norm;
     step_beta_ = 0.9 / (balance * norm);
   }

@@ -118,8 +118,7 @@ std::vector<double> score_kernel(const Rows& rows, const Rows& support, std::spa
       spread.put(row);
       for (std::size_t n = 0; n < support.size(); ++n) {
         const double value = kernel(spread.product(support[n]), norm, norms[n]);
-        for (std::size_t k = 0; k < n_classes; ++k)
-          scores[i * n_classes + k] += coefficients[n * n_classes + k] * value;
+        for (std::size_t k = 0; k < n_classes; ++k) scores[i * n_classes + k] += coefficients[n * n_classes + k] * value;
       }
       spread.clear(row);
     }

@@ -48,19 +48,21 @@ Vector pseudo_gradient(const Point& point, double l1) {
   return pseudo;
 }
 
-// −H·gradient by the two-loop recursion.
-Vector direction(const Vector& gradient, const std::deque<Pair>& pairs, unsigned n_threads) {
+// −H·gradient by the two-loop recursion, from H₀ = the inverse of the guessed curvature, scaled to fit the last step.
+Vector direction(const Vector& gradient, const std::deque<Pair>& pairs, const Vector& inverse, unsigned n_threads) {
   Vector d = gradient;
   std::vector<double> alphas(pairs.size());
   for (std::size_t i = pairs.size(); i-- > 0;) {
     alphas[i] = dot(pairs[i].step, d, n_threads) / pairs[i].product;
     add_scaled(-alphas[i], pairs[i].change, d, n_threads);
   }
+  double scale = 1;
   if (!pairs.empty()) {
-    const Pair& last = pairs.back();
-    const double scale = last.product / dot(last.change, last.change, n_threads);
-    for (double& one : d) one *= scale;
+    double size = 0;
+    for (std::size_t j = 0; j < d.size(); ++j) size += pairs.back().change[j] * pairs.back().change[j] * inverse[j];
+    scale = pairs.back().product / size;
   }
+  for (std::size_t j = 0; j < d.size(); ++j) d[j] *= scale * inverse[j];
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const double beta = dot(pairs[i].change, d, n_threads) / pairs[i].product;
     add_scaled(alphas[i] - beta, pairs[i].step, d, n_threads);
@@ -71,8 +73,11 @@ Vector direction(const Vector& gradient, const std::deque<Pair>& pairs, unsigned
 
 class Minimizer {
  public:
-  Minimizer(const Smooth& function, const MinimizeOptions& options, unsigned n_threads, const Progress& progress)
-      : function_(function), options_(options), n_threads_(n_threads), progress_(progress) {}
+  Minimizer(const Smooth& function, Vector curvature, const MinimizeOptions& options, unsigned n_threads,
+            const Progress& progress)
+      : function_(function), inverse_(std::move(curvature)), options_(options), n_threads_(n_threads), progress_(progress) {
+    for (double& one : inverse_) one = 1 / one;
+  }
 
   Minimum run(Vector x) {
     Point here = evaluate(std::move(x));
@@ -82,7 +87,7 @@ class Minimizer {
     const double goal = options_.tolerance * largest(pseudo);
     std::deque<Pair> pairs;
     while (n_passes_ < options_.max_passes && largest(pseudo) > goal) {
-      Vector d = direction(pseudo, pairs, n_threads_);
+      Vector d = direction(pseudo, pairs, inverse_, n_threads_);
       if (options_.l1 > 0)
         for (std::size_t j = 0; j < d.size(); ++j)
           if (d[j] * pseudo[j] >= 0) d[j] = 0;
@@ -94,8 +99,7 @@ class Minimizer {
         continue;
       }
       Point next;
-      const double first = pairs.empty() ? std::min(1.0, 1 / std::sqrt(dot(pseudo, pseudo, n_threads_))) : 1.0;
-      if (!search(here, pseudo, d, slope, first, next)) {
+      if (!search(here, pseudo, d, slope, next)) {
         if (pairs.empty()) break;
         pairs.clear();
         continue;
@@ -130,7 +134,8 @@ class Minimizer {
   }
 
   // Find a step along d that lowers the function enough, and (without L1) bends its slope enough.
-  bool search(const Point& here, const Vector& pseudo, const Vector& d, double slope, double step, Point& next) {
+  bool search(const Point& here, const Vector& pseudo, const Vector& d, double slope, Point& next) {
+    double step = 1;
     const double start = full_value(here);
     double low = 0, high = std::numeric_limits<double>::infinity();
     for (int trial = 0; trial < kMaxTrials && n_passes_ < options_.max_passes; ++trial) {
@@ -176,6 +181,7 @@ class Minimizer {
   }
 
   const Smooth& function_;
+  Vector inverse_;
   const MinimizeOptions& options_;
   unsigned n_threads_;
   const Progress& progress_;
@@ -184,9 +190,9 @@ class Minimizer {
 
 }  // namespace
 
-Minimum minimize(const Smooth& function, std::vector<double> x, const MinimizeOptions& options, unsigned n_threads,
-                 const Progress& progress) {
-  return Minimizer(function, options, n_threads, progress).run(std::move(x));
+Minimum minimize(const Smooth& function, std::vector<double> x, std::vector<double> curvature,
+                 const MinimizeOptions& options, unsigned n_threads, const Progress& progress) {
+  return Minimizer(function, std::move(curvature), options, n_threads, progress).run(std::move(x));
 }
 
 }  // namespace hyperbaton

@@ -28,7 +28,9 @@ struct Minimum {
   std::vector<double> objective;  // with the L1 term, after each accepted step
 };
 
-Minimum minimize(const Smooth& function, std::vector<double> x, const MinimizeOptions& options, unsigned n_threads,
-                 const Progress& progress);
+// `curvature` is a guess of the Hessian's diagonal, right up to a common factor: sparse problems, whose features fire a
+// million times or once, need it.
+Minimum minimize(const Smooth& function, std::vector<double> x, std::vector<double> curvature,
+                 const MinimizeOptions& options, unsigned n_threads, const Progress& progress);
 
 }  // namespace hyperbaton

@@ -67,8 +67,8 @@ Trainer mmr_trainer(const MmrOptions& options) {
         norm += weight * inputs.sums[f * n + k];
       }
     std::vector<double> ignored(fit.weights.size());
-    const double loss = loss_and_gradient(problem.rows, {n, 0}, fit.weights.data(), true_class_loss(problem), ignored,
-                                          problem.n_threads);
+    const double loss =
+        loss_and_gradient(problem.rows, {n, 0}, fit.weights.data(), true_class_loss(problem), ignored, problem.n_threads);
     fit.history["gap"] = {norm / 2 + options.cost * loss + descent.dual};
     return fit;
   };

@@ -29,6 +29,7 @@ class MmrDescent {
       std::size_t n_kept = 0;
       for (std::size_t t = 0; t < active.size(); ++t) {
         if (t % kReportRows == 0) problem_.report(pass, options_.max_passes);
+        prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(active), t, alpha.data(), 1);
         const std::uint32_t i = active[t];
         const double gradient = inputs_.gradient(i) - 1;
         const bool blocked = (alpha[i] == 0 && gradient > 0) || (alpha[i] == options_.cost && gradient < 0);

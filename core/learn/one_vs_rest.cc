@@ -49,6 +49,7 @@ class BinarySvm {
     double highest = -kInfinity, lowest = kInfinity;
     std::size_t n_kept = 0;
     for (std::size_t t = 0; t < active_.size(); ++t) {
+      prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(active_), t, alpha_.data(), 1);
       const std::uint32_t i = active_[t];
       const Row row = problem_.rows[i];
       const double y = sign(i), gradient = y * score_class(row, weights.data(), 1, 0) - 1, old = alpha_[i];

@@ -55,8 +55,11 @@ Trainer ordinal_trainer(const OrdinalOptions& options) {
     const Smooth function = [&](std::span<const double> x, std::span<double> gradient) {
       return ordinal_objective(problem, options, x, gradient);
     };
-    Minimum minimum = minimize(function, std::vector<double>(width + n - 1, 0.0), options.minimize, problem.n_threads,
-                               problem.progress);
+    std::vector<double> curvature = squared_columns(problem.rows);
+    curvature.resize(width + n - 1, static_cast<double>(problem.rows.size()));
+    for (double& one : curvature) one += 1 / options.variance;
+    Minimum minimum = minimize(function, std::vector<double>(width + n - 1, 0.0), std::move(curvature), options.minimize,
+                               problem.n_threads, problem.progress);
     Fit fit;
     fit.weights.resize(width * n);
     for (std::size_t f = 0; f < width; ++f)

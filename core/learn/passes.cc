@@ -18,8 +18,8 @@ std::size_t count_blocks(const Rows& rows, std::size_t n_parameters) {
   return std::clamp<std::size_t>(std::min(by_work, by_memory), 1, kMaxBlocks);
 }
 
-double pass_over(const Rows& rows, const PassShape& shape, const double* weights, const RowLoss& loss,
-                 std::size_t begin, std::size_t end, std::span<double> gradient) {
+double pass_over(const Rows& rows, const PassShape& shape, const double* weights, const RowLoss& loss, std::size_t begin,
+                 std::size_t end, std::span<double> gradient) {
   std::vector<double> scores(shape.n_outputs);
   const auto extra = gradient.last(shape.n_extra);
   double total = 0;
@@ -27,8 +27,7 @@ double pass_over(const Rows& rows, const PassShape& shape, const double* weights
     const Row row = rows[i];
     score_row(row, weights, scores);
     total += loss(i, scores, extra);
-    if (std::any_of(scores.begin(), scores.end(), [](double s) { return s != 0; }))
-      add_row(row, scores, gradient.data());
+    if (std::any_of(scores.begin(), scores.end(), [](double s) { return s != 0; })) add_row(row, scores, gradient.data());
   }
   return total;
 }
@@ -56,8 +55,8 @@ double loss_and_gradient(const Rows& rows, const PassShape& shape, const double*
   return total;
 }
 
-std::vector<double> score_rows(const Rows& rows, std::span<const double> weights, std::size_t n_outputs,
-                               unsigned n_threads, const Progress& progress) {
+std::vector<double> score_rows(const Rows& rows, std::span<const double> weights, std::size_t n_outputs, unsigned n_threads,
+                               const Progress& progress) {
   std::vector<double> scores(rows.size() * n_outputs);
   parallel_blocks(rows.size(), kRowBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
@@ -76,6 +75,13 @@ double sum_over_rows(std::size_t n_rows, unsigned n_threads, const std::function
   double total = 0;
   for (const double sum : sums) total += sum;
   return total;
+}
+
+std::vector<double> squared_columns(const Rows& rows) {
+  std::vector<double> sums(rows.width(), 0.0);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].visit([&](FeatureId f, double value) { sums[static_cast<std::size_t>(f)] += value * value; });
+  return sums;
 }
 
 double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads) {

@@ -26,11 +26,14 @@ double loss_and_gradient(const Rows& rows, const PassShape& shape, const double*
                          std::span<double> gradient, unsigned n_threads);
 
 // The scores of all rows: (rows, n_outputs).
-std::vector<double> score_rows(const Rows& rows, std::span<const double> weights, std::size_t n_outputs,
-                               unsigned n_threads, const Progress& progress);
+std::vector<double> score_rows(const Rows& rows, std::span<const double> weights, std::size_t n_outputs, unsigned n_threads,
+                               const Progress& progress);
 
 // Σ_i of a value of each row, added in a fixed order.
 double sum_over_rows(std::size_t n_rows, unsigned n_threads, const std::function<double(std::size_t)>& value);
+
+// Σ_i x_if² of every feature.
+std::vector<double> squared_columns(const Rows& rows);
 
 double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads);
 // y += factor · x

@@ -62,6 +62,7 @@ class Psl {
     std::vector<double> factors(problem_.n_classes, 0.0);
     for (std::size_t t = 0; t < training_.size(); ++t) {
       if (t % kReportRows == 0) problem_.report(pass, options_.max_passes);
+      prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(training_), t, nullptr, 0);
       const std::size_t i = training_[t], y = problem_.label(i);
       const Row row = problem_.rows[i];
       score_row(row, weights_.data(), scores_);

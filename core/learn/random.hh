@@ -51,6 +51,21 @@ inline void shuffle_rows(const Rows& rows, Random& random, std::vector<std::uint
   }
 }
 
+// Ask for the memory of the rows that come soon after place t of a random order. `per_row` names what else a visit
+// needs: an array with `width` values for each row.
+template <class Label>
+void prefetch_visits(const Rows& rows, std::span<const Label> labels, std::span<const std::uint32_t> order, std::size_t t,
+                     const double* per_row, std::size_t width) {
+  constexpr std::size_t kFar = 16, kNear = 6;
+  if (t + kFar < order.size()) {
+    const std::size_t i = order[t + kFar];
+    rows.prefetch_place(i);
+    __builtin_prefetch(&labels[i]);
+    if (per_row != nullptr) __builtin_prefetch(per_row + i * width);
+  }
+  if (t + kNear < order.size()) rows.prefetch_entries(order[t + kNear]);
+}
+
 inline std::vector<std::uint32_t> all_rows(const Rows& rows) {
   std::vector<std::uint32_t> ids(rows.size());
   std::iota(ids.begin(), ids.end(), 0u);

@@ -5,6 +5,7 @@
 // that always fires with value 1 (the constant), whose id follows all others.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -70,15 +71,29 @@ class Rows {
   std::size_t begin(std::size_t s) const { return begins_[s]; }
 
   Row operator[](std::size_t i) const {
-    std::size_t s = 0;
-    while (i >= begins_[s + 1]) ++s;
+    const std::size_t s = shard_of(i);
     return row(shards_[s], i - begins_[s]);
   }
 
+  // Ask for a row's place in memory, and later for its entries: visits in random order wait for memory otherwise.
+  void prefetch_place(std::size_t i) const {
+    const std::size_t s = shard_of(i);
+    __builtin_prefetch(&shards_[s].starts[i - begins_[s]]);
+  }
+  void prefetch_entries(std::size_t i) const {
+    const std::size_t s = shard_of(i);
+    const std::size_t from = static_cast<std::size_t>(shards_[s].starts[i - begins_[s]]);
+    __builtin_prefetch(shards_[s].indices.data() + from);
+    if (shards_[s].values != nullptr) __builtin_prefetch(shards_[s].values + from);
+  }
+
  private:
+  std::size_t shard_of(std::size_t i) const {
+    if (shards_.size() == 1) return 0;
+    return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), i) - begins_.begin()) - 1;
+  }
   Row row(const Shard& shard, std::size_t i) const {
-    const std::size_t from = static_cast<std::size_t>(shard.starts[i]),
-                      to = static_cast<std::size_t>(shard.starts[i + 1]);
+    const std::size_t from = static_cast<std::size_t>(shard.starts[i]), to = static_cast<std::size_t>(shard.starts[i + 1]);
     Row row{shard.indices.subspan(from, to - from), shard.values == nullptr ? nullptr : shard.values + from, 1.0,
             options_.constant ? static_cast<FeatureId>(n_features_) : kNoConstant};
     if (options_.unit_length) row.scale = unit_scale(row);

@@ -93,15 +93,14 @@ Trainer gis_trainer(const ScalingOptions& options) {
     auto& weights = fit.weights;
     fit.history["objective"] =
         scale(problem, options, weights, logistic_loss(problem), [&](std::span<const double> gradient) {
-          parallel_blocks(weights.size(), kFeatureBlock, problem.n_threads, {},
-                          [&](std::size_t begin, std::size_t end) {
-                            for (std::size_t j = begin; j < end; ++j) {
-                              // The gradient is the model's count less the empirical one; rounding must not make the
-                              // former negative.
-                              const Term term{std::max(gradient[j] + empirical[j], 0.0), largest};
-                              weights[j] += solve_step({&term, 1}, weights[j], options.variance, empirical[j]);
-                            }
-                          });
+          parallel_blocks(weights.size(), kFeatureBlock, problem.n_threads, {}, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t j = begin; j < end; ++j) {
+              // The gradient is the model's count less the empirical one; rounding must not make the
+              // former negative.
+              const Term term{std::max(gradient[j] + empirical[j], 0.0), largest};
+              weights[j] += solve_step({&term, 1}, weights[j], options.variance, empirical[j]);
+            }
+          });
         });
     return fit;
   };

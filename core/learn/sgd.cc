@@ -28,6 +28,7 @@ class Sgd {
     double total = 0;
     for (std::size_t t = 0; t < order.size(); ++t) {
       if (t % kReportRows == 0) report();
+      prefetch_visits(problem_.rows, problem_.labels, order, t, nullptr, 0);
       const Row row = problem_.rows[order[t]];
       score_row(row, weights_.data(), scores_);
       for (double& score : scores_) score *= scale_;

@@ -59,7 +59,8 @@ class PairMatrix {
         if (last - first >= max_length) break;  // it only grows
         // Every link of the target span falls into [first, last]; consistent if that has no others.
         const int in_source = source_links_[last + 1] - source_links_[first];
-        if (in_source == target_links_[end] - target_links_[begin]) on_phrase(SourceSpan{first, last + 1}, TargetSpan{begin, end});
+        if (in_source == target_links_[end] - target_links_[begin])
+          on_phrase(SourceSpan{first, last + 1}, TargetSpan{begin, end});
       }
     }
   }
@@ -100,8 +101,8 @@ void fill_grid(OrientationGrid& grid, const PairMatrix& matrix, std::span<const 
     const int left = matrix.free_left(tight.begin), right = matrix.free_right(tight.end);
     grid.add_phrase(tight, target, {left, right}, false);
     if (tight.end - tight.begin <= max_length && target.end - target.begin <= max_length)
-      grid.add_phrase(tight, target,
-                      {std::max(left, tight.end - max_length), std::min(right, tight.begin + max_length)}, true);
+      grid.add_phrase(tight, target, {std::max(left, tight.end - max_length), std::min(right, tight.begin + max_length)},
+                      true);
   });
 }
 

@@ -78,16 +78,14 @@ ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<c
     const auto shared = std::min(x.size(), y.size());
     if (const int c = x.substr(0, shared).compare(y.substr(0, shared)); c != 0) return c < 0;
     if (x.size() == y.size()) return false;
-    return x.size() < y.size() ? ' ' < static_cast<unsigned char>(y[shared])
-                               : static_cast<unsigned char>(x[shared]) < ' ';
+    return x.size() < y.size() ? ' ' < static_cast<unsigned char>(y[shared]) : static_cast<unsigned char>(x[shared]) < ' ';
   };
   std::vector<std::uint32_t> sorted(n + 1);
   std::iota(sorted.begin(), sorted.end(), 0u);
   std::sort(sorted.begin(), sorted.end(), less);
   ByteOrder order;
   order.ranks.resize(n);
-  for (std::uint32_t rank = 0; rank <= n; ++rank)
-    (sorted[rank] == n ? order.terminator : order.ranks[sorted[rank]]) = rank;
+  for (std::uint32_t rank = 0; rank <= n; ++rank) (sorted[rank] == n ? order.terminator : order.ranks[sorted[rank]]) = rank;
   return order;
 }
 
@@ -109,7 +107,8 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
     return std::equal(x.begin(), x.end(), y.begin(), y.end());
   };
   parallel_blocks(kPartitions, 1, n_threads, progress, [&](std::size_t part, std::size_t) {
-    const auto begin = static_cast<std::size_t>(parts.offsets[part]), end = static_cast<std::size_t>(parts.offsets[part + 1]);
+    const auto begin = static_cast<std::size_t>(parts.offsets[part]),
+               end = static_cast<std::size_t>(parts.offsets[part + 1]);
     struct Slot {
       std::uint32_t first = kNone, tag = 0;
     };
@@ -162,7 +161,8 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
   parallel_blocks(order.ranks.size() + 1, 64, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {
       const auto first = buckets.offsets[b], last = buckets.offsets[b + 1];
-      for (auto i = first; i < last; ++i) sorted[static_cast<std::size_t>(i)] = distinct[buckets.order[static_cast<std::size_t>(i)]];
+      for (auto i = first; i < last; ++i)
+        sorted[static_cast<std::size_t>(i)] = distinct[buckets.order[static_cast<std::size_t>(i)]];
       std::sort(sorted.begin() + first, sorted.begin() + last, less);
     }
   });
@@ -198,7 +198,8 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
   pairs.sample_order.resize(n);
   {
     auto next = starts;
-    for (std::size_t i = 0; i < n; ++i) pairs.sample_order[static_cast<std::size_t>(next[source_ids[i]]++)] = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < n; ++i)
+      pairs.sample_order[static_cast<std::size_t>(next[source_ids[i]]++)] = static_cast<std::uint32_t>(i);
   }
   // Sort each source phrase's samples by target phrase, counting the pairs; then write them down.
   constexpr std::size_t block = 8192;

@@ -43,9 +43,9 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
 
 // Distinct (source phrase, target phrase) pairs, sorted; and the samples of each, in the order of the samples.
 struct PhrasePairs {
-  std::vector<std::int64_t> offsets;          // pairs of source phrase p are [offsets[p], offsets[p+1])
-  std::vector<std::uint32_t> targets;         // target phrase of each pair
-  std::vector<std::int64_t> sample_offsets;   // samples of pair k are sample_order[sample_offsets[k] ..)
+  std::vector<std::int64_t> offsets;         // pairs of source phrase p are [offsets[p], offsets[p+1])
+  std::vector<std::uint32_t> targets;        // target phrase of each pair
+  std::vector<std::int64_t> sample_offsets;  // samples of pair k are sample_order[sample_offsets[k] ..)
   std::vector<std::uint32_t> sample_order;
 };
 PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<const std::uint32_t> target_ids,

@@ -67,8 +67,8 @@ float parse_float(std::string_view token, std::size_t line) {
 }  // namespace
 
 std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsView target_words,
-                         std::span<const double> scores, std::size_t n_scores, const RowExtras& extras,
-                         std::size_t first, std::size_t last) {
+                         std::span<const double> scores, std::size_t n_scores, const RowExtras& extras, std::size_t first,
+                         std::size_t last) {
   std::string text;
   const auto base = static_cast<std::size_t>(pairs.offsets[first]);
   std::string source;
@@ -126,8 +126,8 @@ void MosesTableReader::add_line(std::string_view line) {
   if (fields.size() < n_phrases + 1)
     throw LineError(number, "expected '" + std::string(with_target_ ? "source ||| target" : "source") +
                                 " ||| scores', found " + std::to_string(fields.size()) + " fields");
-  const auto add_phrase = [&](std::string_view field, const char* side, Vocabulary& vocabulary,
-                              std::vector<WordId>& words, std::vector<std::int64_t>& offsets) {
+  const auto add_phrase = [&](std::string_view field, const char* side, Vocabulary& vocabulary, std::vector<WordId>& words,
+                              std::vector<std::int64_t>& offsets) {
     for (std::size_t at = 0; at < field.size();) {
       const auto length = utf8_length(field.substr(at));
       if (length == 0) throw LineError(number, describe(LineFault::NotUtf8));
@@ -138,7 +138,8 @@ void MosesTableReader::add_line(std::string_view line) {
     const auto length = static_cast<std::int64_t>(words.size()) - offsets.back();
     if (length == 0) throw LineError(number, std::string("the ") + side + " phrase is empty");
     if (length > kMaxPhraseLength)
-      throw LineError(number, std::string("the ") + side + " phrase has more than " + std::to_string(kMaxPhraseLength) + " words");
+      throw LineError(number,
+                      std::string("the ") + side + " phrase has more than " + std::to_string(kMaxPhraseLength) + " words");
     offsets.push_back(static_cast<std::int64_t>(words.size()));
     return length;
   };
@@ -153,7 +154,8 @@ void MosesTableReader::add_line(std::string_view line) {
   });
   if (number == 1) n_scores = n_here;
   if (n_here == 0 || n_here != n_scores)
-    throw LineError(number, "expected " + std::to_string(n_scores ? n_scores : 1) + " scores, found " + std::to_string(n_here));
+    throw LineError(number,
+                    "expected " + std::to_string(n_scores ? n_scores : 1) + " scores, found " + std::to_string(n_here));
 
   if (fields.size() > n_phrases + 1) {
     for_each_token(fields[n_phrases + 1], [&](std::string_view token) {

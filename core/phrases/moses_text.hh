@@ -27,8 +27,8 @@ struct RowExtras {
 // Rows of the pairs of source phrases [first, last): `source ||| target ||| scores`, and the extras. Scores are
 // written like C++ streams do, with six significant digits. `scores` holds n_scores for each of those pairs only.
 std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsView target_words,
-                         std::span<const double> scores, std::size_t n_scores, const RowExtras& extras,
-                         std::size_t first, std::size_t last);
+                         std::span<const double> scores, std::size_t n_scores, const RowExtras& extras, std::size_t first,
+                         std::size_t last);
 
 // Rows `source ||| scores` of tables that are conditioned on the source phrase alone.
 std::string format_sources(const PhrasesView& sources, WordsView words, std::span<const double> scores,

@@ -58,7 +58,9 @@ Orientation OrientationGrid::orientation(SourceSpan source, TargetSpan target, U
   struct Found {
     bool straight, across;
   };
-  const auto along = [&](bool at_left, bool at_right) { return before ? Found{at_left, at_right} : Found{at_right, at_left}; };
+  const auto along = [&](bool at_left, bool at_right) {
+    return before ? Found{at_left, at_right} : Found{at_right, at_left};
+  };
   const auto touching = [&](Thing first, Thing last) { return along(holds(row, left, last), holds(row, right, first)); };
   const auto farther = [&](Thing first, Thing last) {
     return along(farther_left(row, left, last), farther_right(row, right, first));
@@ -66,7 +68,9 @@ Orientation OrientationGrid::orientation(SourceSpan source, TargetSpan target, U
 
   const bool phrases = unit != Unit::Word, any = unit == Unit::Hierarchical;
   const Found link = touching(ALink, ALink);
-  const Found phrase = !phrases ? Found{false, false} : any ? touching(AnyFirst, AnyLast) : touching(LimitedFirst, LimitedLast);
+  const Found phrase = !phrases ? Found{false, false}
+                       : any    ? touching(AnyFirst, AnyLast)
+                                : touching(LimitedFirst, LimitedLast);
   if ((link.straight && !link.across) || phrase.straight) return Monotone;
   if ((link.across && !link.straight) || phrase.across) return Swap;
 

@@ -73,7 +73,7 @@ class OrientationGrid {
     int least, greatest;
   };
   int n_source_ = 0, n_target_ = 0;
-  std::vector<std::uint8_t> cells_;                     // bit `thing` of each cell
+  std::vector<std::uint8_t> cells_;                   // bit `thing` of each cell
   std::array<std::vector<Extent>, kThings> extents_;  // columns that hold a thing, by row
 };
 

@@ -44,7 +44,7 @@ struct PhrasesView {
 
 struct PairsView {
   PhrasesView source, target;
-  std::span<const std::int64_t> offsets;    // pairs by source phrase
+  std::span<const std::int64_t> offsets;  // pairs by source phrase
   std::span<const std::uint32_t> targets;
   std::span<const std::int64_t> link_offsets;
   std::span<const InnerLink> links;

@@ -95,7 +95,7 @@ def dual_eg(rows, labels, n_classes, variance, epsilon, initial, max_trials, n_p
                 power = alpha[i] * np.exp(-eta * (gradient - gradient.min()))
                 trial = alpha.copy()
                 trial[i] = power / power.sum()
-                if dual(rows, labels, trial, variance) - before <= 0:
+                if dual(rows, labels, trial, variance) - before <= 1e-14:
                     alpha = trial
                     break
                 eta /= 2

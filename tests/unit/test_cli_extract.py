@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -124,3 +125,33 @@ def test_inspect_draws(files: Callable[..., list[Path]], tmp_path: Path) -> None
     assert (tmp_path / "pair.png").read_bytes().startswith(b"\x89PNG")
     assert run("inspect", *files(), "--line", 9, "-o", tmp_path / "no.svg").returncode == 1
     assert not (tmp_path / "no.svg").exists()
+
+
+@pytest.mark.slow
+def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
+    """Ctrl-C in the middle: one word, status 130, no artefact."""
+    n = 60_000
+    for name, line in (("src", "a b c d e f g h\n"), ("tgt", "x y z u v w s t\n"), ("links", "0-1 1-0 2-3 3-2 5-5\n")):
+        (tmp_path / name).write_text(line * n)
+    arguments = [
+        "-v",
+        "extract",
+        *(str(tmp_path / name) for name in ("src", "tgt", "links")),
+        "-o",
+        str(tmp_path / "phrases"),
+    ]
+    for n_remarks in (1, 2, 3):  # reading, extracting, writing
+        process = subprocess.Popen([*PROGRAM, *arguments], stderr=subprocess.PIPE, preexec_fn=_listen_to_interrupts)
+        assert process.stderr is not None
+        for _ in range(n_remarks):
+            assert process.stderr.readline().startswith(b"hyperbaton: ")
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+        assert process.returncode == 130, error
+        assert error.endswith(b"hyperbaton: interrupted\n")
+        assert not list(tmp_path.glob("phrases*"))
+
+
+def _listen_to_interrupts() -> None:
+    """Test runners may have told us to ignore them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""Word translation probabilities from links: p(t|s) and p(s|t) by relative frequency, as Moses makes them.
+"""Word translation probabilities p(t|s) and p(s|t), from links by relative frequency as Moses makes them, or an aligner's.
 
 An unlinked word counts as linked to the other side's empty word, which is numbered behind that side's vocabulary.
 """
@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.align.normalization import Normalization
 from hyperbaton.base.progress import default_threads
-from hyperbaton.corpus import Bitext
+from hyperbaton.corpus import Bitext, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 
 SMALLEST = 1e-7
@@ -20,28 +21,29 @@ SMALLEST = 1e-7
 
 @dataclass(frozen=True)
 class LexicalTable:
-    """Probabilities of linked word pairs, by source word.
+    """Probabilities of word pairs, by source word.
 
     The entries of source word s are `targets[offsets[s]:offsets[s + 1]]`, increasing; the last row is the empty source
-    word's. `probabilities` has the shape (entries, 2): p(target|source), p(source|target).
+    word's. `probabilities` has the shape (entries, 2): p(target|source), p(source|target). Where the words are not those
+    of the text but forms of them, `normalizations` says how they were made.
     """
 
+    source: Vocabulary
+    target: Vocabulary
     offsets: Offsets
     targets: WordIds
     probabilities: npt.NDArray[np.float64]
-    n_source_words: int
-    n_target_words: int
+    normalizations: tuple[Normalization, Normalization] = (Normalization(lowercase=False), Normalization(lowercase=False))
 
     @classmethod
     def from_links(cls, bitext: Bitext, threads: int | None = None) -> LexicalTable:
         """Count the links of a bitext.
 
-        Probabilities are rounded to seven decimals and single precision, as when Moses reads its own files, so that
-        lexical weights come out the same; none is rounded to zero.
+        Probabilities are rounded to seven decimals, the precision of Moses' files, so that lexical weights come out the
+        same; none is rounded to zero.
 
-        >>> table = LexicalTable.from_links(Bitext.of(["a b"], ["x y"], [[(0, 0)]]))
-        >>> table.probability(0, 0)
-        (1.0, 1.0)
+        >>> LexicalTable.from_links(Bitext.of(["a b"], ["x y"], [[(0, 0)]])).translations("a")
+        [('x', 1.0, 1.0)]
         """
         source, target, links = bitext.source, bitext.target, bitext.need_links()
         sizes = len(source.vocabulary), len(target.vocabulary)
@@ -59,13 +61,41 @@ class LexicalTable:
         by_source = np.bincount(sources, counts, sizes[0] + 1)
         by_target = np.bincount(targets, counts, sizes[1] + 1)
         exact = np.stack([counts / by_source[sources], counts / by_target[targets]], axis=1)
-        return cls(offsets, targets, np.maximum(np.round(exact, 7), SMALLEST), *sizes)
+        rounded = np.maximum(np.round(exact, 7), SMALLEST)
+        return cls(source.vocabulary, target.vocabulary, offsets, targets, rounded)
 
-    def probability(self, source: int, target: int) -> tuple[float, float]:
-        """(p(target|source), p(source|target)) of two word numbers; zeros where they were never linked."""
-        begin, end = self.offsets[source], self.offsets[source + 1]
-        at = begin + np.searchsorted(self.targets[begin:end], target)
-        if at == end or self.targets[at] != target:
-            return 0.0, 0.0
-        forward, backward = self.probabilities[at]
-        return float(forward), float(backward)
+    @classmethod
+    def with_empty_words(
+        cls,
+        source: Vocabulary,
+        target: Vocabulary,
+        starts: Offsets,
+        targets: WordIds,
+        probabilities: npt.NDArray[np.float32],
+        targets_of_empty: npt.NDArray[np.float32],
+        sources_of_empty: npt.NDArray[np.float32],
+    ) -> LexicalTable:
+        """Put the empty words' probabilities p(t|empty) and p(s|empty) to those of pairs of words."""
+        rows = np.insert(probabilities.astype(np.float64), starts[1:], 0.0, axis=0)
+        ends = starts[1:] + np.arange(len(source))  # each row's last entry is now the empty target word
+        rows[ends, 1] = sources_of_empty
+        last = np.stack([targets_of_empty, np.zeros(len(target))], axis=1)
+        return cls(
+            source,
+            target,
+            np.concatenate([starts + np.arange(len(starts)), [len(rows) + len(target)]]).astype(np.int64),
+            np.concatenate([np.insert(targets, starts[1:], len(target)), np.arange(len(target))]).astype(np.uint32),
+            np.concatenate([rows, last]),
+        )
+
+    def translations(self, word: str) -> list[tuple[str, float, float]]:
+        """(target word, p(target|source), p(source|target)) of a source word, the likeliest first."""
+        number = self.source.number(word)
+        if number < 0:
+            return []
+        rows = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
+        found = [
+            (int(t), float(p[0]), float(p[1])) for t, p in zip(self.targets[rows], self.probabilities[rows], strict=True)
+        ]
+        pairs = [(self.target.word(t), forward, backward) for t, forward, backward in found if t < len(self.target)]
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))

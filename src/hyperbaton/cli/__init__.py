@@ -100,7 +100,10 @@ def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(**values: Any) -> Any:
         for name, kind in groups.items():
             values[name] = from_mapping(kind, {opt.name: values.pop(opt.name) for opt in options_of(kind)})
-        return function(**values)
+        try:
+            return function(**values)
+        except KeyboardInterrupt:
+            raise Cancelled("interrupted") from None  # typer would swallow it without a word
 
     call.__name__, call.__doc__ = function.__name__, cleandoc(function.__doc__ or "")
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]

@@ -45,7 +45,8 @@ def demo(
         print()
     shares = movement_summary(samples)
     print(
-        f"{shares['moved']:.1f}% of the phrase pairs move, {shares['short among moved']:.1f}% of these by fewer than 4 words; "
+        f"{shares['moved']:.1f}% of the phrase pairs move, "
+        f"{shares['short among moved']:.1f}% of these by fewer than 4 words; "
         f"{shares['beyond 15 among all']:.1f}% move farther than 15 words."
     )
     write_figure(draw_distances(samples, f"{len(samples):,} phrase pairs"), output / "distances.svg")

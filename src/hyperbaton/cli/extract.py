@@ -10,7 +10,7 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet, Threads
-from hyperbaton.cli._common import n_threads, print_json, say
+from hyperbaton.cli._common import log, n_threads, print_json, say
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
 from hyperbaton.phrases.moses import write_moses
@@ -51,10 +51,13 @@ def extract(
         raise OptionError("--reordering needs --moses DIR")
     kinds = [ReorderingType.parse(name) for name in (reordering or []) + (more or [])]
     with Bars(quiet) as bars:
+        log.info("reading %s, %s and %s", source, target, links)
         bitext = Bitext.read(source, target, links)
+        log.info("extracting from %d sentence pairs", len(bitext))
         progress = bars.stage("extract")
         extracted = Extracted.of(bitext, extraction, scoring, threads=n_threads(threads), progress=progress)
         table = extracted.table
+        log.info("writing %d phrase pairs", len(table))
         if output is not None:
             extracted.save(output, bitext, extraction, scoring)
         if moses is not None:

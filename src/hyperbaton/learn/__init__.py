@@ -13,9 +13,10 @@ may be memory-mapped. `docs/learners.md` says which learner solves what.
 
 from hyperbaton.base.registry import Registry
 from hyperbaton.learn._learner import Learner
+from hyperbaton.learn._matrices import matrix_text
 from hyperbaton.learn._models import ClusterModel, LinearModel
 from hyperbaton.learn._rows import BinaryRows, RowsError
 
-__all__ = ["BinaryRows", "ClusterModel", "Learner", "LinearModel", "RowsError", "learners"]
+__all__ = ["BinaryRows", "ClusterModel", "Learner", "LinearModel", "RowsError", "learners", "matrix_text"]
 
 learners: Registry[Learner] = Registry("learner", "hyperbaton.learn", Learner)  # type: ignore[type-abstract]

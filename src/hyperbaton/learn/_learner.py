@@ -108,7 +108,7 @@ class Learner(ABC):
         Arguments:
             clusters: shape (n,), each row's cluster, numbered from 0; rows of cluster -1 are left out.
             progress: called with groups of clusters done and groups in all.
-        The rest is as for `fit`; the learner itself stays as it was.
+        The rest is as for `fit`; the learner itself stays as it was, but for an estimated `delta_`.
         """
         if not self.takes_clusters:
             raise OptionError(f"{self!r} cannot train sub-models for clusters")
@@ -138,11 +138,15 @@ class Learner(ABC):
 
     def scores(self, rows: RowsLike) -> Array:
         """Scores of shape (rows, classes)."""
-        self._check_fitted(rows)
-        return self._scores(rows)
+        self._check_fitted()
+        blocks = as_blocks(rows)
+        if blocks[0].shape[1] != self.n_features_in_:
+            found = f"X has {blocks[0].shape[1]} features"
+            raise RowsError(f"{found}, but {type(self).__name__} is expecting {self.n_features_in_} features as input")
+        return self._scores(blocks)
 
-    def _scores(self, rows: RowsLike) -> Array:
-        return self.model_.scores(rows, self.threads)
+    def _scores(self, blocks: list[Block]) -> Array:
+        return self.model_.scores(blocks, self.threads)
 
     def decision_function(self, rows: RowsLike) -> Array:
         """Scores as scikit-learn wants them: for two classes one number, above 0 for the second."""
@@ -215,15 +219,9 @@ class Learner(ABC):
     def _core_rows(self, blocks: list[Block]) -> _core.Rows:
         return core_rows(blocks, constant=self.intercept, unit_length=self.unit_length)
 
-    def _check_fitted(self, rows: RowsLike | None = None) -> None:
+    def _check_fitted(self) -> None:
         if "classes_" not in vars(self):
             raise NotFitted(f"This {type(self).__name__} is not fitted yet: call fit first")
-        if rows is None:
-            return
-        n_features = as_blocks(rows)[0].shape[1]
-        if n_features != self.n_features_in_:
-            name = type(self).__name__
-            raise RowsError(f"X has {n_features} features, but {name} is expecting {self.n_features_in_} features as input")
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags

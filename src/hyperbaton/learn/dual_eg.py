@@ -30,7 +30,7 @@ class DualEg(Learner):
 
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
     epsilon: float = option(0.1, "a row is left alone when its gradients differ by at most this", minimum=0)
-    initial: float = option(0.01, "mass of the wrong classes at the start (ε of eq. 15)", minimum=1e-12, maximum=0.999)
+    initial: float = option(1e-4, "mass of the wrong classes at the start (ε of eq. 15)", minimum=1e-12, maximum=0.999)
     max_trials: int = option(10, "halvings of the step size at most", minimum=1)
     n_steps: int = option(1, "updates for each visit of a row; 1 is Algorithm 1", minimum=1)
     max_passes: int = option(100, "passes over the active rows at most", minimum=1)

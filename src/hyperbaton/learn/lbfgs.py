@@ -28,7 +28,7 @@ class Lbfgs(Learner):
     l1: float = option(0.0, "factor of the sum of absolute weights", minimum=0)
     memory: int = option(10, "steps that the curvature is estimated from", minimum=1)
     max_passes: int = option(500, "passes over the rows at most", minimum=1)
-    tolerance: float = option(1e-5, "stop when the gradient is this part of the first one", minimum=0)
+    tolerance: float = option(1e-4, "stop when the gradient is this part of the first one", minimum=0)
 
     takes_prior: ClassVar[bool] = True
 

@@ -22,7 +22,7 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.learn._learner import Learner, Training
 from hyperbaton.learn._matrices import kernel_matrix
 from hyperbaton.learn._models import n_threads
-from hyperbaton.learn._rows import Block, RowsLike, as_blocks, core_rows, split_rows
+from hyperbaton.learn._rows import Block, core_rows, split_rows
 
 Array = npt.NDArray[Any]
 
@@ -47,7 +47,7 @@ class Mmr(Learner):
     degree: int = option(2, "degree of the polynomial kernel", minimum=1)
     output_kernel: str = option("identity", "kernel between classes: identity, or rows like '1 .5; .5 1'")
     max_passes: int = option(1000, "passes over the active rows at most", minimum=1)
-    tolerance: float = option(1e-3, "largest violation of the optimality conditions", minimum=0)
+    tolerance: float = option(0.01, "largest violation of the optimality conditions", minimum=0)
     cache: int = option(256, "MiB of kernel columns kept", minimum=0)
 
     def _trainer(self, training: Training) -> _core.Trainer:
@@ -83,11 +83,11 @@ class Mmr(Learner):
         output = kernel_matrix(self.output_kernel, training.n_classes)
         self.coefficients_ = np.ascontiguousarray(alpha[used, None] * output[training.labels[used]])
 
-    def _scores(self, rows: RowsLike) -> Array:
+    def _scores(self, blocks: list[Block]) -> Array:
         if self.kernel == "linear":
-            return super()._scores(rows)
+            return super()._scores(blocks)
         return _core.score_kernel(
-            self._core_rows(as_blocks(rows)),
+            self._core_rows(blocks),
             self._core_rows(self.support_),
             self.coefficients_,
             kernel=self._kernel(),

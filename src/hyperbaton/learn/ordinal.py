@@ -33,7 +33,7 @@ class Ordinal(Learner):
     variance: float = option(1.0, "σ² of the Gaussian prior of weights and thresholds", minimum=1e-12, maximum=1e12)
     memory: int = option(10, "steps that the curvature is estimated from", minimum=1)
     max_passes: int = option(500, "passes over the rows at most", minimum=1)
-    tolerance: float = option(1e-5, "stop when the gradient is this part of the first one", minimum=0)
+    tolerance: float = option(1e-4, "stop when the gradient is this part of the first one", minimum=0)
 
     def _trainer(self, training: Training) -> _core.Trainer:
         if not self.intercept:

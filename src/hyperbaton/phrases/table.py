@@ -21,7 +21,7 @@ from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Arrays, Artefact, save
 from hyperbaton.corpus import Bitext
-from hyperbaton.corpus.text import Offsets
+from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.samples import Samples
 from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts
@@ -67,11 +67,14 @@ class PhraseTable:
     @cached_property
     def arrays_view(self) -> _core.TableArrays:
         """The arrays as the core wants them."""
+        return self._arrays(self.source.words, self.target.words)
+
+    def _arrays(self, source_words: WordIds, target_words: WordIds) -> _core.TableArrays:
         return _core.TableArrays(
             self.source.offsets,
-            self.source.words,
+            source_words,
             self.target.offsets,
-            self.target.words,
+            target_words,
             self.offsets,
             self.targets,
             self.link_offsets,
@@ -80,12 +83,19 @@ class PhraseTable:
 
     def lexical_weights(self, lexical: LexicalTable, threads: int | None = None) -> npt.NDArray[np.float64]:
         """(lex(s|t), lex(t|s)) of every pair, under the table's inner links."""
-        return self.arrays_view.lexical_weights(
+        sides = ((self.source, lexical.source), (self.target, lexical.target))
+        words = [
+            phrases.words
+            if phrases.vocabulary is vocabulary
+            else normalization.numbers(phrases.vocabulary, vocabulary)[phrases.words]
+            for (phrases, vocabulary), normalization in zip(sides, lexical.normalizations, strict=True)
+        ]
+        return self._arrays(*words).lexical_weights(
             lexical.offsets,
             lexical.targets,
             lexical.probabilities,
-            lexical.n_source_words,
-            lexical.n_target_words,
+            len(lexical.source),
+            len(lexical.target),
             threads or default_threads(),
         )
 
@@ -106,10 +116,14 @@ class PhraseTable:
         options: Scoring | None = None,
         *,
         inventory: Inventory | None = None,
+        lexical: LexicalTable | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> PhraseTable:
         """Score the phrase pairs of samples.
+
+        Lexical weights come from the frequencies of links, as in Moses, unless a lexical table is given, for example an
+        aligner's.
 
         >>> from hyperbaton.phrases import extract
         >>> bitext = Bitext.of(["a b", "a"], ["x y", "z"], [[(0, 0), (1, 1)], [(0, 0)]])
@@ -131,7 +145,7 @@ class PhraseTable:
         scores[:, 0] = smoothing.probabilities(backward)
         scores[:, 2] = smoothing.probabilities(forward)
 
-        lexical = LexicalTable.from_links(bitext, threads)
+        lexical = lexical or LexicalTable.from_links(bitext, threads)
         links = bitext.need_links()
         # Equally frequent inner links are told apart by each direction in its own way, as Moses does.
         for ties_by_source, column, weight in ((True, 1, 0), (False, 3, 1)):

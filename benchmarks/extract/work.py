@@ -1,0 +1,32 @@
+"""The pieces of work that are measured, each in a process of its own."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.corpus import Bitext
+from hyperbaton.phrases import Extracted, Extraction, ReorderingType, extract, reordering_probabilities
+from hyperbaton.phrases.moses import write_moses
+
+REORDERING = "wbe-msd-bidirectional-fe"
+
+
+def samples(paths: list[str], n: int, max_length: int, threads: int) -> dict[str, Any]:
+    """Extraction alone: from a bitext in memory to sample columns."""
+    bitext = Bitext.read(*paths).select(np.arange(n))
+    start = time.perf_counter()
+    found = extract(bitext, max_length, threads=threads)
+    return {"seconds": time.perf_counter() - start, "samples": len(found)}
+
+
+def tables(paths: list[str], max_length: int, threads: int, folder: str) -> dict[str, Any]:
+    """The whole way: text files to scored phrase and reordering tables, gzipped."""
+    bitext = Bitext.read(*paths)
+    found = Extracted.of(bitext, Extraction(max_length), threads=threads)
+    kind = ReorderingType.parse(REORDERING)
+    probabilities = reordering_probabilities(found.inventory, found.samples, kind, threads=threads)
+    write_moses(folder, found.table, [(kind, probabilities)])
+    return {"pairs": len(found.table)}

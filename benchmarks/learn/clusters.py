@@ -1,0 +1,71 @@
+"""Many small sub-models in one call, against a loop over scikit-learn's Perceptron; and cost by number of entries."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+
+from benchmarks.learn.data import Data, generate
+from hyperbaton.learn import learners
+
+
+def against_perceptron(data: Data, n_clusters: int, n_passes: int, threads: int) -> dict[str, float]:
+    """Seconds of both for the same clusters and the same number of passes, and their training errors."""
+    from sklearn.linear_model import Perceptron
+
+    sizes = np.bincount(data.clusters)
+    classes = np.unique(np.stack([data.clusters, data.labels]), axis=1)[0]
+    several = np.bincount(classes, minlength=len(sizes)) > 1
+    chosen = np.flatnonzero((sizes >= 10) & several)
+    chosen = np.random.default_rng(0).permutation(chosen)[:n_clusters]
+    number = np.full(len(sizes), -1)
+    number[chosen] = np.arange(len(chosen))
+    part = data.select(number[data.clusters] >= 0)
+    clusters = number[part.clusters]
+
+    learner = learners["psl"](max_passes=n_passes, tolerance=0.0, threads=threads)
+    start = time.perf_counter()
+    model = learner.fit_clusters(part.rows, part.labels, clusters, n_classes=part.n_classes)
+    ours = time.perf_counter() - start
+    our_error = np.mean(model.predict(part.rows, clusters) != part.labels)
+
+    matrix = part.matrix()
+    wrong = 0
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for cluster in range(len(chosen)):
+            here = np.flatnonzero(clusters == cluster)
+            rows, labels = matrix[here], part.labels[here]
+            # Like ours over only the features that the cluster sees.
+            rows = rows[:, np.unique(rows.indices)]
+            perceptron = Perceptron(max_iter=n_passes, tol=None, random_state=0).fit(rows, labels)
+            wrong += int((perceptron.predict(rows) != labels).sum())
+    theirs = time.perf_counter() - start
+    return {
+        "clusters": len(chosen),
+        "rows": len(part),
+        "ours_seconds": ours,
+        "perceptron_seconds": theirs,
+        "ratio": theirs / ours,
+        "ours_training_error": float(our_error),
+        "perceptron_training_error": wrong / len(part),
+    }
+
+
+def cost_by_size(sizes: list[int], n_passes: int, threads: int) -> list[tuple[str, int, float]]:
+    """(learner, entries, nanoseconds of processor time for each entry and pass) on generated rows."""
+    results = []
+    for size in sizes:
+        data = generate(size)
+        for name in ("psl", "sgd", "dual_eg", "lbfgs", "gis", "svm", "mmr"):
+            options = {} if name == "dual_eg" else {"tolerance": 0.0}
+            learner = learners[name](max_passes=n_passes, threads=threads, **options)
+            start = time.process_time()
+            learner.fit(data.rows, data.labels, n_classes=data.n_classes)
+            seconds = time.process_time() - start
+            entries = len(data.rows.indices)
+            results.append((name, entries, 1e9 * seconds / entries / n_passes))
+    return results

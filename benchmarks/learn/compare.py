@@ -1,0 +1,71 @@
+"""Time to a given held-out error and objective, and memory, of every contender in one run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.learn.contenders import contenders
+from benchmarks.learn.data import Data
+
+Results = list[dict[str, Any]]
+
+
+def measure(data: Data, threads: int, max_seconds: float, only: Sequence[str] = ("",)) -> Results:
+    """Run the contenders whose name contains one of `only`, each in its own process."""
+    results: Results = []
+    with tempfile.TemporaryDirectory() as folder:
+        train, held_out = data.split()
+        train.save(Path(folder) / "train")
+        held_out.save(Path(folder) / "held_out")
+        for contender in contenders():
+            if not any(part in contender.name for part in only):
+                continue
+            command = [sys.executable, "-m", "benchmarks.learn.worker", folder, contender.name]
+            done = subprocess.run(
+                [*command, str(threads), str(max_seconds)],
+                stdout=subprocess.PIPE,
+                env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+                check=False,
+            )
+            lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
+            results += lines
+            best = min((line["error"] for line in lines), default=float("nan"))
+            print(f"{contender.name}: {100 * best:.2f} % at best", file=sys.stderr)
+    return results
+
+
+def summarise(results: Results, error: float | None = None) -> str:
+    """A table: seconds to the target error, to 1 % and to 0.1 % above the best objective, and the memory added.
+
+    Without a given error the target is that of the logistic model with the best objective, and 0.2 points more:
+    held-out errors of half-trained models are lucky now and then.
+    """
+    kinds = {c.name: c.objective for c in contenders()}
+    best: dict[str, dict[str, Any]] = {}
+    for r in results:
+        kind = kinds[r["name"]]
+        if kind is not None and (kind not in best or r["objective"] < best[kind]["objective"]):
+            best[kind] = r
+    if error is None:
+        error = best["logistic"]["error"] + 0.002 if "logistic" in best else min(r["error"] for r in results)
+    lines = [
+        f"target error {100 * error:.2f} %; seconds of processor time on one thread",
+        f"{'':38}{'best error':>11}{'to error':>10}{'obj. 1 %':>10}{'obj. 0.1 %':>11}{'MiB':>6}",
+    ]
+    for name in dict.fromkeys(r["name"] for r in results):
+        mine = [r for r in results if r["name"] == name]
+        cells = [min((r["seconds"] for r in mine if r["error"] <= error), default=None)]
+        for slack in (1.01, 1.001):
+            goal = best[kinds[name]]["objective"] * slack if kinds[name] in best else None
+            cells.append(min((r["seconds"] for r in mine if goal and r["objective"] <= goal), default=None))
+        shown = [f"{cell:.2f}" if cell is not None else "—" for cell in cells]
+        lowest, memory = 100 * min(r["error"] for r in mine), max(r["added_mib"] for r in mine)
+        lines.append(f"{name:38}{lowest:10.2f}%{shown[0]:>10}{shown[1]:>10}{shown[2]:>11}{memory:6.0f}")
+    return "\n".join(lines)

@@ -1,0 +1,78 @@
+"""Measures one contender in a process of its own, so that its peak memory is its own: one JSON line for each effort."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.learn.contenders import contenders, held_out_error
+from benchmarks.learn.data import Data
+from hyperbaton import _core
+from hyperbaton.learn._matrices import delta_matrix
+from hyperbaton.learn._rows import core_rows
+
+
+def forget_peak() -> None:
+    """Start the count of the peak anew where the system can (Linux), so that imports do not hide the fit."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_mib() -> float:
+    """The most memory this process held since `forget_peak`."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def objective(name: str, weights: np.ndarray, train: Data) -> float:
+    """½‖W‖² + Σ loss, with σ² = C = 1."""
+    rows = core_rows([train.rows], constant=True, unit_length=False)
+    delta = delta_matrix("uniform", train.n_classes)
+    weights = np.ascontiguousarray(weights)
+    loss, _ = _core.linear_loss(name, rows, train.labels, weights, matrix=delta, log_prior=None, n_threads=1)
+    return float((weights**2).sum() / 2 + loss)
+
+
+def main(folder: str, name: str, threads: str, max_seconds: str) -> None:
+    """Fit with growing effort until a fit takes too long or stops changing."""
+    contender = next(c for c in contenders() if c.name == name)
+    train, held_out = Data.load(Path(folder) / "train"), Data.load(Path(folder) / "held_out")
+    prepared = contender.prepare(train)
+    forget_peak()
+    before, last = peak_mib(), None
+    for effort in range(12):
+        wall, cpu = time.perf_counter(), time.process_time()
+        weights = contender.fit(prepared, effort, int(threads))
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        # On one thread the processor's time says the same as a clock on a quiet machine, and does not mind a busy one.
+        seconds = cpu if int(threads) == 1 else wall
+        # Two classes can come as one column.
+        if weights.shape[1] == 1:
+            weights = np.hstack([-weights / 2, weights / 2])
+        result = {
+            "name": name,
+            "effort": effort,
+            "seconds": seconds,
+            "wall_seconds": wall,
+            "error": held_out_error(weights, held_out),
+            "added_mib": peak_mib() - before,
+            "objective": objective(contender.objective, weights, train) if contender.objective else None,
+        }
+        print(json.dumps(result), flush=True)
+        if seconds > float(max_seconds) or (effort > 3 and np.array_equal(last, weights)):
+            break
+        last = weights
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,137 @@
+#include "align/aligner.hh"
+
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "module.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+using Words = Array<std::uint32_t>;
+using Offsets = Array<std::int64_t>;
+
+BitextView view_bitext(const Words& source, const Offsets& source_offsets, const Words& target,
+                       const Offsets& target_offsets) {
+  if (source_offsets.size() == 0 || source_offsets.size() != target_offsets.size())
+    throw Error("the two texts differ in length");
+  return {{view(source), view(source_offsets)}, {view(target), view(target_offsets)}};
+}
+
+std::vector<float> copy(const Array<float>& values) { return {values.data(), values.data() + values.size()}; }
+
+nb::tuple as_tuple(LinksBuffer&& links) {
+  return nb::make_tuple(to_numpy(std::move(links.points)), to_numpy(std::move(links.offsets)));
+}
+
+// The table without pairs of which both probabilities are below `smallest`, by source and then target word.
+nb::tuple list_pairs(const LexicalTable& table, float smallest) {
+  std::vector<std::int64_t> starts{0};
+  std::vector<std::uint32_t> targets;
+  std::vector<float> both;
+  std::vector<LexicalTable::Entry> row;
+  for (WordId word = 0; word < table.n_source_words(); ++word) {
+    row.clear();
+    for (const auto& entry : table.row(word))
+      if (entry.target != kUnknownWord && std::max(entry.probability[0], entry.probability[1]) >= smallest)
+        row.push_back(entry);
+    std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
+    for (const auto& entry : row) {
+      targets.push_back(entry.target);
+      both.insert(both.end(), entry.probability, entry.probability + 2);
+    }
+    starts.push_back(static_cast<std::int64_t>(targets.size()));
+  }
+  return nb::make_tuple(to_numpy(std::move(starts)), to_numpy(std::move(targets)), to_numpy(std::move(both), 2));
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(aligner) {
+  using namespace nb::literals;
+
+  nb::class_<AlignmentModel>(m, "AlignmentModel", "Hidden Markov models of word alignment in both directions.")
+      .def(
+          "__init__",
+          [](AlignmentModel* self, const Offsets& starts, const Words& targets, const Array2<float>& probabilities,
+             const Array<float>& null_to_target, const Array<float>& null_to_source, const Array<float>& jumps_to_target,
+             const Array<float>& jumps_to_source, float null_probability, int max_length) {
+            new (self)
+                AlignmentModel{LexicalTable(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
+                               {copy(null_to_target), copy(null_to_source)},
+                               {Jumps(max_length, view(jumps_to_target)), Jumps(max_length, view(jumps_to_source))},
+                               null_probability};
+          },
+          "starts"_a, "targets"_a, "probabilities"_a, "null_to_target"_a, "null_to_source"_a, "jumps_to_target"_a,
+          "jumps_to_source"_a, "null_probability"_a, "max_length"_a)
+      .def(
+          "lexicon", [](const AlignmentModel& self, float smallest) { return list_pairs(self.lexicon, smallest); },
+          "smallest"_a, "Starts by source word, target words, and rows of p(target | source), p(source | target).")
+      .def(
+          "null_emission",
+          [](const AlignmentModel& self, bool to_source) {
+            return to_numpy(std::vector<float>(self.null_emission[to_source]));
+          },
+          "to_source"_a, "p(word | nothing) of each generated word.")
+      .def(
+          "jump_weights",
+          [](const AlignmentModel& self, bool to_source) { return to_numpy(self.jumps[to_source].weights()); },
+          "to_source"_a, "Weights of jumps by range: between words, to the first word, from the last.")
+      .def(
+          "directed_links",
+          [](const AlignmentModel& self, const Words& source, const Offsets& source_offsets, const Words& target,
+             const Offsets& target_offsets, float confidence, unsigned n_threads,
+             const std::optional<nb::callable>& progress) {
+            const auto bitext = view_bitext(source, source_offsets, target, target_offsets);
+            const auto report = make_progress(progress);
+            std::array<LinksBuffer, 2> links;
+            {
+              const nb::gil_scoped_release release;
+              links = directed_links(self, bitext, confidence, n_threads, report);
+            }
+            return nb::make_tuple(as_tuple(std::move(links[kToTarget])), as_tuple(std::move(links[kToSource])));
+          },
+          "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, "confidence"_a, "n_threads"_a,
+          "progress"_a.none(), "Links of target words to their origins, and of source words to theirs.")
+      .def(
+          "posteriors",
+          [](const AlignmentModel& self, const Words& source, const Offsets& source_offsets, const Words& target,
+             const Offsets& target_offsets, float threshold, unsigned n_threads,
+             const std::optional<nb::callable>& progress) {
+            const auto bitext = view_bitext(source, source_offsets, target, target_offsets);
+            const auto report = make_progress(progress);
+            LinkPosteriors found;
+            {
+              const nb::gil_scoped_release release;
+              found = link_posteriors(self, bitext, threshold, n_threads, report);
+            }
+            return nb::make_tuple(to_numpy(std::move(found.links.points)), to_numpy(std::move(found.links.offsets)),
+                                  to_numpy(std::move(found.values), 2));
+          },
+          "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, "threshold"_a, "n_threads"_a, "progress"_a.none(),
+          "Points, sentence offsets, and both posteriors of each point.");
+
+  m.def(
+      "train_aligner",
+      [](const Words& source, const Offsets& source_offsets, const Words& target, const Offsets& target_offsets,
+         std::size_t n_source_words, std::size_t n_target_words, int model1_iterations, int hmm_iterations,
+         float null_probability, float prior, float freedom, int max_length, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const auto bitext = view_bitext(source, source_offsets, target, target_offsets);
+        const AlignerOptions options{model1_iterations, hmm_iterations, null_probability, prior, freedom, max_length};
+        const auto report = make_progress(progress);
+        std::optional<TrainedAligner> trained;
+        {
+          const nb::gil_scoped_release release;
+          trained.emplace(train_aligner(bitext, n_source_words, n_target_words, options, n_threads, report));
+        }
+        return nb::make_tuple(nb::cast(std::move(trained->model)), to_numpy(std::move(trained->logprobs)));
+      },
+      "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a,
+      "model1_iterations"_a, "hmm_iterations"_a, "null_probability"_a, "prior"_a, "freedom"_a, "max_length"_a,
+      "n_threads"_a, "progress"_a.none(), "The model, and log-probabilities before each iteration.");
+}
+
+}  // namespace hyperbaton::bindings

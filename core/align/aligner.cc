@@ -1,0 +1,285 @@
+#include "align/aligner.hh"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+
+namespace hyperbaton {
+
+namespace {
+
+constexpr std::size_t kBlock = 128;   // sentence pairs to one piece of work
+constexpr float kNegligible = 1e-5f;  // posteriors below this are not worth an addition
+constexpr std::array kBothDirections{kToTarget, kToSource};
+
+// One direction's generated words: how often each occurs, and what is counted about it.
+struct GeneratedWords {
+  std::vector<double> frequency;           // relative
+  std::vector<float> units_per_count;      // of LexicalTable::Entry::count
+  std::vector<std::uint64_t> null_counts;  // of words that come from nothing
+
+  GeneratedWords(TextView text, std::size_t n_words, const std::vector<std::uint8_t>& use)
+      : frequency(n_words, 0), units_per_count(n_words), null_counts(n_words, 0) {
+    double n_tokens = 0;
+    for (std::size_t s = 0; s < use.size(); ++s)
+      if (use[s])
+        for (const auto word : text[s]) {
+          ++frequency[word];
+          ++n_tokens;
+        }
+    for (std::size_t word = 0; word < n_words; ++word) {
+      // A word's expected counts sum to no more than its occurrences, so 32 bits of these units cannot overflow.
+      units_per_count[word] = static_cast<float>(1u << 31) / static_cast<float>(frequency[word] + 1);
+      frequency[word] /= std::max(n_tokens, 1.0);
+    }
+  }
+  double count(std::uint32_t units, WordId word) const { return static_cast<double>(units) / units_per_count[word]; }
+};
+
+class Trainer {
+ public:
+  Trainer(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words, const AlignerOptions& options,
+          unsigned n_threads, const Progress& progress)
+      : bitext_(bitext),
+        options_(options),
+        n_threads_(n_threads),
+        progress_(progress),
+        use_(usable(bitext, options.max_length)),
+        words_{GeneratedWords(bitext.target, n_target_words, use_), GeneratedWords(bitext.source, n_source_words, use_)},
+        model_{LexicalTable(bitext, n_source_words, n_target_words, use_, n_threads),
+               {},
+               {Jumps(options.max_length), Jumps(options.max_length)},
+               options.null_probability},
+        jump_counts_{JumpCounts(longest(bitext.source)), JumpCounts(longest(bitext.target))} {
+    const auto uniform = [](std::size_t n_words) { return 1 / static_cast<float>(std::max<std::size_t>(n_words, 1)); };
+    model_.null_emission[kToTarget].assign(n_target_words, uniform(n_target_words));
+    model_.null_emission[kToSource].assign(n_source_words, uniform(n_source_words));
+    for (WordId word = 0; word < n_source_words; ++word)
+      for (auto& entry : model_.lexicon.row(word)) {
+        entry.probability[kToTarget] = uniform(n_target_words);
+        entry.probability[kToSource] = uniform(n_source_words);
+      }
+  }
+
+  TrainedAligner train() {
+    const int n_rounds = options_.model1_iterations + options_.hmm_iterations;
+    for (int round = 0; round < n_rounds; ++round) {
+      const bool chained = round >= options_.model1_iterations;
+      expect(chained, static_cast<std::size_t>(round), static_cast<std::size_t>(n_rounds));
+      renew_lexicon();
+      for (const auto direction : kBothDirections) {
+        renew_null(direction);
+        if (chained) model_.jumps[direction].update(jump_counts_[direction]);
+        jump_counts_[direction].clear();
+      }
+    }
+    return {std::move(model_), std::move(logprobs_)};
+  }
+
+ private:
+  static std::vector<std::uint8_t> usable(BitextView bitext, int max_length) {
+    const auto fits = [&](std::size_t length) { return length > 0 && length <= static_cast<std::size_t>(max_length); };
+    std::vector<std::uint8_t> use(bitext.n_sentences());
+    for (std::size_t s = 0; s < use.size(); ++s) use[s] = fits(bitext.source[s].size()) && fits(bitext.target[s].size());
+    return use;
+  }
+
+  int longest(TextView text) const {
+    std::size_t length = 1;
+    for (std::size_t s = 0; s < use_.size(); ++s)
+      if (use_[s]) length = std::max(length, text[s].size());
+    return static_cast<int>(length);
+  }
+
+  void expect(bool chained, std::size_t round, std::size_t n_rounds) {
+    const std::size_t n = bitext_.n_sentences();
+    std::vector<std::array<double, 2>> logprobs((n + kBlock - 1) / kBlock);
+    const Progress report = [&](std::size_t done, std::size_t) {
+      return !progress_ || progress_(round * n + done, n_rounds * n);
+    };
+    parallel_blocks(n, kBlock, n_threads_, report, [&](std::size_t begin, std::size_t end) {
+      PairPosteriors pair;
+      auto& logprob = logprobs[begin / kBlock];
+      for (std::size_t s = begin; s < end; ++s) {
+        if (!use_[s]) continue;
+        pair.run(model_, bitext_.source[s], bitext_.target[s], chained);
+        count_links(pair, s);
+        for (const auto direction : kBothDirections) {
+          logprob[direction] += pair.logprob(direction);
+          if (chained) pair.sums(direction).add_jumps(jump_counts_[direction]);
+        }
+      }
+    });
+    for (const auto direction : kBothDirections)
+      logprobs_.push_back(std::accumulate(logprobs.begin(), logprobs.end(), 0.0,
+                                          [&](double sum, const auto& both) { return sum + both[direction]; }));
+  }
+
+  void count_links(const PairPosteriors& pair, std::size_t s) {
+    const auto source = bitext_.source[s], target = bitext_.target[s];
+    // Whole units: sums do not depend on the order of additions, and so not on the threads.
+    const auto add = [](std::uint32_t& sum, float units) {
+      const auto whole = static_cast<std::uint32_t>(units + 0.5f);
+      if (whole != 0) std::atomic_ref(sum).fetch_add(whole, std::memory_order_relaxed);
+    };
+    const float own = options_.freedom, shared = 1 - options_.freedom;
+    for (std::size_t i = 0; i < source.size(); ++i)
+      for (std::size_t j = 0; j < target.size(); ++j) {
+        const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
+        if (std::max(to_target, to_source) < kNegligible) continue;
+        auto& count = pair.entries()[i * target.size() + j]->count;
+        add(count[kToTarget], to_target * (own + shared * to_source) * words_[kToTarget].units_per_count[target[j]]);
+        add(count[kToSource], to_source * (own + shared * to_target) * words_[kToSource].units_per_count[source[i]]);
+      }
+    for (const auto direction : kBothDirections) {
+      const auto generated = direction == kToTarget ? target : source;
+      const auto posterior = pair.sums(direction).null_posterior();
+      // A word that comes from nothing should also be one that nothing comes from in the other direction.
+      const auto claims = pair.sums(direction == kToTarget ? kToSource : kToTarget).posterior();
+      for (std::size_t j = 0; j < generated.size(); ++j) {
+        float unclaimed = 1;
+        for (std::size_t k = j; k < claims.size(); k += generated.size()) unclaimed *= 1 - claims[k];
+        add_count(words_[direction].null_counts[generated[j]], posterior[j] * (own + shared * unclaimed));
+      }
+    }
+  }
+
+  // p(word | generator) = (count + prior * frequency) / (total + prior), of both directions.
+  void renew_lexicon() {
+    auto& lexicon = model_.lexicon;
+    const auto &targets = words_[kToTarget], &sources = words_[kToSource];
+    const double prior = options_.prior;
+    const auto over = [&](double total) { return total + prior > 0 ? 1 / (total + prior) : 0; };
+    std::vector<double> over_target(targets.frequency.size(), 0);
+    for (WordId word = 0; word < sources.frequency.size(); ++word)
+      for (const auto& entry : lexicon.row(word))
+        if (entry.count[kToSource] != 0) over_target[entry.target] += sources.count(entry.count[kToSource], word);
+    for (auto& total : over_target) total = over(total);
+    constexpr std::size_t block = 64;
+    parallel_blocks(sources.frequency.size(), block, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
+      for (auto word = static_cast<WordId>(begin); word < end; ++word) {
+        double total = 0;
+        for (const auto& entry : lexicon.row(word))
+          if (entry.count[kToTarget] != 0) total += targets.count(entry.count[kToTarget], entry.target);
+        const double over_source = over(total);
+        for (auto& entry : lexicon.row(word)) {
+          if (entry.target == kUnknownWord) continue;
+          const double to_target = targets.count(entry.count[kToTarget], entry.target);
+          const double to_source = sources.count(entry.count[kToSource], word);
+          entry.probability[kToTarget] =
+              static_cast<float>((to_target + prior * targets.frequency[entry.target]) * over_source);
+          entry.probability[kToSource] =
+              static_cast<float>((to_source + prior * sources.frequency[word]) * over_target[entry.target]);
+          entry.count[kToTarget] = entry.count[kToSource] = 0;
+        }
+      }
+    });
+  }
+
+  void renew_null(Direction direction) {
+    auto& counts = words_[direction].null_counts;
+    double total = 0;
+    for (const auto count : counts) total += count_value(count);
+    for (std::size_t word = 0; word < counts.size() && total > 0; ++word)
+      model_.null_emission[direction][word] = static_cast<float>(count_value(counts[word]) / total);
+    std::fill(counts.begin(), counts.end(), 0);
+  }
+
+  BitextView bitext_;
+  AlignerOptions options_;
+  unsigned n_threads_;
+  const Progress& progress_;
+  std::vector<std::uint8_t> use_;
+  std::array<GeneratedWords, 2> words_;  // by Direction
+  AlignmentModel model_;
+  std::array<JumpCounts, 2> jump_counts_;
+  std::vector<double> logprobs_;
+};
+
+// Call visit(pair, block) for every sentence pair in turn, with null for one that the model leaves alone.
+template <class Visit>
+void for_each_pair(const AlignmentModel& model, BitextView bitext, unsigned n_threads, const Progress& progress,
+                   const Visit& visit) {
+  parallel_blocks(bitext.n_sentences(), kBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+    PairPosteriors pair;
+    for (std::size_t s = begin; s < end; ++s) {
+      const bool fits = model.fits(bitext.source[s], bitext.target[s]);
+      if (fits) pair.run(model, bitext.source[s], bitext.target[s], true);
+      visit(fits ? &pair : nullptr, begin / kBlock);
+    }
+  });
+}
+
+// Links of consecutive blocks as one.
+LinksBuffer join(std::vector<LinksBuffer>& parts) {
+  LinksBuffer all;
+  for (auto& part : parts) {
+    const auto start = static_cast<std::int64_t>(all.points.size());
+    all.points.insert(all.points.end(), part.points.begin(), part.points.end());
+    for (std::size_t s = 1; s < part.offsets.size(); ++s) all.offsets.push_back(start + part.offsets[s]);
+    part = {};
+  }
+  return all;
+}
+
+Link link(std::size_t i, std::size_t j) { return {static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(j)}; }
+
+}  // namespace
+
+TrainedAligner train_aligner(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
+                             const AlignerOptions& options, unsigned n_threads, const Progress& progress) {
+  return Trainer(bitext, n_source_words, n_target_words, options, n_threads, progress).train();
+}
+
+LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, float threshold, unsigned n_threads,
+                               const Progress& progress) {
+  const std::size_t n_blocks = (bitext.n_sentences() + kBlock - 1) / kBlock;
+  std::vector<LinksBuffer> parts(n_blocks);
+  std::vector<std::vector<float>> values(n_blocks);
+  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t block) {
+    auto& part = parts[block];
+    for (std::size_t i = 0; pair && i < pair->n_source(); ++i)
+      for (std::size_t j = 0; j < pair->n_target(); ++j) {
+        const float to_target = pair->to_target(i, j), to_source = pair->to_source(i, j);
+        if (std::max(to_target, to_source) < threshold) continue;
+        part.points.push_back(link(i, j));
+        values[block].insert(values[block].end(), {to_target, to_source});
+      }
+    part.end_sentence();
+  });
+  LinkPosteriors all{join(parts), {}};
+  all.values.reserve(2 * all.links.points.size());
+  for (const auto& part : values) all.values.insert(all.values.end(), part.begin(), part.end());
+  return all;
+}
+
+std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextView bitext, float confidence,
+                                          unsigned n_threads, const Progress& progress) {
+  const std::size_t n_blocks = (bitext.n_sentences() + kBlock - 1) / kBlock;
+  std::array<std::vector<LinksBuffer>, 2> parts{std::vector<LinksBuffer>(n_blocks), std::vector<LinksBuffer>(n_blocks)};
+  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t block) {
+    for (const auto direction : kBothDirections) {
+      auto& part = parts[direction][block];
+      const std::size_t n_words = !pair ? 0 : direction == kToTarget ? pair->n_target() : pair->n_source();
+      const std::size_t n_states = !pair ? 0 : direction == kToTarget ? pair->n_source() : pair->n_target();
+      for (std::size_t word = 0; word < n_words; ++word) {
+        float best = -1;
+        Link chosen{};
+        for (std::size_t state = 0; state < n_states; ++state) {
+          const std::size_t i = direction == kToTarget ? state : word, j = direction == kToTarget ? word : state;
+          const float mean = (pair->to_target(i, j) + pair->to_source(i, j)) / 2;
+          if (mean > best) {
+            best = mean;
+            chosen = link(i, j);
+          }
+        }
+        if (best >= confidence) part.points.push_back(chosen);
+      }
+      part.end_sentence();
+    }
+  });
+  return {join(parts[kToTarget]), join(parts[kToSource])};
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,42 @@
+// Word alignment by expectation maximisation: IBM model 1, then the hidden Markov model, in both directions at once.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "align/links.hh"
+#include "align/pair_posteriors.hh"
+
+namespace hyperbaton {
+
+struct AlignerOptions {
+  int model1_iterations, hmm_iterations;
+  float null_probability;  // of a word that comes from nothing
+  float prior;             // weight of the generated words' frequencies in each word's translations; 0 is plain EM
+  float freedom;   // share of its own posteriors in a direction's counts; the rest are products of both; 1 is plain EM
+  int max_length;  // sentences longer than this are neither learned from nor aligned
+};
+
+struct TrainedAligner {
+  AlignmentModel model;
+  std::vector<double> logprobs;  // of the corpus before each iteration: kToTarget and kToSource in turn
+};
+
+TrainedAligner train_aligner(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
+                             const AlignerOptions& options, unsigned n_threads, const Progress& progress);
+
+// Points whose posterior reaches `threshold` in either direction, with both posteriors: p(target word j comes from
+// source word i) and p(source word i comes from target word j).
+struct LinkPosteriors {
+  LinksBuffer links;
+  std::vector<float> values;
+};
+LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, float threshold, unsigned n_threads,
+                               const Progress& progress);
+
+// By Direction, the origin of each generated word with the highest mean of both posteriors; none if that is below
+// `confidence`.
+std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextView bitext, float confidence,
+                                          unsigned n_threads, const Progress& progress);
+
+}  // namespace hyperbaton

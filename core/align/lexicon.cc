@@ -1,0 +1,105 @@
+#include "align/lexicon.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+// Where each source word occurs: the sentences of word w are sentences[starts[w] .. starts[w+1]), each once.
+struct Occurrences {
+  std::vector<std::int64_t> starts;
+  std::vector<std::uint32_t> sentences;
+};
+
+Occurrences find_occurrences(TextView text, std::size_t n_words, const std::vector<std::uint8_t>& chosen) {
+  constexpr auto none = std::numeric_limits<std::uint32_t>::max();
+  Occurrences found;
+  found.starts.assign(n_words + 1, 0);
+  std::vector<std::uint32_t> last(n_words, none);
+  const auto each = [&](const auto& visit) {
+    std::fill(last.begin(), last.end(), none);
+    for (std::uint32_t s = 0; s < chosen.size(); ++s) {
+      if (!chosen[s]) continue;
+      for (const auto word : text[s]) {
+        if (last[word] == s) continue;
+        last[word] = s;
+        visit(word, s);
+      }
+    }
+  };
+  each([&](WordId word, std::uint32_t) { ++found.starts[word]; });
+  found.sentences.resize(static_cast<std::size_t>(exclusive_sum(found.starts)));
+  std::vector<std::int64_t> next(found.starts.begin(), found.starts.end() - 1);
+  each([&](WordId word, std::uint32_t s) { found.sentences[static_cast<std::size_t>(next[word]++)] = s; });
+  return found;
+}
+
+// Distinct target words in the sentences of one source word; one of these for each block of work.
+class Partners {
+ public:
+  explicit Partners(std::size_t n_target_words) : seen_(n_target_words, 0) {}
+  const std::vector<WordId>& of(std::span<const std::uint32_t> sentences, TextView target) {
+    ++round_;
+    found_.clear();
+    for (const auto s : sentences)
+      for (const auto word : target[s])
+        if (seen_[word] != round_) {
+          seen_[word] = round_;
+          found_.push_back(word);
+        }
+    return found_;
+  }
+
+ private:
+  std::vector<std::uint32_t> seen_;
+  std::vector<WordId> found_;
+  std::uint32_t round_ = 0;
+};
+
+}  // namespace
+
+LexicalTable::Entry& LexicalTable::insert(std::span<Entry> row, WordId target) {
+  std::size_t at = place(hash(target), row.size());
+  while (row[at].target != kUnknownWord) at = at + 1 == row.size() ? 0 : at + 1;
+  row[at].target = target;
+  return row[at];
+}
+
+LexicalTable::LexicalTable(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
+                           const std::vector<std::uint8_t>& use, unsigned n_threads) {
+  const auto occurrences = find_occurrences(bitext.source, n_source_words, use);
+  // Enough words in a block to pay for its list of seen words; the first words are the frequent ones.
+  constexpr std::size_t block = 256;
+  const auto each = [&](const auto& visit) {
+    parallel_blocks(n_source_words, block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+      Partners partners(n_target_words);
+      for (std::size_t word = begin; word < end; ++word) {
+        const auto from = static_cast<std::size_t>(occurrences.starts[word]);
+        const auto to = static_cast<std::size_t>(occurrences.starts[word + 1]);
+        visit(word, partners.of(std::span(occurrences.sentences).subspan(from, to - from), bitext.target));
+      }
+    });
+  };
+  starts_.assign(n_source_words + 1, 0);
+  each([&](std::size_t word, const std::vector<WordId>& targets) { starts_[word] = room(targets.size()); });
+  entries_.assign(static_cast<std::size_t>(exclusive_sum(starts_)), Entry{kUnknownWord, {0, 0}, {0, 0}});
+  each([&](std::size_t word, const std::vector<WordId>& targets) {
+    for (const auto target : targets) insert(row(static_cast<WordId>(word)), target);
+  });
+}
+
+LexicalTable::LexicalTable(std::span<const std::int64_t> starts, std::span<const WordId> targets,
+                           std::span<const float> both) {
+  const std::size_t n = starts.size() - 1;
+  starts_.assign(n + 1, 0);
+  for (std::size_t word = 0; word < n; ++word)
+    starts_[word] = room(static_cast<std::size_t>(starts[word + 1] - starts[word]));
+  entries_.assign(static_cast<std::size_t>(exclusive_sum(starts_)), Entry{kUnknownWord, {0, 0}, {0, 0}});
+  for (std::size_t word = 0; word < n; ++word)
+    for (auto k = static_cast<std::size_t>(starts[word]); k < static_cast<std::size_t>(starts[word + 1]); ++k) {
+      auto& entry = insert(row(static_cast<WordId>(word)), targets[k]);
+      entry.probability[kToTarget] = both[2 * k];
+      entry.probability[kToSource] = both[2 * k + 1];
+    }
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,82 @@
+// The lexical table of the aligner: p(target word | source word) and p(source word | target word) of the word pairs
+// that occur together.
+//
+// One record serves both directions, since both look at the same pairs of a sentence pair. The records of a source word
+// are a small hash table of their own, so the words of a sentence pair are found without any index of the corpus.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/hash.hh"
+#include "base/parallel.hh"
+#include "corpus/vocabulary.hh"
+
+namespace hyperbaton {
+
+// Two texts as numbers, line by line translations. Sentence s is tokens[offsets[s] .. offsets[s+1]).
+struct TextView {
+  std::span<const WordId> tokens;
+  std::span<const std::int64_t> offsets;
+  std::size_t n_sentences() const { return offsets.size() - 1; }
+  std::span<const WordId> operator[](std::size_t s) const {
+    return tokens.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
+  }
+};
+struct BitextView {
+  TextView source, target;
+  std::size_t n_sentences() const { return source.n_sentences(); }
+};
+
+// Index of a direction in pairs of numbers.
+enum Direction : unsigned { kToTarget = 0, kToSource = 1 };  // p(target | source), p(source | target)
+
+class LexicalTable {
+ public:
+  struct Entry {
+    WordId target;                   // kUnknownWord: a free place
+    float probability[2];            // by Direction
+    mutable std::uint32_t count[2];  // expected counts of an iteration, for the trainer alone
+  };
+
+  // All pairs of words that occur together in the sentence pairs for which `use[s]` is set, probabilities 0.
+  LexicalTable(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
+               const std::vector<std::uint8_t>& use, unsigned n_threads);
+
+  // The listed pairs: those of source word s are targets[starts[s] .. starts[s+1]), each with its two probabilities.
+  LexicalTable(std::span<const std::int64_t> starts, std::span<const WordId> targets, std::span<const float> both);
+
+  std::size_t n_source_words() const { return starts_.size() - 1; }
+  std::span<Entry> row(WordId source) {
+    return {entries_.data() + starts_[source], static_cast<std::size_t>(starts_[source + 1] - starts_[source])};
+  }
+  std::span<const Entry> row(WordId source) const { return const_cast<LexicalTable*>(this)->row(source); }
+
+  // A word's hash, for find and prefetch: a sentence's words are looked up in many rows.
+  static std::uint32_t hash(WordId target) { return static_cast<std::uint32_t>(mix(target) >> 32); }
+  // The record of a pair in the row of its source word; null if there is none, as for kUnknownWord.
+  static const Entry* find(std::span<const Entry> row, WordId target, std::uint32_t hash) {
+    if (row.empty()) return nullptr;
+    for (std::size_t at = place(hash, row.size());; at = at + 1 == row.size() ? 0 : at + 1) {
+      if (row[at].target == kUnknownWord) return nullptr;
+      if (row[at].target == target) return &row[at];
+    }
+  }
+  static void prefetch(std::span<const Entry> row, std::uint32_t hash) {
+    if (!row.empty()) __builtin_prefetch(&row[place(hash, row.size())]);
+  }
+
+ private:
+  static std::size_t place(std::uint32_t hash, std::size_t size) {
+    return static_cast<std::size_t>((static_cast<std::uint64_t>(hash) * size) >> 32);
+  }
+  // Room for n records: a quarter stays free, so that a search is short.
+  static std::int64_t room(std::size_t n) { return n == 0 ? 0 : static_cast<std::int64_t>(n + n / 3 + 1); }
+  static Entry& insert(std::span<Entry> row, WordId target);
+
+  std::vector<std::int64_t> starts_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace hyperbaton

@@ -1,0 +1,59 @@
+#include "align/pair_posteriors.hh"
+
+#include <algorithm>
+
+namespace hyperbaton {
+
+namespace {
+
+constexpr float kSmallest = 1e-10f;  // of a pair in the table, so that every sentence has a probability
+constexpr float kUnlisted = 1e-7f;   // of a pair that is not
+
+float listed(float probability) { return std::max(probability, kSmallest); }
+
+}  // namespace
+
+void PairPosteriors::look_up(const LexicalTable& lexicon, std::span<const WordId> source, std::span<const WordId> target) {
+  const auto row_of = [&](std::size_t i) {
+    return source[i] == kUnknownWord ? std::span<const LexicalTable::Entry>() : lexicon.row(source[i]);
+  };
+  // The table does not fit the caches: ask for the records of a row while working on the one before.
+  const auto prefetch = [&](std::size_t i) {
+    const auto row = row_of(i);
+    for (const auto hash : hashes_) LexicalTable::prefetch(row, hash);
+  };
+  hashes_.clear();
+  for (const auto word : target) hashes_.push_back(LexicalTable::hash(word));
+  entries_.resize(n_ * m_);
+  for (auto& emission : emissions_) emission.resize(n_ * m_);
+  prefetch(0);
+  for (std::size_t i = 0; i < n_; ++i) {
+    if (i + 1 < n_) prefetch(i + 1);
+    const auto row = row_of(i);
+    for (std::size_t j = 0; j < m_; ++j) {
+      const auto* entry = entries_[i * m_ + j] = LexicalTable::find(row, target[j], hashes_[j]);
+      emissions_[kToTarget][j * n_ + i] = entry ? listed(entry->probability[kToTarget]) : kUnlisted;
+      emissions_[kToSource][i * m_ + j] = entry ? listed(entry->probability[kToSource]) : kUnlisted;
+    }
+  }
+}
+
+void PairPosteriors::run(const AlignmentModel& model, std::span<const WordId> source, std::span<const WordId> target,
+                         bool chained) {
+  n_ = source.size();
+  m_ = target.size();
+  look_up(model.lexicon, source, target);
+  for (const auto direction : {kToTarget, kToSource}) {
+    const auto generated = direction == kToTarget ? target : source;
+    auto& nulls = nulls_[direction];
+    nulls.clear();
+    for (const auto word : generated)
+      nulls.push_back(word == kUnknownWord ? kUnlisted : listed(model.null_emission[direction][word]));
+    const Observation seen{static_cast<int>(n_ * m_ / generated.size()), static_cast<int>(generated.size()),
+                           emissions_[direction].data(), nulls.data()};
+    logprob_[direction] = chained ? sums_[direction].run(seen, model.jumps[direction], model.null_probability)
+                                  : sums_[direction].run_model1(seen, model.null_probability);
+  }
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,148 @@
+#include "align/symmetrize.hh"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/errors.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+using Final = Symmetrization::Final;
+
+struct Neighbour {
+  int source, target;
+};
+// Straight ones first: `grow` alone stops after four.
+constexpr std::array<Neighbour, 8> kNeighbours{{{-1, 0}, {0, -1}, {1, 0}, {0, 1}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}}};
+
+// One sentence pair at a time. The order in which points are tried decides between points that compete for a word,
+// and is Moses': by target position, then source position, each scan going on through the points it adds behind; the
+// final points of the backward direction come before those of the forward one.
+class Joiner {
+ public:
+  explicit Joiner(Symmetrization method) : method_(method) {}
+
+  void join(std::span<const Link> forward, std::span<const Link> backward, std::vector<Link>& out) {
+    collect(forward, backward);
+    if (method_.grow) {
+      while (grow_once()) {
+      }
+    }
+    if (method_.final_points != Final::None) add_final();
+    const auto first = out.size();
+    for (const auto& point : points_)
+      if (point.kept || method_.keep_union) out.push_back(point.link);
+    std::sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end());
+  }
+
+ private:
+  struct Point {
+    Link link;
+    bool backward, kept;
+  };
+  static bool before(Link a, Link b) { return a.target != b.target ? a.target < b.target : a.source < b.source; }
+
+  // The union in the order of trial, the intersection kept.
+  void collect(std::span<const Link> forward, std::span<const Link> backward) {
+    points_.clear();
+    std::size_t n_source = 0, n_target = 0;
+    for (const bool is_backward : {false, true})
+      for (const auto link : is_backward ? backward : forward) {
+        points_.push_back({link, is_backward, false});
+        n_source = std::max<std::size_t>(n_source, link.source + 1u);
+        n_target = std::max<std::size_t>(n_target, link.target + 1u);
+      }
+    source_covered_.assign(n_source, 0);
+    target_covered_.assign(n_target, 0);
+    std::sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) { return before(a.link, b.link); });
+    std::size_t n = 0;
+    for (std::size_t k = 0; k < points_.size(); ++k) {
+      if (n > 0 && points_[n - 1].link == points_[k].link)
+        keep(points_[n - 1]);  // no side lists a point twice, so it is in both
+      else
+        points_[n++] = points_[k];
+    }
+    points_.resize(n);
+  }
+
+  bool covers_new(Link link) const { return !source_covered_[link.source] || !target_covered_[link.target]; }
+  void keep(Point& point) {
+    point.kept = true;
+    source_covered_[point.link.source] = target_covered_[point.link.target] = 1;
+  }
+
+  bool grow_once() {
+    bool added = false;
+    for (std::size_t k = 0; k < points_.size(); ++k) {
+      if (!points_[k].kept) continue;
+      const Link at = points_[k].link;
+      for (std::size_t o = 0; o < (method_.grow_diagonal ? 8u : 4u); ++o) {
+        const int source = at.source + kNeighbours[o].source, target = at.target + kNeighbours[o].target;
+        if (source < 0 || target < 0) continue;
+        const Link link{static_cast<std::uint16_t>(source), static_cast<std::uint16_t>(target)};
+        const auto found = std::lower_bound(points_.begin(), points_.end(), link,
+                                            [](const Point& point, Link value) { return before(point.link, value); });
+        if (found == points_.end() || found->link != link || found->kept || !covers_new(link)) continue;
+        keep(*found);
+        added = true;
+      }
+    }
+    return added;
+  }
+
+  void add_final() {
+    for (const bool is_backward : {true, false})
+      for (auto& point : points_) {
+        const bool source_new = !source_covered_[point.link.source], target_new = !target_covered_[point.link.target];
+        const bool wanted = method_.final_points == Final::Both ? source_new && target_new : source_new || target_new;
+        if (point.backward == is_backward && !point.kept && wanted) keep(point);
+      }
+  }
+
+  Symmetrization method_;
+  std::vector<Point> points_;
+  std::vector<std::uint8_t> source_covered_, target_covered_;
+};
+
+}  // namespace
+
+Symmetrization Symmetrization::named(std::string_view name) {
+  if (name == "intersection") return {false, false, false, Final::None};
+  if (name == "union") return {true, false, false, Final::None};
+  if (name == "grow") return {false, true, false, Final::None};
+  if (name == "grow-diag") return {false, true, true, Final::None};
+  if (name == "grow-diag-final") return {false, true, true, Final::Either};
+  if (name == "grow-diag-final-and") return {false, true, true, Final::Both};
+  throw Error("unknown symmetrisation '" + std::string(name) +
+              "'; known: intersection, union, grow, grow-diag, grow-diag-final, grow-diag-final-and");
+}
+
+LinksBuffer symmetrize(LinksView forward, LinksView backward, Symmetrization method, unsigned n_threads,
+                       const Progress& progress) {
+  const std::size_t n = forward.offsets.size() - 1;
+  constexpr std::size_t block = 2048;
+  std::vector<std::vector<Link>> parts((n + block - 1) / block);
+  LinksBuffer joined;
+  joined.offsets.assign(n + 1, 0);
+  parallel_blocks(n, block, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+    Joiner joiner(method);
+    auto& part = parts[begin / block];
+    for (std::size_t s = begin; s < end; ++s) {
+      const auto before = part.size();
+      joiner.join(forward[s], backward[s], part);
+      joined.offsets[s + 1] = static_cast<std::int64_t>(part.size() - before);
+    }
+  });
+  for (std::size_t s = 0; s < n; ++s) joined.offsets[s + 1] += joined.offsets[s];
+  joined.points.reserve(static_cast<std::size_t>(joined.offsets[n]));
+  for (auto& part : parts) {
+    joined.points.insert(joined.points.end(), part.begin(), part.end());
+    part = {};
+  }
+  return joined;
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,212 @@
+"""The built-in aligner: IBM model 1, then the hidden Markov model, in both directions, by expectation maximisation.
+
+**Model** (Vogel, Ney and Tillmann 1996; Och and Ney 2003). Each target word comes from a source word or, with a fixed
+probability, from nothing; the source position jumps from one target word to the next:
+
+    p(target, positions | source) = Π_j  p(position_j | position_{j-1}) · p(target_j | source word at position_j)
+
+The probability of a jump depends on its signed distance (far ones in ranges), normalised inside the sentence, with
+weights of their own for the first word and for how far the last one is from the end. The other direction is the same
+model with the sides exchanged. Model 1 is the same with all positions equally likely, and gives the first translation
+probabilities.
+
+**Smoothing**. p(t | s) = (c(s, t) + λ·f(t)) / (c(s) + λ) with f the relative frequency of t: a Dirichlet prior of
+weight λ, `prior`. It keeps a rare word from becoming the origin of everything around it.
+
+**Agreement** (Liang, Taskar and Klein 2006). With a and b the two directions' posteriors of a link, plain EM maximises
+each likelihood with the expected counts a and b. Training by agreement maximises
+
+    log p(target | source) + log p(source | target) + log Σ_links p₁(links | pair) · p₂(links | pair)
+
+approximated as in the paper by products of posteriors, link by link, as counts of both models: a·b. The product never
+counts a second link of a word, since the other direction gives that word one origin only, so function words lose all
+links. A share ε of the own posterior, `freedom`, keeps them: the counts are a·(ε + (1-ε)·b) and b·(ε + (1-ε)·a). ε = 0
+is the paper's, ε = 1 trains each direction alone by plain EM. A word that comes from nothing counts in the same way,
+with the probability that the other direction takes no word from it in the place of b. Jumps are always counted by each
+direction's own posteriors. Only with ε = 1 and λ = 0 does the likelihood never decrease from one iteration of a
+model to the next; otherwise it is reported but is not what is maximised.
+
+**Links**. For each direction, a word is linked to the origin with the highest mean posterior (a + b) / 2, if that
+reaches `confidence`; the two directions are then joined (`symmetrization`). Or `threshold` keeps every link whose mean
+posterior reaches it.
+
+Nothing here is random, and the number of threads does not change a single link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.align.base import Removals, Vocabularies, WordAligner
+from hyperbaton.align.lexical import LexicalTable
+from hyperbaton.align.normalization import Normalization
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import from_mapping, option, to_mapping
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.store import Artefact, save
+from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
+from hyperbaton.corpus.removal import restore_links
+from hyperbaton.corpus.text import Offsets
+
+KIND = "aligner"
+SIDES = ("source", "target")
+SMALLEST_SAVED = 1e-6  # pairs below this in both directions are not worth their place
+
+
+@dataclass(frozen=True)
+class Posteriors:
+    """Links with p(the target word comes from the source word) and the reverse, in the columns of `values`."""
+
+    links: Links
+    values: npt.NDArray[np.float32]  # (n_links, 2)
+
+
+@dataclass
+class Aligner(WordAligner):
+    """The built-in aligner: IBM model 1 and hidden Markov models of both directions, trained to agree.
+
+    >>> bitext = Bitext.of(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
+    >>> aligner = Aligner().fit(bitext)
+    >>> aligner.align(bitext)[0]
+    [(0, 0), (1, 1)]
+    >>> aligner.lexical_table().translations("buch")[0][0]
+    'book'
+    """
+
+    model1_iterations: int = option(5, "iterations of IBM model 1", minimum=0)
+    hmm_iterations: int = option(5, "iterations of the hidden Markov model", minimum=0)
+    freedom: float = option(
+        0.1, "what a direction keeps of its own opinion: 0 full agreement, 1 none", minimum=0, maximum=1
+    )
+    prior: float = option(10.0, "weight of word frequencies in a word's translations", minimum=0)
+    null_probability: float = option(0.3, "probability of a word that comes from nothing", minimum=0.001, maximum=0.999)
+    confidence: float = option(0.3, "least mean posterior of a word's link in one direction", minimum=0, maximum=1)
+    threshold: float | None = option(
+        None, "keep all links of at least this mean posterior, in place of joining directions", minimum=0, maximum=1
+    )
+    max_length: int = option(1000, "longer sentences are not learned from and get no links", minimum=1, maximum=5000)
+
+    def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Aligner:
+        """Learn from a bitext, whose links, if any, are not looked at."""
+        self.normalizations_ = super().normalizations()
+        source, target = (side.text for side in super().normalize(bitext))
+        self.vocabularies_ = source.vocabulary, target.vocabulary
+        self.model_, logprobs = _core.train_aligner(
+            *_columns(source, target),
+            n_source_words=len(self.vocabularies_[0]),
+            n_target_words=len(self.vocabularies_[1]),
+            model1_iterations=self.model1_iterations,
+            hmm_iterations=self.hmm_iterations,
+            null_probability=self.null_probability,
+            prior=self.prior,
+            freedom=self.freedom,
+            max_length=self.max_length,
+            n_threads=threads or default_threads(),
+            progress=progress,
+        )
+        self.logprobs_ = np.array(logprobs).reshape(-1, 2)  # before each iteration: p(target | source), the reverse
+        return self
+
+    def normalizations(self) -> tuple[Normalization, Normalization]:
+        return self.normalizations_ if hasattr(self, "normalizations_") else super().normalizations()
+
+    def normalize(self, bitext: Bitext, vocabularies: Vocabularies | None = None) -> Removals:
+        return super().normalize(bitext, vocabularies or self._fitted().vocabularies_)
+
+    def align(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Links:
+        """Link the words of a bitext, seen in training or not.
+
+        A sentence pair with a side that is empty or longer than `max_length` has no links.
+        """
+        if self.threshold is None:
+            return super().align(bitext, threads=threads, progress=progress)
+        found = self.posteriors(bitext, self.threshold, threads=threads, progress=progress)
+        sure = found.values.mean(axis=1) >= self.threshold
+        kept = np.concatenate([[0], np.cumsum(sure)])
+        return Links(found.links.points[sure], kept[found.links.offsets])
+
+    def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
+        to_target, to_source = self._fitted().model_.directed_links(
+            *_columns(bitext.source, bitext.target), self.confidence, threads, progress
+        )
+        return Links(*to_source), Links(*to_target)
+
+    def posteriors(
+        self,
+        bitext: Bitext,
+        threshold: float = 0.01,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Posteriors:
+        """Give every link whose posterior reaches the threshold in at least one direction."""
+        source, target = self.normalize(bitext)
+        points, offsets, values = self._fitted().model_.posteriors(
+            *_columns(source.text, target.text), threshold, threads or default_threads(), progress
+        )
+        return Posteriors(restore_links(Links(points, offsets), source, target), values)
+
+    def lexical_table(self, smallest: float = 1e-5) -> LexicalTable:
+        """The translation probabilities of words as normalised, where one of the two reaches `smallest`.
+
+        `PhraseTable.build` takes it for its lexical weights, in place of frequencies of links.
+        """
+        starts, targets, probabilities = self._fitted().model_.lexicon(smallest)
+        nulls = self.model_.null_emission(False), self.model_.null_emission(True)
+        pairs = LexicalTable.with_empty_words(*self.vocabularies_, starts, targets, probabilities, *nulls)
+        return replace(pairs, normalizations=self.normalizations_)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model as an artefact."""
+        starts, targets, probabilities = self._fitted().model_.lexicon(SMALLEST_SAVED)
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "lexicon.starts": starts,
+            "lexicon.targets": targets,
+            "lexicon.probabilities": probabilities,
+            "logprobs": self.logprobs_,
+        }
+        for side, vocabulary, direction in zip(SIDES, self.vocabularies_, ("to-source", "to-target"), strict=True):
+            arrays[f"{side}.bytes"], arrays[f"{side}.offsets"] = vocabulary.bytes, vocabulary.offsets
+            arrays[f"null.{direction}"] = self.model_.null_emission(direction == "to-source")
+            arrays[f"jumps.{direction}"] = self.model_.jump_weights(direction == "to-source")
+        drops = {side: sorted(rule.drop) for side, rule in zip(SIDES, self.normalizations_, strict=True)}
+        save(path, KIND, arrays, options=to_mapping(self), details={"drop": drops})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Aligner:
+        """Open a saved model; what is to be left out was saved with it."""
+        artefact = Artefact(path, KIND)
+        aligner = from_mapping(cls, artefact.options)
+        drops = artefact.details["drop"]
+        source, target = (Normalization(aligner.lowercase, aligner.stem, frozenset(drops[side])) for side in SIDES)
+        aligner.normalizations_ = source, target
+        words = [Vocabulary(artefact[f"{side}.bytes"], artefact[f"{side}.offsets"]) for side in SIDES]
+        aligner.vocabularies_ = words[0], words[1]
+        aligner.logprobs_ = artefact["logprobs"]
+        aligner.model_ = _core.AlignmentModel(
+            artefact["lexicon.starts"],
+            artefact["lexicon.targets"],
+            artefact["lexicon.probabilities"],
+            null_to_target=artefact["null.to-target"],
+            null_to_source=artefact["null.to-source"],
+            jumps_to_target=artefact["jumps.to-target"],
+            jumps_to_source=artefact["jumps.to-source"],
+            null_probability=aligner.null_probability,
+            max_length=aligner.max_length,
+        )
+        return aligner
+
+    def _fitted(self) -> Aligner:
+        if not hasattr(self, "model_"):
+            raise OptionError("the aligner has learned nothing yet: call fit, or load a saved one")
+        return self
+
+
+def _columns(source: Text, target: Text) -> tuple[npt.NDArray[np.uint32], Offsets, npt.NDArray[np.uint32], Offsets]:
+    return source.tokens, source.offsets, target.tokens, target.offsets

@@ -1,0 +1,87 @@
+"""What every aligner is: something that learns from a bitext and links its words."""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from typing import Any
+
+from hyperbaton.align.normalization import Normalization, read_words
+from hyperbaton.align.symmetrization import METHODS, symmetrize
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import check_options, option
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.registry import Registry
+from hyperbaton.corpus import Bitext, Links, Vocabulary
+from hyperbaton.corpus.removal import Removal, restore_links
+
+Vocabularies = tuple[Vocabulary, Vocabulary]
+Removals = tuple[Removal, Removal]
+
+
+@dataclass
+class WordAligner(abc.ABC):
+    """Options and steps that all aligners share: words are normalised, both directions linked, and the two joined."""
+
+    symmetrization: str = option("grow-diag-final-and", "how the two directions are joined", choices=METHODS)
+    lowercase: bool = option(True, "ignore the case of letters")
+    stem: int = option(0, "tell words apart by this many first letters only; 0 means all", minimum=0)
+    drop_source: str | None = option(None, "file of source words to leave without links, such as particles")
+    drop_target: str | None = option(None, "file of target words to leave without links, such as articles")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    @abc.abstractmethod
+    def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
+        """Links of a normalised bitext: at most one target word to a source word, and the other way round."""
+
+    def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> WordAligner:
+        """Learn from a bitext; an aligner that learns and links in one go has nothing to do here."""
+        return self
+
+    def align(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Links:
+        """Link the words of a bitext. A sentence pair with an empty side has no links."""
+        source, target = self.normalize(bitext)
+        forward, backward = self.directed_links(Bitext(source.text, target.text), threads or default_threads(), progress)
+        return restore_links(symmetrize(forward, backward, self.symmetrization, threads=threads), source, target)
+
+    def normalize(self, bitext: Bitext, vocabularies: Vocabularies | None = None) -> Removals:
+        """Both sides as the aligner sees them, with the old positions of the words that are left."""
+        source, target = self.normalizations()
+        return (
+            source.apply(bitext.source, vocabularies and vocabularies[0]),
+            target.apply(bitext.target, vocabularies and vocabularies[1]),
+        )
+
+    def normalizations(self) -> tuple[Normalization, Normalization]:
+        """What is done to source and target words."""
+
+        def rule(drop: str | None) -> Normalization:
+            return Normalization(self.lowercase, self.stem, frozenset() if drop is None else read_words(drop))
+
+        return rule(self.drop_source), rule(self.drop_target)
+
+
+ALIGNERS: Registry[WordAligner] = Registry("aligner", "hyperbaton.align.aligners", WordAligner)  # type: ignore[type-abstract]
+
+
+def align(
+    bitext: Bitext,
+    aligner: str = "hmm",
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Links:
+    """Learn from a bitext and link its words; options are those of the aligner.
+
+    >>> bitext = Bitext.of(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
+    >>> align(bitext, symmetrization="intersection")[1]
+    [(0, 0), (1, 1)]
+    """
+    try:
+        chosen = ALIGNERS[aligner](**options)
+    except TypeError as error:
+        raise OptionError(f"aligner {aligner!r}: {error}") from error
+    return chosen.fit(bitext, threads=threads, progress=progress).align(bitext, threads=threads)

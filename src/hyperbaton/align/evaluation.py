@@ -1,0 +1,71 @@
+"""How good links are, against hand-made ones (Och and Ney 2003, section 6).
+
+A are the links, S the sure and P the possible hand-made links, S ⊆ P:
+
+    precision = |A ∩ P| / |A|      recall = |A ∩ S| / |S|      AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
+
+and F1 is the harmonic mean of precision and recall. All are fractions over all sentence pairs together, as the
+alignment literature gives them. Without possible links P = S, and AER = 1 - F1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.corpus import Links
+
+
+@dataclass(frozen=True)
+class LinkScores:
+    """Scores of links, all from 0 to 1; a fraction of nothing by nothing is perfect."""
+
+    aer: float
+    precision: float
+    recall: float
+    f1: float
+    n_links: int
+    n_sure: int
+    n_possible: int
+
+
+def evaluate_links(links: Links, sure: Links, possible: Links | None = None) -> LinkScores:
+    """Score links against hand-made ones; sure links count as possible whether `possible` lists them or not.
+
+    >>> links, sure = Links.of([[(0, 0), (1, 1)]]), Links.of([[(0, 0)]])
+    >>> scores = evaluate_links(links, sure, possible=Links.of([[(1, 1)]]))
+    >>> scores.aer, scores.precision, scores.recall
+    (0.0, 1.0, 1.0)
+    >>> round(evaluate_links(links, sure).aer, 3)
+    0.333
+    """
+    for name, gold in (("sure", sure), ("possible", possible)):
+        if gold is not None and len(gold) != len(links):
+            raise InputError(f"{len(links)} lines of links, but {len(gold)} lines of {name} links")
+    a, s = _keys(links), _keys(sure)
+    p = s if possible is None else np.union1d(s, _keys(possible))
+    n_sure_hits = len(np.intersect1d(a, s, assume_unique=True))
+    n_possible_hits = len(np.intersect1d(a, p, assume_unique=True))
+    precision, recall = _ratio(n_possible_hits, len(a)), _ratio(n_sure_hits, len(s))
+    return LinkScores(
+        aer=1 - _ratio(n_sure_hits + n_possible_hits, len(a) + len(s)),
+        precision=precision,
+        recall=recall,
+        f1=2 * precision * recall / (precision + recall) if precision + recall else 0.0,
+        n_links=len(a),
+        n_sure=len(s),
+        n_possible=len(p),
+    )
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
+
+
+def _keys(links: Links) -> npt.NDArray[np.int64]:
+    """One number for each point: sentence, source and target position in one."""
+    sentence = np.repeat(np.arange(len(links), dtype=np.int64), np.diff(links.offsets))
+    return (sentence << 32) | (links.points[:, 0].astype(np.int64) << 16) | links.points[:, 1]

@@ -1,0 +1,51 @@
+"""One set of links from those of two directions (Och and Ney 2003), with the heuristics and results of Moses' `symal`.
+
+| method | keeps |
+|---|---|
+| intersection | what both directions have |
+| union | what either has |
+| grow | the intersection, and again and again points of the union beside a kept one that cover a new word |
+| grow-diag | the same with diagonal neighbours |
+| grow-diag-final | and then points of the union that cover a new source or target word |
+| grow-diag-final-and | and then points of the union that cover a new source and a new target word |
+
+Points are tried by target position, then source position, in the final step those of `backward` before those of
+`forward`; the answer depends on that order where points compete. As in `symal`, `forward` is the direction in which a
+source word has at most one target word, `backward` the one in which a target word has at most one source word.
+"""
+
+from __future__ import annotations
+
+from hyperbaton import _core
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.corpus import Links
+
+METHODS = ("intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and")
+
+
+def symmetrize(
+    forward: Links,
+    backward: Links,
+    method: str = "grow-diag-final-and",
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Links:
+    """Join the links of two directions. Both hold (source, target) points of the same sentence pairs.
+
+    >>> forward, backward = Links.of([[(0, 0), (1, 1), (2, 1)]]), Links.of([[(0, 0), (2, 1), (2, 2)]])
+    >>> symmetrize(forward, backward, "intersection")[0]
+    [(0, 0), (2, 1)]
+    >>> symmetrize(forward, backward)[0]
+    [(0, 0), (1, 1), (2, 1), (2, 2)]
+    """
+    if method not in METHODS:
+        raise OptionError(f"unknown symmetrisation {method!r}; known: {', '.join(METHODS)}")
+    if len(forward) != len(backward):
+        raise InputError(f"{len(forward)} lines of forward links, but {len(backward)} of backward links")
+    n_threads = threads or default_threads()
+    joined = _core.symmetrize(
+        forward.points, forward.offsets, backward.points, backward.offsets, method, n_threads, progress
+    )
+    return Links(*joined)

@@ -1,0 +1,43 @@
+"""The order in which a translation visits the source words.
+
+Go through the target words from left to right; for each, append the source positions linked to it in increasing order,
+each only the first time. Unlinked source words are not visited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.progress import default_threads
+from hyperbaton.corpus import Links
+from hyperbaton.corpus.text import Offsets
+
+
+@dataclass(frozen=True)
+class VisitOrders:
+    """Visit orders of a bitext: that of pair s is `positions[offsets[s]:offsets[s + 1]]`."""
+
+    positions: npt.NDArray[np.uint16]
+    offsets: Offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, sentence: int) -> list[int]:
+        if not -len(self) <= sentence < len(self):
+            raise IndexError(f"sentence {sentence} of {len(self)}")
+        sentence %= len(self)
+        return [int(i) for i in self.positions[self.offsets[sentence] : self.offsets[sentence + 1]]]
+
+
+def visit_order(links: Links, *, threads: int | None = None) -> VisitOrders:
+    """Give the source positions of each sentence pair in the order that its target words visit them.
+
+    >>> visit_order(Links.of([[(0, 2), (1, 0), (2, 0), (3, 3)]]))[0]
+    [1, 2, 0, 3]
+    """
+    return VisitOrders(*_core.visit_orders(links.points, links.offsets, threads or default_threads()))

@@ -1,0 +1,38 @@
+"""The verb `evaluate-links`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated
+
+import typer
+
+from hyperbaton.align.evaluation import evaluate_links as evaluate
+from hyperbaton.align.reading import read_links
+from hyperbaton.cli import Json
+from hyperbaton.cli._common import print_json, print_table
+
+
+def evaluate_links(
+    links: Annotated[str, typer.Argument(help="Links to score, i-j.")],
+    gold: Annotated[str, typer.Argument(help="Hand-made (sure) links.")],
+    possible: Annotated[str | None, typer.Option(help="Hand-made links that are right but not required.")] = None,
+    json: Json = False,
+) -> None:
+    """Score links against hand-made ones: alignment error rate, precision, recall, F1.
+
+    All are fractions from 0 to 1 over all sentence pairs (Och and Ney 2003): precision counts possible links as right,
+    recall asks for the sure ones, and the lower the alignment error rate (aer) the better.
+
+    Examples:
+
+        hyperbaton evaluate-links my.links gold.links
+
+        hyperbaton evaluate-links my.links sure.links --possible possible.links --json
+    """
+    scores = evaluate(read_links(links), read_links(gold), None if possible is None else read_links(possible))
+    row = dataclasses.asdict(scores)
+    if json:
+        print_json(row)
+    else:
+        print_table([{name: round(value, 4) for name, value in row.items()}])

@@ -1,0 +1,135 @@
+"""The aligner against brute force, its promises, and odd corpora."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperbaton.align import Aligner, align
+from hyperbaton.base.errors import Cancelled, OptionError
+from hyperbaton.corpus import Bitext
+from tests.oracles.alignment import JumpModel, N, posteriors
+
+sentence = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4).map(" ".join)
+corpora = st.lists(st.tuples(sentence, sentence), min_size=1, max_size=8)
+
+
+def generated(n_pairs: int, seed: int, n_words: int = 60) -> tuple[Bitext, list[set[tuple[int, int]]]]:
+    """Sentences of a toy language with another word order, word for word; returns the true links too."""
+    rng = np.random.default_rng(seed)
+    source, target, truth = [], [], []
+    for _ in range(n_pairs):
+        words = (n_words * rng.random(rng.integers(1, 12)) ** 2).astype(int)
+        order = np.argsort(np.arange(len(words)) + rng.normal(0, 1.2, len(words)))
+        source.append(" ".join(f"s{w}" for w in words))
+        target.append(" ".join(f"t{words[i]}" for i in order))
+        truth.append({(int(i), j) for j, i in enumerate(order)})
+    return Bitext.of(source, target), truth
+
+
+@settings(max_examples=30, deadline=None)
+@given(corpora, st.data())
+def test_posteriors_equal_brute_force(pairs: list[tuple[str, str]], data: st.DataObject) -> None:
+    bitext = Bitext.of([s for s, _ in pairs], [t for _, t in pairs])
+    aligner = Aligner(model1_iterations=1, hmm_iterations=2).fit(bitext)
+    pair = data.draw(st.integers(0, len(pairs) - 1))
+    source, target = bitext.source[pair], bitext.target[pair]
+    n, m = len(source), len(target)
+    table = aligner.lexical_table(smallest=0.0)
+    lexicon = {(s, t): p for s in set(source) for t, *p in table.translations(s)}
+    both = np.array([[lexicon[s, t] for s in source] for t in target])  # (m, n, 2)
+    found = aligner.posteriors(bitext.select([pair]), threshold=0.0).values.reshape(n, m, 2)
+    nulls = [
+        [aligner.model_.null_emission(way)[words.number(w)] for w in side]
+        for way, words, side in zip((False, True), aligner.vocabularies_[::-1], (target, source), strict=True)
+    ]
+    to_target, _ = posteriors(both[:, :, 0], nulls[0], JumpModel(aligner.model_.jump_weights(False)), 0.3)
+    to_source, _ = posteriors(both[:, :, 1].T, nulls[1], JumpModel(aligner.model_.jump_weights(True)), 0.3)
+    np.testing.assert_allclose(found[:, :, 0], to_target.T, atol=2e-4)
+    np.testing.assert_allclose(found[:, :, 1], to_source, atol=2e-4)
+
+
+def test_likelihood_is_that_of_brute_force() -> None:
+    bitext = Bitext.of(["a b c", "a c"], ["x y", "y x z"])
+    # The likelihood before the first iteration: flat emissions, all jumps of weight 1.
+    logprobs = Aligner(model1_iterations=0, hmm_iterations=1).fit(bitext).logprobs_[0]
+    flat = JumpModel([1.0] * (4 * N))
+    expected = sum(np.log(posteriors(np.full((m, n), 1 / 3), [1 / 3] * m, flat, 0.3)[1]) for n, m in ((3, 2), (2, 3)))
+    assert logprobs[0] == pytest.approx(expected, rel=1e-5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(corpora)
+def test_plain_em_never_lowers_the_likelihood(pairs: list[tuple[str, str]]) -> None:
+    bitext = Bitext.of([s for s, _ in pairs], [t for _, t in pairs])
+    aligner = Aligner(freedom=1.0, prior=0.0, model1_iterations=8, hmm_iterations=12).fit(bitext)
+    for model in (aligner.logprobs_[:8], aligner.logprobs_[8:]):
+        assert np.all(np.diff(model, axis=0) >= -1e-4 * np.abs(model[:-1]).clip(1))
+
+
+def test_likelihood_rises_on_a_corpus() -> None:
+    aligner = Aligner(freedom=1.0, prior=0.0, model1_iterations=6, hmm_iterations=10).fit(generated(400, seed=1)[0])
+    for model in (aligner.logprobs_[:6], aligner.logprobs_[6:]):
+        assert np.all(np.diff(model, axis=0) >= -1e-5 * np.abs(model[:-1]))
+        assert np.all(model[-1] > model[0])
+
+
+def test_finds_the_words_of_a_toy_language() -> None:
+    bitext, truth = generated(600, seed=2)
+    links = align(bitext)
+    # A word that occurs twice in a sentence can be linked either way round, so right means the same word.
+    right = wrong = 0
+    for s, points in enumerate(links):
+        for i, j in points:
+            same = bitext.source[s][i][1:] == bitext.target[s][j][1:]
+            right, wrong = right + same, wrong + (not same)
+    assert right > 0.93 * sum(map(len, truth))
+    assert wrong < 0.01 * right
+
+
+def test_threads_change_nothing() -> None:
+    bitext, _ = generated(500, seed=3)
+    one, four = Aligner().fit(bitext, threads=1), Aligner().fit(bitext, threads=4)
+    np.testing.assert_array_equal(one.lexical_table().probabilities, four.lexical_table().probabilities)
+    assert list(one.align(bitext, threads=1)) == list(four.align(bitext, threads=3))
+
+
+def test_saved_model_links_the_same_and_knows_unknown_words(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    bitext, _ = generated(300, seed=4)
+    (tmp_path / "words").write_text("s1\n")
+    aligner = Aligner(drop_source=str(tmp_path / "words")).fit(bitext)
+    aligner.save(tmp_path / "model")
+    (tmp_path / "words").unlink()
+    loaded = Aligner.load(tmp_path / "model")
+    assert list(loaded.align(bitext)) == list(aligner.align(bitext))
+    new = Bitext.of(["s2 new s1 s3", "new", "", "S2"], ["t3 t2", "unheard of", "t1", "t2"])
+    links = list(loaded.align(new))
+    assert {(0, 1), (3, 0)} <= set(links[0])
+    assert not any(i == 2 for i, _ in links[0])
+    assert links[2:] == [[], [(0, 0)]]
+
+
+@pytest.mark.parametrize("options", [{}, {"freedom": 1.0, "prior": 0.0}, {"threshold": 0.4}, {"stem": 1}])
+def test_odd_corpora(options: dict[str, float]) -> None:
+    long = " ".join(f"w{k % 90}" for k in range(500))
+    assert align(Bitext.of([""], [""]), **options)[0] == []
+    assert align(Bitext.of(["", "a"], ["b", ""]), **options).offsets.tolist() == [0, 0, 0]
+    assert align(Bitext.of(["a"], ["b"]), **options)[0] == [(0, 0)]
+    assert align(Bitext.of(["a a a"] * 3, ["b b b"] * 3), **options).offsets[-1] > 0
+    assert len(align(Bitext.of([long, "w1"], [long, "w1"]), **options)) == 2
+    assert align(Bitext.of([long, "a"], [long, "b"]), max_length=499, **options).offsets.tolist() == [0, 0, 1]
+
+
+def test_faults_are_told() -> None:
+    with pytest.raises(OptionError, match="call fit"):
+        Aligner().align(Bitext.of(["a"], ["b"]))
+    with pytest.raises(OptionError, match=r"null-probability must be at least 0\.001"):
+        Aligner(null_probability=0.0)
+    with pytest.raises(OptionError, match=r"unknown aligner 'hmn' .did you mean hmm"):
+        align(Bitext.of(["a"], ["b"]), "hmn")
+    with pytest.raises(OptionError, match=r"aligner 'hmm': .*iterations"):
+        align(Bitext.of(["a"], ["b"]), iterations=3)
+    with pytest.raises(Cancelled):
+        align(Bitext.of(["a"], ["b"]), progress=lambda done, total: False)

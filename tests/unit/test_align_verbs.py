@@ -1,0 +1,76 @@
+"""The verbs of alignment, as a user types them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hyperbaton.align import align, read_links
+from hyperbaton.corpus import Bitext
+
+SOURCE = "Das Haus\ndas Buch\n\nein Buch\n"
+TARGET = "the house\nthe book\na\na book\n"
+
+
+def hyperbaton(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
+    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> tuple[Path, Path]:
+    (tmp_path / "src").write_text(SOURCE)
+    (tmp_path / "tgt").write_text(TARGET)
+    return tmp_path / "src", tmp_path / "tgt"
+
+
+def test_align_save_and_apply(texts: tuple[Path, Path], tmp_path: Path) -> None:
+    done = hyperbaton("align", *texts, "--save-model", tmp_path / "model", "--threads", "2", "--seed", "7")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[2] == ""
+    again = hyperbaton("align", *texts, "--model", tmp_path / "model", "-o", tmp_path / "links.gz")
+    assert again.stdout == ""
+    assert gzip.decompress((tmp_path / "links.gz").read_bytes()).decode() == done.stdout
+    bitext = Bitext.read(*texts, empty=True)
+    assert list(align(bitext)) == list(read_links(tmp_path / "links.gz", bitext))
+
+
+def test_function_words_get_no_links(texts: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "articles").write_text("the a\n")
+    done = hyperbaton("align", *texts, "--drop-target", tmp_path / "articles", "--symmetrization", "union")
+    links = [line.split() for line in done.stdout.splitlines()]
+    assert all(link.endswith("-1") for line in links for link in line)
+    assert sum(map(len, links)) > 0
+
+
+def test_symmetrize_and_evaluate(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("0-0 1-1\n\n")
+    (tmp_path / "b").write_text("0-0 2-1\n\n")
+    done = hyperbaton("symmetrize", tmp_path / "a", tmp_path / "b", "--method", "intersection")
+    assert done.stdout == "0-0\n\n"
+    scores = json.loads(hyperbaton("evaluate-links", tmp_path / "a", tmp_path / "b", "--json").stdout)
+    assert scores["aer"] == pytest.approx(0.5)
+    assert hyperbaton("evaluate-links", tmp_path / "a", tmp_path / "b").stdout.startswith("aer\tprecision\trecall\tf1")
+    (tmp_path / "c").write_text("0-0\n")
+    short = hyperbaton("evaluate-links", tmp_path / "c", tmp_path / "b")
+    assert (short.returncode, short.stdout) == (1, "")
+    assert "1 lines of links, but 2 lines of sure links" in short.stderr
+
+
+def test_faults_are_one_line(texts: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "short").write_text("one line\n")
+    for arguments, message in [
+        (("align", texts[0], tmp_path / "short"), "short:2: the file ends after 1 lines"),
+        (("align", *texts, "--aligner", "eflomal", "--save-model", tmp_path / "m"), "only the aligner hmm"),
+        (("align", *texts, "--model", tmp_path / "none"), "no such artefact"),
+        (("symmetrize", texts[0], texts[1]), "src:1: expected links like 0-0, found 'Das'"),
+    ]:
+        done = hyperbaton(*arguments)
+        assert done.returncode == 1
+        assert message in done.stderr
+        assert done.stderr.count("\n") == 1

@@ -1,0 +1,138 @@
+"""Options of single learners that the contract does not reach."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.learn import BinaryRows, learners
+from hyperbaton.learn._matrices import delta_matrix, kernel_matrix
+
+
+def ordered_problem(n=1500, seed=0, n_classes=5):
+    """Rows along a line, so that neighbouring classes are confused."""
+    rng = np.random.default_rng(seed)
+    place = rng.normal(size=n)
+    rows = np.column_stack([place + 0.4 * rng.normal(size=n) for _ in range(4)] + [np.ones(n)])
+    labels = np.digitize(place, [-1, -0.3, 0.3, 1][: n_classes - 1])
+    return sparse.csr_array(rows), labels
+
+
+@pytest.mark.parametrize(("name", "options"), [("psl", {}), ("svm", {"kind": "crammer-singer"})])
+def test_estimated_margins_are_smaller_between_neighbours(name, options):
+    rows, labels = ordered_problem()
+    learner = learners[name](delta="estimated", **options).fit(rows, labels, n_classes=5)
+    delta = learner.delta_
+    assert (np.diagonal(delta) == 0).all() and (delta == delta.T).all()
+    off = delta[~np.eye(5, dtype=bool)]
+    assert off.min() == 0.5 and off.max() <= 1
+    near, far = np.abs(np.subtract.outer(range(5), range(5))) == 1, np.abs(np.subtract.outer(range(5), range(5))) > 2
+    assert delta[near].mean() < delta[far].mean() - 0.1
+    # The estimate is what training then uses, for all rows and for clusters.
+    given = learners[name](delta=";".join(" ".join(map(repr, row)) for row in delta.tolist()), **options)
+    np.testing.assert_array_equal(given.fit(rows, labels, n_classes=5).weights_, learner.weights_)
+    model = learner.fit_clusters(rows, labels, np.arange(len(labels)) % 3, n_classes=5)
+    assert np.isfinite(model.weights).all() and learner.delta_[0, 1] < learner.delta_[0, 4]
+
+
+def test_psl_keeps_the_pass_with_the_fewest_held_out_errors():
+    rng = np.random.default_rng(0)
+    rows = sparse.csr_array((rng.random((600, 300)) < 0.05).astype(float))
+    labels = rng.integers(0, 3, 600)
+    learner = learners["psl"](validation=0.3, patience=4, max_passes=200, tolerance=0.0).fit(rows, labels)
+    errors = learner.history_["validation"]
+    best = int(errors.argmin())
+    assert len(errors) == best + 5 < 200
+    again = learners["psl"](validation=0.3, max_passes=best + 1, tolerance=0.0).fit(rows, labels)
+    np.testing.assert_array_equal(again.weights_, learner.weights_)
+
+
+def test_shrinking_does_not_change_the_answer():
+    rows, labels = ordered_problem(n=400, n_classes=3)
+    loose = learners["dual_eg"](epsilon=0.5, recheck=False, max_passes=500).fit(rows, labels)
+    exact = learners["dual_eg"](epsilon=1e-6, max_passes=5000).fit(rows, labels)
+    again = learners["dual_eg"](epsilon=0.01, max_passes=5000).fit(rows, labels)
+    assert (np.diff(loose.history_["active"]) <= 0).all()
+    assert again.history_["rechecks"][-1] >= 1
+    assert again.history_["gap"][-1] <= 400 * 0.01**2 / 8
+    assert -again.history_["objective"][-1] == pytest.approx(-exact.history_["objective"][-1], rel=1e-4)
+
+
+def test_kernels_see_what_lines_cannot():
+    rng = np.random.default_rng(0)
+    rows = rng.choice([-1.0, 1.0], size=(200, 2))
+    labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
+    assert learners["mmr"](kernel="polynomial").fit(rows, labels).score(rows, labels) == 1
+    assert learners["mmr"](kernel="gaussian").fit(rows, labels).score(rows, labels) == 1
+    small = learners["mmr"](kernel="gaussian", cache=0).fit(rows, labels)
+    kept = learners["mmr"](kernel="gaussian").fit(rows, labels)
+    np.testing.assert_array_equal(small.coefficients_, kept.coefficients_)
+
+
+def test_smoothing_towards_the_overall_distribution():
+    labels = np.array([0, 0, 0, 1, 0, 0, 2, 2])
+    rows = sparse.csr_array((8, 1))
+    learner = learners["relative_frequency"](smoothing=0.5, towards="overall")
+    model = learner.fit_clusters(rows, labels, [0, 0, 0, 0, 1, 1, 2, 2])
+    probabilities = model.predict_proba(sparse.csr_array((3, 1)), np.arange(3))
+    overall, counts = np.array([5, 1, 2]) / 8, np.array([[3, 1, 0], [2, 0, 0], [0, 0, 2]])
+    expected = (counts + 1.5 * overall) / (counts.sum(axis=1, keepdims=True) + 1.5)
+    np.testing.assert_allclose(probabilities, expected)
+
+
+def test_unit_length_divides_by_the_norm():
+    rows, labels = ordered_problem(n=50, n_classes=3)
+    scaled = sparse.csr_array(rows / np.sqrt(rows.multiply(rows).sum(axis=1))[:, None])
+    one = learners["lbfgs"](unit_length=True).fit(rows, labels)
+    two = learners["lbfgs"]().fit(scaled, labels)
+    np.testing.assert_allclose(one.scores(rows), two.scores(scaled), atol=1e-6)
+
+
+def test_rows_are_read_in_place(tmp_path):
+    """Neither fitting nor scoring copies memory-mapped rows."""
+    rng = np.random.default_rng(0)
+    n, width = 400_000, 16
+    indices = np.tile(np.arange(width, dtype=np.int32), n)
+    np.save(tmp_path / "indices.npy", indices)
+    mapped = np.load(tmp_path / "indices.npy", mmap_mode="r")
+    rows = BinaryRows(np.arange(n + 1) * width, mapped, width)
+    import tracemalloc
+
+    tracemalloc.start()
+    learners["psl"](max_passes=1).fit(rows, rng.integers(0, 2, n).astype(np.int32), n_classes=2)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < indices.nbytes / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("psl", {"delta": "0 1; 1 0"}, "delta must be 3 × 3 for 3 classes"),
+        ("psl", {"delta": "far"}, "must be a name or rows of numbers"),
+        ("psl", {"delta": "0 1 1; 1 0 -1; 1 1 0"}, "nowhere negative"),
+        ("psl", {"step": 0.0}, "step must be at least"),
+        ("svm", {"delta": "ordered"}, "need kind crammer-singer"),
+        ("svm", {"kind": "both"}, "kind must be one of"),
+        ("mmr", {"output_kernel": "1 2 0; 2 1 0; 0 0 1"}, "positive semi-definite"),
+        ("ordinal", {"intercept": False}, "thresholds are kept"),
+        ("relative_frequency", {"intercept": False}, "set intercept"),
+        ("lbfgs", {"variance": float("inf")}, "variance must be at most"),
+        ("lbfgs", {"variance": float("nan")}, "variance must be at least"),
+    ],
+)
+def test_options_that_make_no_sense_are_named(name, options, message):
+    rows, labels = ordered_problem(n=20, n_classes=3)
+    with pytest.raises(OptionError, match=message):
+        learners[name](**options).fit(rows, labels % 3, n_classes=3)
+
+
+def test_kernel_inputs_have_no_clusters():
+    rows, labels = ordered_problem(n=20, n_classes=3)
+    with pytest.raises(OptionError, match="need linear inputs"):
+        learners["mmr"](kernel="gaussian").fit_clusters(rows, labels, np.zeros(20, dtype=int))
+
+
+def test_matrices_by_name():
+    assert kernel_matrix("1 .5; .5 1", 2).tolist() == [[1, 0.5], [0.5, 1]]
+    assert delta_matrix("0 2; 1 0", 2).tolist() == [[0, 2], [1, 0]]
