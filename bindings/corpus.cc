@@ -30,6 +30,14 @@ HYPERBATON_BINDINGS(corpus) {
           "add", [](Vocabulary& self, const std::string& word) { return self.add(word); }, "word"_a,
           "The word's number, given a new one if need be.")
       .def(
+          "find_all",
+          [](const Vocabulary& self, const Vocabulary& others) {
+            std::vector<std::uint32_t> numbers(others.size());
+            for (WordId i = 0; i < others.size(); ++i) numbers[i] = self.find(others.word(i));
+            return to_numpy(std::move(numbers));
+          },
+          "others"_a, "The number of each word of another vocabulary, 2^32 - 1 if it has none.")
+      .def(
           "arrays",
           [](const Vocabulary& self) {
             std::vector<std::uint8_t> bytes(self.bytes().begin(), self.bytes().end());

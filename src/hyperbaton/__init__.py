@@ -11,11 +11,13 @@ from importlib.metadata import version
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.corpus import Bitext, Links, Text
+from hyperbaton.models import MODELS, load_model
 from hyperbaton.phrases import PhraseTable, Samples, extract, orientation_set
 
 __version__ = version("hyperbaton")
 
 __all__ = [
+    "MODELS",
     "Bitext",
     "HyperbatonError",
     "Links",
@@ -24,5 +26,6 @@ __all__ = [
     "Text",
     "__version__",
     "extract",
+    "load_model",
     "orientation_set",
 ]

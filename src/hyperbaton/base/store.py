@@ -203,7 +203,7 @@ class Artefact:
             # An empty file cannot be mapped.
             mode: Literal["r"] | None = "r" if all(expected["shape"]) else None
             array: npt.NDArray[Any] = np.load(file, mmap_mode=mode, allow_pickle=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise ArtefactError(f"{file}: damaged or missing ({error}); build the artefact again") from error
         if array.dtype.str != expected["dtype"] or list(array.shape) != expected["shape"]:
             found = f"{array.dtype.str} {list(array.shape)}"

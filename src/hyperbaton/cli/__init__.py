@@ -89,7 +89,8 @@ def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
             groups[name] = kind
             for opt in options_of(kind):
                 help = opt.help + (f" ({', '.join(opt.choices)})" if opt.choices else "")
-                flags = [f"--{opt.flag}/--no-{opt.flag}"] if opt.type is bool else [f"--{opt.flag}"]
+                is_switch = opt.type in (bool, bool | None)
+                flags = [f"--{opt.flag}/--no-{opt.flag}"] if is_switch else [f"--{opt.flag}"]
                 limits: dict[str, Any] = {"min": opt.minimum, "max": opt.maximum} if opt.type in (int, float) else {}
                 annotation = Annotated[opt.type, typer.Option(*flags, help=help, **limits)]  # type: ignore[name-defined]
                 parameters.append(Parameter(opt.name, Parameter.KEYWORD_ONLY, default=opt.default, annotation=annotation))

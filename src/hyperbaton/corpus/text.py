@@ -18,6 +18,8 @@ from hyperbaton.corpus.files import AnyPath, feed, feed_lines, shown
 WordIds = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
 
+_UNKNOWN = np.uint32(2**32 - 1)  # what the core says of a word without a number
+
 
 @dataclass(frozen=True)
 class Vocabulary:
@@ -161,6 +163,26 @@ class Text:
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         return np.diff(self.offsets)
+
+    def over(self, vocabulary: Vocabulary) -> Text:
+        """The same text over another vocabulary, whose words keep their numbers; new words get numbers behind them.
+
+        >>> text = Text.of(["a new dog"]).over(Vocabulary.of(["a", "dog"]))
+        >>> text.tokens.tolist(), text[0]
+        ([0, 2, 1], ['a', 'new', 'dog'])
+        """
+        own = self.vocabulary
+        if own is vocabulary:
+            return self
+        numbers = vocabulary.lookup.find_all(own.lookup)
+        new = np.flatnonzero(numbers == _UNKNOWN)
+        numbers[new] = len(vocabulary) + np.arange(len(new), dtype=np.uint32)
+        where, offsets = gather(own.offsets, new)
+        both = Vocabulary(
+            np.concatenate([vocabulary.bytes, own.bytes[where]]),
+            np.concatenate([vocabulary.offsets, vocabulary.offsets[-1] + offsets[1:]]),
+        )
+        return replace(self, tokens=numbers[self.tokens], vocabulary=both)
 
     def select(self, sentences: npt.NDArray[np.int64]) -> Text:
         """The chosen sentences, in that order, over the same vocabulary."""

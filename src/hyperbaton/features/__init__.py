@@ -1,10 +1,12 @@
-"""Feature sets, one file each: what a model sees of a sample or a jump, as sparse binary rows."""
+"""Feature sets, one file each: what a model sees of a phrase pair in context, as sparse rows.
+
+The feature space is fixed on training data; what is not in it is left out of later rows.
+"""
 
 from hyperbaton.base.registry import Registry
+from hyperbaton.features._set import FeatureSet, Rows
+from hyperbaton.features._templates import Template, TemplateFeatures
 
+__all__ = ["FEATURES", "FeatureSet", "Rows", "Template", "TemplateFeatures"]
 
-class FeatureSet:
-    """Turns samples into sparse rows."""
-
-
-FEATURES: Registry[FeatureSet] = Registry("feature", "hyperbaton.features", FeatureSet)
+FEATURES: Registry[FeatureSet] = Registry("feature", "hyperbaton.features", FeatureSet)  # type: ignore[type-abstract]

@@ -1,10 +1,25 @@
-"""Reordering models, one file each: coordinates, features and a learner, answering a decoder."""
+"""Reordering models, one file each: coordinates, features and a learner, answering a decoder.
+
+>>> from hyperbaton.corpus import Bitext
+>>> from hyperbaton.models import MODELS
+>>> bitext = Bitext.of(["ta chi fan"] * 3, ["he eats rice"] * 3, [[(0, 0), (1, 1), (2, 2)]] * 3)
+>>> model = MODELS["lexicalized"](orientations="three").fit(bitext)
+>>> model.class_names
+('d<0', 'd=0', 'd>0')
+"""
+
+from os import PathLike
 
 from hyperbaton.base.registry import Registry
+from hyperbaton.models._model import ReorderingModel
+from hyperbaton.models._store import open_model
+
+__all__ = ["MODELS", "ReorderingModel", "load_model"]
+
+MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)  # type: ignore[type-abstract]
 
 
-class ReorderingModel:
-    """Says how likely a movement is."""
-
-
-MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)
+def load_model(path: str | PathLike[str]) -> ReorderingModel:
+    """Open a saved model of any kind."""
+    state = open_model(path)
+    return MODELS[state.name].restored(state)

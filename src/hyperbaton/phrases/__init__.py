@@ -1,27 +1,44 @@
 """Phrase pairs: samples, orientations, phrase and reordering tables."""
 
+from hyperbaton.phrases.class_counts import ClassCounts, smooth
 from hyperbaton.phrases.extracted import Extracted
 from hyperbaton.phrases.inventory import Inventory, Phrases
-from hyperbaton.phrases.orientation import ORIENTATIONS, DistanceSet, MosesSet, OrientationSet, orientation_set
+from hyperbaton.phrases.occurrences import Occurrences, Options, Spans
+from hyperbaton.phrases.orientation import (
+    ORIENTATIONS,
+    DistanceSet,
+    MosesSet,
+    OrientationSet,
+    distances,
+    near_samples,
+    orientation_set,
+)
 from hyperbaton.phrases.reordering import ReorderingType, orientation_counts, reordering_probabilities
 from hyperbaton.phrases.samples import Extraction, Samples, extract
 from hyperbaton.phrases.table import PhraseTable, Scoring
 
 __all__ = [
     "ORIENTATIONS",
+    "ClassCounts",
     "DistanceSet",
     "Extracted",
     "Extraction",
     "Inventory",
     "MosesSet",
+    "Occurrences",
+    "Options",
     "OrientationSet",
     "PhraseTable",
     "Phrases",
     "ReorderingType",
     "Samples",
     "Scoring",
+    "Spans",
+    "distances",
     "extract",
+    "near_samples",
     "orientation_counts",
     "orientation_set",
     "reordering_probabilities",
+    "smooth",
 ]

@@ -22,6 +22,18 @@ Side = Literal["before", "after"]
 Unit = Literal["word", "phrase", "hierarchical"]
 
 
+def distances(samples: Samples, side: Side = "before") -> npt.NDArray[np.int16]:
+    """The signed distance d of each sample towards the previous or next phrase."""
+    return samples.distance_before if side == "before" else samples.distance_after
+
+
+def near_samples(samples: Samples, max_distance: int, side: Side = "before") -> Samples:
+    """The samples with |d| ≤ max_distance; all of them for 0."""
+    if max_distance == 0:
+        return samples
+    return samples.select(np.abs(distances(samples, side).astype(np.int32)) <= max_distance)
+
+
 class OrientationSet:
     """Sorts samples into classes, named in `names`."""
 
@@ -55,7 +67,7 @@ class DistanceSet(OrientationSet):
         return _core.classify_distances(distances, np.array(self.cuts, np.int32))
 
     def classify(self, samples: Samples, side: Side = "before") -> Classes:
-        return self.classify_distances(samples.distance_before if side == "before" else samples.distance_after)
+        return self.classify_distances(distances(samples, side))
 
 
 def _interval(start: int | None, end: int | None) -> str:

@@ -1,0 +1,125 @@
+#include <nanobind/stl/vector.h>
+
+#include "features/rows.hh"
+#include "module.hh"
+#include "phrases/phrase_keys.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+using Words = Array<std::uint32_t>;
+using Ints = Array<std::int64_t>;
+using Begins = Array<std::uint16_t>;
+using Lengths = Array<std::uint8_t>;
+
+SpansView view_spans(const Words& sentence, const Begins& begin, const Lengths& length) {
+  if (begin.size() != sentence.size() || length.size() != sentence.size()) throw Error("span columns differ in length");
+  return {view(sentence), view(begin), view(length)};
+}
+
+std::vector<Template> view_templates(const Array2<std::int32_t>& rows, const Occurrences& where) {
+  if (rows.shape(1) != 6) throw Error("templates need the shape (n, 6)");
+  std::vector<Template> templates;
+  for (std::size_t i = 0; i < rows.shape(0); ++i) {
+    const std::int32_t* row = rows.data() + 6 * i;
+    if (row[2] < 0 || row[2] > static_cast<std::int32_t>(Region::NumberAfter)) throw Error("a template has a wrong region");
+    templates.push_back({row[0], row[1], static_cast<Region>(row[2]), row[3], row[4], row[5]});
+  }
+  check_templates(templates, where);
+  return templates;
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(features) {
+  using namespace nb::literals;
+
+  nb::enum_<Region>(m, "Region", nb::is_arithmetic())
+      .value("before", Region::Before)
+      .value("inside", Region::Inside)
+      .value("after", Region::After)
+      .value("links", Region::Links)
+      .value("number_before", Region::NumberBefore)
+      .value("number_inside", Region::NumberInside)
+      .value("number_after", Region::NumberAfter);
+
+  nb::class_<Occurrences>(m, "Occurrences", "Phrase pairs in context, over borrowed arrays.")
+      .def(
+          "__init__",
+          // Without noconvert a converted copy would die under the views.
+          [](Occurrences* self, const Words& source_sentence, const Begins& source_begin, const Lengths& source_length,
+             const Words& target_sentence, const Begins& target_begin, const Lengths& target_length,
+             const Array2<std::uint16_t>& points, const Ints& link_offsets) {
+            new (self) Occurrences{{},
+                                   view_spans(source_sentence, source_begin, source_length),
+                                   view_spans(target_sentence, target_begin, target_length),
+                                   view_links(points, link_offsets)};
+          },
+          nb::arg("source_sentence").noconvert(), nb::arg("source_begin").noconvert(), nb::arg("source_length").noconvert(),
+          nb::arg("target_sentence").noconvert(), nb::arg("target_begin").noconvert(), nb::arg("target_length").noconvert(),
+          nb::arg("points").noconvert(), nb::arg("link_offsets").noconvert(), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
+          nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>())
+      .def(
+          "add_layer",
+          [](Occurrences& self, const Words& tokens, const Ints& offsets, bool of_target) {
+            self.layers.push_back({{view(tokens), view(offsets)}, of_target});
+          },
+          nb::arg("tokens").noconvert(), nb::arg("offsets").noconvert(), "of_target"_a, nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), "Add words, or labels of the words, of one side.")
+      .def("check", &Occurrences::check, "Throw unless everything fits.")
+      .def("__len__", &Occurrences::size);
+
+  m.def(
+      "count_features",
+      [](const Array2<std::int32_t>& rows, const Occurrences& where, std::uint32_t min_count, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const auto templates = view_templates(rows, where);
+        const auto report = make_progress(progress);
+        std::vector<std::uint64_t> keys;
+        {
+          const nb::gil_scoped_release release;
+          keys = count_features(templates, where, {min_count, n_threads}, report);
+        }
+        return to_numpy(std::move(keys));
+      },
+      "templates"_a, "occurrences"_a, nb::kw_only(), "min_count"_a, "n_threads"_a, "progress"_a.none(),
+      "Sorted keys of the features that occur often enough.");
+
+  m.def(
+      "feature_rows",
+      [](const Array2<std::int32_t>& rows, const Occurrences& where, const Array<std::uint64_t>& keys, bool contents,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto templates = view_templates(rows, where);
+        const auto report = make_progress(progress);
+        FeatureRows found;
+        FeatureContents meaning;
+        {
+          const nb::gil_scoped_release release;
+          found = feature_rows(templates, where, view(keys), n_threads, report);
+          if (contents) meaning = feature_contents(templates, where, view(keys), found, n_threads);
+        }
+        return nb::make_tuple(to_numpy(std::move(found.starts)), to_numpy(std::move(found.indices)),
+                              to_numpy(std::move(meaning.names)), to_numpy(std::move(meaning.lengths)),
+                              to_numpy(std::move(meaning.words), kMaxWords));
+      },
+      "templates"_a, "occurrences"_a, "keys"_a, nb::kw_only(), "contents"_a, "n_threads"_a, "progress"_a.none(),
+      "Rows as offsets and feature numbers; and, if asked for, name, number of words and words of each feature.");
+
+  m.def(
+      "phrase_keys",
+      [](const Words& tokens, const Ints& offsets, const Words& sentence, const Begins& begin, const Lengths& length,
+         unsigned n_threads) {
+        std::vector<std::uint64_t> keys;
+        {
+          const nb::gil_scoped_release release;
+          keys = phrase_keys({view(tokens), view(offsets)}, view_spans(sentence, begin, length), n_threads);
+        }
+        return to_numpy(std::move(keys));
+      },
+      "tokens"_a, "offsets"_a, "sentence"_a, "begin"_a, "length"_a, "n_threads"_a,
+      "A key for each phrase, equal for equal phrases.");
+}
+
+}  // namespace hyperbaton::bindings

@@ -1,0 +1,131 @@
+"""Classification of phrase movements: precision over all classes, F1 of each, precision by distance and by cluster size.
+
+The overall precision is the part of phrase pairs whose most likely class is the true one (NI11 §4.1). F1 of a class is
+2 · right / (predicted + true). Figures are percentages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.corpus import Bitext
+from hyperbaton.models import ReorderingModel
+from hyperbaton.phrases import Occurrences, distances, extract, near_samples
+from hyperbaton.phrases.orientation import Side
+
+Array = npt.NDArray[Any]
+
+# Training samples of the source phrase: never seen, left to the back-off, small, middle and large clusters.
+SUPPORTS = ((0, 0), (1, 9), (10, 99), (100, 999), (1000, None))
+
+
+@dataclass(frozen=True)
+class Classification:
+    """Counts of what a model predicted.
+
+    `confusion` (n_classes, n_classes): true class by predicted class. `by_distance`: distance → (right, all).
+    `by_support`: range of training samples of the source phrase → (right, all); empty for models that keep no phrases.
+
+    >>> result = Classification(("left", "right"), np.array([[3, 1], [0, 4]]), -0.4, {0: (7, 8)}, {})
+    >>> result.overall_precision, result.f1
+    (87.5, {'left': 85.71428571428571, 'right': 88.88888888888889})
+    """
+
+    names: tuple[str, ...]
+    confusion: Array
+    mean_logprob: float
+    by_distance: dict[int, tuple[int, int]]
+    by_support: dict[str, tuple[int, int]]
+
+    @classmethod
+    def of(
+        cls,
+        names: tuple[str, ...],
+        logprobs: Array,
+        labels: Array,
+        moved: Array,
+        support: Array | None = None,
+    ) -> Classification:
+        """Compare log-probabilities (n, n_classes) with true classes; `moved` is d, `support` training samples."""
+        predicted = logprobs.argmax(axis=1)
+        n = len(names)
+        confusion = np.bincount(labels.astype(np.int64) * n + predicted, minlength=n * n).reshape(n, n)
+        right = predicted == labels
+        by_distance = {int(d): _share(right, moved == d) for d in np.unique(moved)}
+        by_support = {}
+        if support is not None:
+            for low, high in SUPPORTS:
+                here = (support >= low) & (support <= (np.inf if high is None else high))
+                by_support[f"{low}+" if high is None else f"{low}" if low == high else f"{low}-{high}"] = _share(
+                    right, here
+                )
+        mean = float(logprobs[np.arange(len(labels)), labels].mean()) if len(labels) else 0.0
+        return cls(names, confusion, mean, by_distance, by_support)
+
+    @property
+    def n(self) -> int:
+        return int(self.confusion.sum())
+
+    @property
+    def overall_precision(self) -> float:
+        """Percent of phrase pairs whose class is predicted."""
+        return 100 * float(np.trace(self.confusion)) / max(self.n, 1)
+
+    @property
+    def f1(self) -> dict[str, float]:
+        """F1 of each class, by name."""
+        both = self.confusion.sum(axis=0) + self.confusion.sum(axis=1)
+        values = 200 * np.diagonal(self.confusion) / np.maximum(both, 1)
+        return dict(zip(self.names, values.tolist(), strict=True))
+
+    @property
+    def precision_by_distance(self) -> dict[int, float]:
+        """Percent right at each signed distance d."""
+        return {d: 100 * right / max(n, 1) for d, (right, n) in self.by_distance.items()}
+
+    @property
+    def precision_by_support(self) -> dict[str, float]:
+        """Percent right by the training samples of the source phrase."""
+        return {name: 100 * right / n for name, (right, n) in self.by_support.items() if n}
+
+    @property
+    def known_precision(self) -> float | None:
+        """Percent right among source phrases with at least 10 training samples, as NI11 counts; None without phrases."""
+        counts = [held for name, held in self.by_support.items() if name not in ("0", "1-9")]
+        n = sum(n for _, n in counts)
+        return 100 * sum(right for right, _ in counts) / n if n else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "n": self.n,
+            "overall_precision": self.overall_precision,
+            "f1": self.f1,
+            "precision_by_distance": {str(d): value for d, value in self.precision_by_distance.items()},
+            "precision_by_support": self.precision_by_support,
+            "known_precision": self.known_precision,
+            "mean_logprob": self.mean_logprob,
+            "confusion": self.confusion.tolist(),
+        }
+
+
+def _share(right: Array, here: Array) -> tuple[int, int]:
+    return int((right & here).sum()), int(here.sum())
+
+
+def evaluate_model(
+    model: ReorderingModel, bitext: Bitext, *, max_length: int = 8, max_distance: int = 15
+) -> Classification:
+    """Classify the phrase pairs of a held-out bitext, those with |d| > max_distance left out (0 keeps all)."""
+    side = cast(Side, model.side)
+    samples = near_samples(extract(bitext, max_length, threads=model.threads or None), max_distance, side)
+    if len(samples) == 0:
+        raise InputError("there is nothing to classify: no phrase pair was found; are the links right?")
+    logprobs = model.sample_logprobs(bitext, samples)
+    support = model.support(Occurrences.of_samples(bitext, samples))
+    return Classification.of(model.class_names, logprobs, model.labels(samples), distances(samples, side), support)

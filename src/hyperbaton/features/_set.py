@@ -1,0 +1,62 @@
+"""The manners that all feature sets share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.store import Arrays
+from hyperbaton.corpus import Vocabulary
+from hyperbaton.phrases import Occurrences
+
+Array = npt.NDArray[Any]
+
+
+class Rows(NamedTuple):
+    """Sparse rows: the features of row i are `indices[indptr[i]:indptr[i + 1]]`, increasing, with `values` or all ones."""
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64] | None
+    n_features: int
+
+
+class FeatureSet(ABC):
+    """Turns phrase pairs in context into sparse rows; its options are its fields."""
+
+    @abstractmethod
+    def fit(
+        self,
+        occurrences: Occurrences,
+        labels: npt.NDArray[np.uint8],
+        n_classes: int,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Rows:
+        """Fix the feature space on training data, and give its rows."""
+
+    @abstractmethod
+    def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
+        """The rows of other phrase pairs, over the vocabularies of training."""
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """How many features there are."""
+
+    @abstractmethod
+    def describe(self, feature: int, source: Vocabulary, target: Vocabulary) -> str:
+        """What a feature is, for people."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Array]:
+        """What was fixed, for the store."""
+
+    @abstractmethod
+    def restore(self, arrays: Arrays) -> Self:
+        """Take back what `arrays` gave."""

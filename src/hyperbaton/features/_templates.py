@@ -1,0 +1,155 @@
+"""Feature sets made of templates, which the core applies.
+
+A template takes the n-gram of one length at one place around or inside a phrase. The feature is the template's name with
+the words found: templates of one name share their features. The core hashes both to a key of 64 bits; keys that enough
+phrase pairs have, sorted, are the feature space, and a feature's number is the rank of its key.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.options import option
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.store import Arrays
+from hyperbaton.corpus import Vocabulary
+from hyperbaton.features._set import FeatureSet, Rows
+from hyperbaton.phrases import Occurrences
+
+Array = npt.NDArray[Any]
+Layer = Literal["source", "target", "source class", "target class"]
+LAYERS: tuple[Layer, ...] = ("source", "target", "source class", "target class")
+
+
+class Template(NamedTuple):
+    """Which words make a feature.
+
+    `region`: before, inside or after the phrase; an n-gram does not leave its region. `offset` of its first word: from
+    the first word of the phrase, or for `after` from the last one, so that 1 is the word behind the phrase. The region
+    `links` takes the pairs of linked words inside a phrase pair, and neither offset nor length. `number_before` and its
+    like take no words but how many there are, `length` standing for all larger numbers.
+    """
+
+    name: str
+    layer: Layer
+    region: Literal["before", "inside", "after", "links", "number_before", "number_inside", "number_after"]
+    offset: int = 0
+    length: int = 1
+
+
+@dataclass
+class TemplateFeatures(FeatureSet):
+    """A feature set of templates; a set adds options and `templates`."""
+
+    min_count: int = option(2, "phrase pairs of the training data that a feature needs", minimum=1)
+
+    @abstractmethod
+    def templates(self) -> Iterator[Template]:
+        """All templates; those of layers that the data lacks are passed over."""
+
+    def fit(
+        self,
+        occurrences: Occurrences,
+        labels: npt.NDArray[np.uint8],
+        n_classes: int,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Rows:
+        """Count features; keep those of at least `min_count` phrase pairs."""
+        threads = threads or default_threads()
+        given = core_occurrences(occurrences)
+        table = self._table(occurrences)
+        self.keys_ = _core.count_features(table, given, min_count=self.min_count, n_threads=threads, progress=progress)
+        indptr, indices, *contents = _core.feature_rows(
+            table, given, self.keys_, contents=True, n_threads=threads, progress=progress
+        )
+        self.feature_names_, self.lengths_, self.words_ = contents
+        return Rows(indptr, indices, None, self.n_features)
+
+    def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
+        """The features of phrase pairs that the feature space has."""
+        table, given = self._table(occurrences), core_occurrences(occurrences)
+        indptr, indices, *_ = _core.feature_rows(
+            table, given, self.keys_, contents=False, n_threads=threads or default_threads(), progress=None
+        )
+        return Rows(indptr, indices, None, self.n_features)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.keys_)
+
+    def describe(self, feature: int, source: Vocabulary, target: Vocabulary) -> str:
+        """The template's name and the words."""
+        name = self._names()[self.feature_names_[feature]]
+        template = next(t for t in self.templates() if t.name == name)
+        words = self.words_[feature, : self.lengths_[feature]].tolist()
+        if template.region == "links":
+            return f"{name}: {source.word(words[0])} & {target.word(words[1])}"
+        vocabulary = {"source": source, "target": target}.get(template.layer)
+        if template.region.startswith("number"):
+            vocabulary = None
+        return f"{name}: {' '.join(str(w) if vocabulary is None else vocabulary.word(w) for w in words)}"
+
+    def arrays(self) -> dict[str, Array]:
+        return {
+            "keys": self.keys_,
+            "names": self.feature_names_,
+            "lengths": self.lengths_,
+            "words": self.words_,
+        }
+
+    def restore(self, arrays: Arrays) -> Self:
+        self.keys_, self.feature_names_ = arrays["keys"], arrays["names"]
+        self.lengths_, self.words_ = arrays["lengths"], arrays["words"]
+        return self
+
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(template.name for template in self.templates()))
+
+    def _table(self, occurrences: Occurrences) -> npt.NDArray[np.int32]:
+        """The templates as the core wants them: name, layer, region, offset, length, linked layer."""
+        present = _layers(occurrences)
+        numbers = {layer: i for i, layer in enumerate(present)}
+        names = {name: i for i, name in enumerate(self._names())}
+        rows = [
+            (names[t.name], numbers[t.layer], int(_core.Region[t.region].value), t.offset, t.length, numbers["target"])
+            for t in self.templates()
+            if t.layer in present
+        ]
+        return np.array(rows, np.int32).reshape(-1, 6)
+
+
+def _layers(occurrences: Occurrences) -> dict[Layer, Array]:
+    given = (
+        occurrences.source.tokens,
+        occurrences.target.tokens,
+        occurrences.source_classes,
+        occurrences.target_classes,
+    )
+    return {layer: tokens for layer, tokens in zip(LAYERS, given, strict=True) if tokens is not None}
+
+
+def core_occurrences(occurrences: Occurrences) -> _core.Occurrences:
+    """The arrays as the core wants them, checked."""
+    source, target = occurrences.source_spans, occurrences.target_spans
+    arrays: list[Array] = [source.sentence, source.begin, source.length, target.sentence, target.begin, target.length]
+    given = _core.Occurrences(*map(_plain, [*arrays, occurrences.links.points, occurrences.links.offsets]))
+    for layer, tokens in _layers(occurrences).items():
+        of_target = layer.startswith("target")
+        text = occurrences.target if of_target else occurrences.source
+        given.add_layer(_plain(tokens), _plain(text.offsets), of_target)
+    given.check()
+    return given
+
+
+def _plain(array: Array) -> Array:
+    """The array in memory as the core reads it; a memory-mapped one stays a view of its file."""
+    return np.asarray(np.ascontiguousarray(array))

@@ -1,0 +1,22 @@
+"""The features of AL14 Table 1: linked word pairs inside the phrase pair, and the source words next to the phrase.
+
+The paper's bag of words does not tell the side of a neighbouring word, and neither do we.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hyperbaton.features._templates import Template, TemplateFeatures
+
+
+@dataclass
+class AlignedWords(TemplateFeatures):
+    """Linked word pairs of the phrase pair, and the source word on each side of it (Alrajeh 2014, Table 1)."""
+
+    def templates(self) -> Iterator[Template]:
+        """Links, left and right neighbour."""
+        yield Template("link", "source", "links")
+        yield Template("context", "source", "before", -1)
+        yield Template("context", "source", "after", 1)

@@ -1,0 +1,35 @@
+"""The features of NI11 Table 3 with those of the source phrase itself, for one model of all phrases.
+
+NI11's sub-models know their source phrase; a model of all phrases has to see it: its n-grams by content and place, as in
+the target phrase. How many words lie before and after it bounds the movements that are possible: nothing jumps forward
+over words that are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hyperbaton.base.options import option
+from hyperbaton.features._templates import Layer, Template
+from hyperbaton.features.dpr import Dpr
+
+
+@dataclass
+class Context(Dpr):
+    """n-grams around and of the source phrase, and of the target phrase, of words and classes; place and lengths."""
+
+    far: int = option(15, "numbers of words before, in and after the phrase are told apart up to this one", minimum=1)
+
+    def templates(self) -> Iterator[Template]:
+        """Those of `dpr`, those inside the source phrase, and how many words there are."""
+        yield from super().templates()
+        layers: tuple[Layer, Layer] = ("source", "source class")
+        for layer in layers:
+            for start in range(self.inner_words):
+                for n in range(1, self.longest + 1):
+                    yield Template(f"{layer} inside +{start}", layer, "inside", start, n)
+        yield Template("words before", "source", "number_before", length=self.far)
+        yield Template("words after", "source", "number_after", length=self.far)
+        yield Template("source length", "source", "number_inside", length=self.far)
+        yield Template("target length", "target", "number_inside", length=self.far)

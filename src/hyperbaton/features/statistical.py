@@ -1,0 +1,89 @@
+"""Real-valued features from counts: how the phrase pair, and the source phrase, moved in training (NI11 §1.1).
+
+For K classes: log p(o | s, t) and log p(o | s) of each class o, smoothed towards p(o | s) and p(o), then log(1 + c) of
+the pair and of the source phrase, and the lengths of the two phrases divided by 10. In training a sample is described by
+the counts of other sentences, those outside its own tenth of the text: otherwise a pair seen once would tell its own class.
+(Taking out the sample alone would do the contrary: of a pair seen once with each class, each sample would see the other's.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.options import option
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.store import Arrays
+from hyperbaton.corpus import Vocabulary
+from hyperbaton.features._set import FeatureSet, Rows
+from hyperbaton.phrases import ClassCounts, Occurrences, smooth
+
+Array = npt.NDArray[Any]
+_LENGTH_UNIT = 10.0
+_FOLDS = 10
+
+
+@dataclass
+class Statistical(FeatureSet):
+    """Log orientation probabilities of the phrase pair and its source phrase, their counts and lengths."""
+
+    smoothing: float = option(0.5, "pseudo-count of each class", minimum=1e-6)
+
+    def fit(
+        self,
+        occurrences: Occurrences,
+        labels: npt.NDArray[np.uint8],
+        n_classes: int,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Rows:
+        """Count, and describe each sample by the counts of other sentences."""
+        pair_keys, source_keys = occurrences.pair_keys(threads), occurrences.source_keys(threads)
+        self.pairs_ = ClassCounts.of(pair_keys, labels, n_classes)
+        self.sources_ = ClassCounts.of(source_keys, labels, n_classes)
+        self.prior_ = smooth(np.bincount(labels, minlength=n_classes).astype(float), 1.0, np.full(n_classes, 1 / n_classes))
+        pairs, sources = self.pairs_.at(pair_keys), self.sources_.at(source_keys)
+        for fold in range(_FOLDS):
+            here = occurrences.source_spans.sentence % _FOLDS == fold
+            for counts, keys in ((pairs, pair_keys[here]), (sources, source_keys[here])):
+                counts[here] -= ClassCounts.of(keys, labels[here], n_classes).at(keys)
+        return self._rows(occurrences, pairs, sources)
+
+    def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
+        """Describe phrase pairs by the counts of training."""
+        pairs = self.pairs_.at(occurrences.pair_keys(threads))
+        return self._rows(occurrences, pairs, self.sources_.at(occurrences.source_keys(threads)))
+
+    def _rows(self, occurrences: Occurrences, pairs: Array, sources: Array) -> Rows:
+        by_source = smooth(sources, self.smoothing, self.prior_)
+        by_pair = smooth(pairs, self.smoothing, by_source)
+        lengths = np.stack([occurrences.source_spans.length, occurrences.target_spans.length], axis=1)
+        sums = np.stack([pairs.sum(axis=1), sources.sum(axis=1)], axis=1)
+        values = np.concatenate([np.log(by_pair), np.log(by_source), np.log1p(sums), lengths / _LENGTH_UNIT], axis=1)
+        n, width = values.shape
+        indices = np.tile(np.arange(width, dtype=np.int32), n)
+        return Rows(np.arange(n + 1, dtype=np.int64) * width, indices, np.ascontiguousarray(values.ravel()), width)
+
+    @property
+    def n_features(self) -> int:
+        return 2 * len(self.prior_) + 4
+
+    def describe(self, feature: int, source: Vocabulary, target: Vocabulary) -> str:
+        """What the number is."""
+        n = len(self.prior_)
+        if feature < 2 * n:
+            return f"log p(class {feature % n} | {'source, target' if feature < n else 'source'})"
+        return ("log(1 + pair count)", "log(1 + source count)", "source length / 10", "target length / 10")[feature - 2 * n]
+
+    def arrays(self) -> dict[str, Array]:
+        return {**self.pairs_.arrays("pairs"), **self.sources_.arrays("sources"), "prior": self.prior_}
+
+    def restore(self, arrays: Arrays) -> Self:
+        self.pairs_ = ClassCounts.from_arrays(arrays, "pairs")
+        self.sources_ = ClassCounts.from_arrays(arrays, "sources")
+        self.prior_ = arrays["prior"]
+        return self

@@ -1,0 +1,227 @@
+"""Models that learn weights of features: one sub-model for each source phrase, or one for all.
+
+    p(o | s, t) = exp(w_o · φ) / Σ_o' exp(w_o' · φ)                                   NI11 eq. 3, h = exp
+
+A source phrase with too few samples has no sub-model: its class frequencies are used instead, smoothed towards those of
+all samples, which also stand for phrases never seen.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.options import from_mapping, option, options_of
+from hyperbaton.corpus import Text
+from hyperbaton.features import FEATURES, FeatureSet, Rows
+from hyperbaton.learn import BinaryRows, ClusterModel, Learner, LinearModel
+from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
+from hyperbaton.models._model import Array, LogProbs, ReorderingModel, Training, log_softmax
+from hyperbaton.models._store import ModelState
+from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
+from hyperbaton.phrases.occurrences import Keys
+
+
+def learner_rows(rows: Rows) -> Any:
+    """Rows of features as learners want them."""
+    if rows.values is None:
+        return BinaryRows(rows.indptr, rows.indices, rows.n_features)
+    return sparse.csr_array((rows.values, rows.indices, rows.indptr), shape=(len(rows.indptr) - 1, rows.n_features))
+
+
+@dataclass(frozen=True)
+class SourcePhrases:
+    """Source phrases of training: their class counts, and which have a sub-model."""
+
+    counts: ClassCounts
+    clusters: Array  # (n_phrases,): number of the sub-model, -1 for none
+    offsets: Array  # words of the phrase of sub-model c: words[offsets[c]:offsets[c + 1]]
+    words: Array
+
+    @classmethod
+    def of(cls, training: Training, n_classes: int, min_cluster: int, threads: int | None) -> SourcePhrases:
+        """Count, and number the phrases with at least `min_cluster` samples."""
+        keys = training.occurrences.source_keys(threads)
+        counts = ClassCounts.of(keys, training.labels, n_classes)
+        large = counts.totals >= min_cluster
+        clusters = np.where(large, np.cumsum(large) - 1, -1)
+        first = np.full(len(counts.keys), len(keys), np.int64)
+        np.minimum.at(first, counts.find(keys), np.arange(len(keys)))
+        return cls(counts, clusters, *training.occurrences.select(first[large]).source_words())
+
+    def clusters_of(self, keys: Keys) -> Array:
+        """The sub-model of each phrase, -1 for none."""
+        rows = self.counts.find(keys)
+        return np.where(rows >= 0, self.clusters[rows], -1)
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.offsets) - 1
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        """Everything as named arrays, for the store."""
+        own = {f"{prefix}.{name}": getattr(self, name) for name in ("clusters", "offsets", "words")}
+        return own | self.counts.arrays(prefix)
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Array]) -> SourcePhrases:
+        """The inverse of `arrays`, names without the prefix."""
+        counts = ClassCounts(arrays["keys"], arrays["counts"])
+        return cls(counts, arrays["clusters"], arrays["offsets"], arrays["words"])
+
+
+@dataclass(eq=False)
+class Discriminative(ReorderingModel):
+    """Base of the models that learn weights; a model adds the options of its learner, and `_learner`."""
+
+    features: str = option("dpr", "feature set")
+    scope: str = option("clusters", "one sub-model for each source phrase, or one for all", choices=("clusters", "global"))
+    min_cluster: int = option(10, "samples that a source phrase needs for a sub-model", minimum=1)
+    min_count: int = option(2, "phrase pairs that a feature needs", minimum=1)
+    window: int = option(3, "words seen on each side of the source phrase", minimum=0, maximum=100)
+    longest: int = option(3, "longest n-gram of a feature, in words", minimum=1, maximum=4)
+    smoothing: float = option(5.0, "pseudo-count of each class for source phrases without a sub-model", minimum=1e-6)
+
+    feature_options: ClassVar = ("min_count", "window", "longest")
+
+    @abstractmethod
+    def _learner(self) -> Learner:
+        """The learner with its options."""
+
+    def _feature_set(self) -> FeatureSet:
+        cls = FEATURES[self.features]
+        own = {opt.name for opt in options_of(cls)}
+        return from_mapping(cls, {name: getattr(self, name) for name in self.feature_options if name in own})
+
+    def _fit(self, training: Training) -> None:
+        n_classes, threads = len(self.class_names), self.threads or None
+        self.feature_set_ = self._feature_set()
+        found = self.feature_set_.fit(
+            training.occurrences, training.labels, n_classes, threads=threads, progress=training.progress
+        )
+        if found.n_features == 0:
+            raise InputError(f"no feature occurs {self.min_count} times: give more text, or a lower --min-count")
+        self.phrases_ = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
+        self._learn(training, learner_rows(found))
+
+    def _learn(self, training: Training, rows: Any) -> None:
+        self.clusters_, self.global_ = None, None
+        if self.scope == "global":
+            self.global_ = self._fit_global(self._learner(), training, rows)
+        else:
+            self.clusters_ = self._fit_clusters(self._learner(), training, rows)
+
+    def _fit_global(self, learner: Learner, training: Training, rows: Any) -> LinearModel:
+        labels = training.labels.astype(np.int32)
+        learner.fit(rows, labels, n_classes=len(self.class_names), progress=training.progress)
+        self.history_ = learner.history_
+        return learner.model_
+
+    def _fit_clusters(self, learner: Learner, training: Training, rows: Any, prior: Array | None = None) -> ClusterModel:
+        clusters = self.phrases_.clusters_of(training.occurrences.source_keys(self.threads or None))
+        return learner.fit_clusters(
+            rows,
+            training.labels.astype(np.int32),
+            clusters,
+            n_classes=len(self.class_names),
+            n_clusters=self.phrases_.n_clusters,
+            progress=training.progress,
+            prior=prior,
+        )
+
+    def counts_of(self, occurrences: Occurrences) -> Array:
+        return self.phrases_.counts.at(self.known(occurrences).source_keys(self.threads or None))
+
+    def phrase_weights(self, phrase: str) -> list[tuple[str, Array]]:
+        alone = Occurrences.of_options(Text.of([phrase]), Options.of([(0, 0, len(phrase.split()), "", [])]))
+        cluster = int(self.phrases_.clusters_of(self.known(alone).source_keys())[0])
+        if self.clusters_ is None or cluster < 0:
+            return []
+        part = cluster_part(self.clusters_, cluster)
+        return [(self._describe(int(f)), w) for f, w in zip(part.features, part.weights, strict=True)]
+
+    def evidence(self, occurrences: Occurrences) -> list[list[tuple[str, Array]]]:
+        known = self.known(occurrences)
+        rows, keys = self.feature_set_.rows(known, threads=self.threads or None), known.source_keys()
+        found = []
+        for i in range(len(known)):
+            entries = slice(rows.indptr[i], rows.indptr[i + 1])
+            values = np.ones(entries.stop - entries.start) if rows.values is None else rows.values[entries]
+            parts = self._parts(keys[i : i + 1])
+            told = contributions(parts, rows.indices[entries], values, self.feature_set_.n_features)
+            found.append([(self._describe(feature), added) for feature, added in told.items()])
+        return found
+
+    def _parts(self, key: Keys) -> list[Part]:
+        """The weights that decide about a source phrase."""
+        cluster = int(self.phrases_.clusters_of(key)[0])
+        if self.global_ is not None:
+            return [global_part(self.global_)]
+        return [] if self.clusters_ is None or cluster < 0 else [cluster_part(self.clusters_, cluster)]
+
+    def _describe(self, feature: int) -> str:
+        if feature == self.feature_set_.n_features:
+            return "always"
+        return self.feature_set_.describe(feature, self.source_vocabulary_, self.target_vocabulary_)
+
+    def _logprobs(self, occurrences: Occurrences) -> LogProbs:
+        rows = learner_rows(self.feature_set_.rows(occurrences, threads=self.threads or None))
+        if self.global_ is not None:
+            return log_softmax(self.global_.scores(rows, self.threads))
+        keys = occurrences.source_keys(self.threads or None)
+        return self._cluster_logprobs(rows, keys)
+
+    def _cluster_logprobs(self, rows: Any, keys: Keys) -> LogProbs:
+        """By sub-model where there is one, else by the counts of the source phrase."""
+        if self.clusters_ is None:
+            raise AttributeError("the model has no sub-models")
+        clusters = self.phrases_.clusters_of(keys)
+        result = log_softmax(self.clusters_.scores(rows, clusters, self.threads))
+        rest = clusters < 0
+        result[rest] = np.log(smooth(self.phrases_.counts.at(keys[rest]), self.smoothing, self.prior))
+        return result
+
+    def _arrays(self) -> dict[str, Array]:
+        arrays = {f"features.{name}": array for name, array in self.feature_set_.arrays().items()}
+        arrays |= self.phrases_.arrays("phrases")
+        if self.global_ is not None:
+            arrays["global.weights"] = self.global_.weights
+            arrays["global.shape"] = np.array([self.global_.constant, self.global_.unit_length], np.int64)
+        if self.clusters_ is not None:
+            for name in ("offsets", "features", "weights", "objective"):
+                arrays[f"clusters.{name}"] = getattr(self.clusters_, name)
+            arrays["clusters.shape"] = np.array([self.clusters_.constant, self.clusters_.unit_length], np.int64)
+        return arrays
+
+    def _restore(self, state: ModelState) -> None:
+        self.feature_set_ = self._feature_set().restore(state.group("features"))
+        self.phrases_ = SourcePhrases.from_arrays(state.group("phrases"))
+        self.clusters_, self.global_ = None, None
+        if "global.weights" in state.arrays:
+            constant, unit_length = state.arrays["global.shape"].astype(bool).tolist()
+            self.global_ = LinearModel(state.arrays["global.weights"], constant, unit_length)
+        if "clusters.weights" in state.arrays:
+            held = state.group("clusters")
+            constant, unit_length = held["shape"].astype(bool).tolist()
+            self.clusters_ = ClusterModel(
+                offsets=held["offsets"],
+                features=held["features"],
+                weights=held["weights"],
+                objective=held["objective"],
+                classes=np.arange(len(self.class_names)),
+                n_features=self.feature_set_.n_features,
+                constant=constant,
+                unit_length=unit_length,
+            )
+
+
+def learner_options(model: Discriminative, learner: type[Learner]) -> dict[str, Any]:
+    """The options of a model that its learner has too, by name."""
+    own = {opt.name for opt in options_of(type(model))}
+    shared = {opt.name: getattr(model, opt.name) for opt in options_of(learner) if opt.name in own}
+    return shared | {"seed": model.seed, "threads": model.threads}

@@ -1,0 +1,43 @@
+"""What each feature of a phrase pair adds to the score of each class, for explanations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperbaton.learn import ClusterModel, LinearModel
+from hyperbaton.models._model import Array
+
+
+class Part(NamedTuple):
+    """Weights with a say about a phrase pair: `weights[i]` (n_classes,) belongs to feature `features[i]`, increasing."""
+
+    features: Array
+    weights: Array
+    unit_length: bool
+    factor: float = 1.0  # how much the part counts
+
+
+def cluster_part(model: ClusterModel, cluster: int, factor: float = 1.0) -> Part:
+    """The weights of one sub-model."""
+    own = slice(model.offsets[cluster], model.offsets[cluster + 1])
+    return Part(model.features[own], model.weights[own], model.unit_length, factor)
+
+
+def global_part(model: LinearModel, factor: float = 1.0) -> Part:
+    """The weights of a model of all."""
+    return Part(np.arange(len(model.weights)), model.weights, model.unit_length, factor)
+
+
+def contributions(parts: list[Part], features: Array, values: Array, constant: int) -> dict[int, Array]:
+    """Feature → what it adds to the score of each class; `constant` is the feature that always fires."""
+    total: dict[int, Array] = {}
+    for part in parts:
+        scale = part.factor / np.linalg.norm(values) if part.unit_length and len(values) else part.factor
+        # The constant is not scaled to unit length.
+        for feature, value in [*zip(features.tolist(), values * scale, strict=True), (constant, part.factor)]:
+            at = int(np.searchsorted(part.features, feature))
+            if at < len(part.features) and part.features[at] == feature:
+                total[feature] = total.get(feature, 0) + value * part.weights[at]
+    return total

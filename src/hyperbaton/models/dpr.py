@@ -1,0 +1,89 @@
+"""Distance phrase reordering with a model of all phrases behind its sub-models.
+
+NI11 leaves phrases with few samples to class frequencies, and their sub-models share nothing. Here one model g of all
+phrases sees the context and the phrase itself, and the sub-model of a source phrase learns only what g misses:
+
+    p(o | s, t) ∝ p_g(o | s, t) · exp(w_{s,o} · φ)                                    `prior`
+
+a maximum entropy model whose reference distribution is g's; a phrase without a sub-model has g's answer. The other way
+to join the two, with sub-models trained on their own and n_s samples of the phrase, is
+
+    log p(o | s, t) = λ log p_s + (1 − λ) log p_g + const,   λ = n_s / (n_s + κ)      `interpolate`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.base.options import option
+from hyperbaton.learn import Learner
+from hyperbaton.learn.lbfgs import Lbfgs
+from hyperbaton.learn.sgd import Sgd
+from hyperbaton.models._discriminative import Discriminative, learner_rows
+from hyperbaton.models._evidence import Part, cluster_part, global_part
+from hyperbaton.models._model import Array, LogProbs, Training, log_softmax
+from hyperbaton.phrases import Occurrences
+from hyperbaton.phrases.occurrences import Keys
+
+# The core takes the logarithm of reference probabilities.
+_LEAST = 1e-9
+
+
+@dataclass(eq=False)
+class Dpr(Discriminative):
+    """One model of all phrases, and for each frequent source phrase what it does differently; the best we know."""
+
+    features: str = option("context", "feature set")
+    combination: str = option("prior", "how sub-models and the model of all join", choices=("prior", "interpolate"))
+    global_variance: float = option(0.02, "σ² of the weights of the model of all", minimum=1e-12, maximum=1e12)
+    global_passes: int = option(5, "passes of the model of all over the samples", minimum=1)
+    variance: float = option(0.03, "σ² of the weights of the sub-models", minimum=1e-12, maximum=1e12)
+    max_passes: int = option(50, "passes of a sub-model over its samples at most", minimum=1)
+    kappa: float = option(300.0, "κ: samples with which a sub-model counts as much as the model of all", minimum=0)
+
+    def _learner(self) -> Learner:
+        return Lbfgs(
+            variance=self.variance, max_passes=self.max_passes, tolerance=1e-3, seed=self.seed, threads=self.threads
+        )
+
+    def _learn(self, training: Training, rows: Any) -> None:
+        whole = Sgd(variance=self.global_variance, max_passes=self.global_passes, seed=self.seed, threads=self.threads)
+        self.global_ = self._fit_global(whole, training, rows)
+        self.clusters_ = None
+        if self.scope == "clusters" and self.phrases_.n_clusters:
+            reference = None
+            if self.combination == "prior":
+                reference = np.maximum(np.exp(log_softmax(self.global_.scores(rows, self.threads))), _LEAST)
+            self.clusters_ = self._fit_clusters(self._learner(), training, rows, reference)
+
+    def _logprobs(self, occurrences: Occurrences) -> LogProbs:
+        if self.global_ is None:
+            raise AttributeError("the model of all phrases is missing")
+        rows = learner_rows(self.feature_set_.rows(occurrences, threads=self.threads or None))
+        whole = log_softmax(self.global_.scores(rows, self.threads))
+        if self.clusters_ is None:
+            return whole
+        keys = occurrences.source_keys(self.threads or None)
+        clusters = self.phrases_.clusters_of(keys)
+        own = self.clusters_.scores(rows, clusters, self.threads)
+        if self.combination == "prior":
+            return log_softmax(whole + own)
+        weight = self._share(keys)[:, None]
+        return log_softmax(weight * log_softmax(own) + (1 - weight) * whole)
+
+    def _share(self, keys: Keys) -> Array:
+        """λ of each source phrase, 0 for one without a sub-model."""
+        n = np.where(self.phrases_.clusters_of(keys) >= 0, self.phrases_.counts.at(keys).sum(axis=1), 0)
+        share: Array = n / np.maximum(n + self.kappa, 1)
+        return share
+
+    def _parts(self, key: Keys) -> list[Part]:
+        cluster = int(self.phrases_.clusters_of(key)[0])
+        if self.global_ is None or self.clusters_ is None or cluster < 0:
+            return super()._parts(key)
+        share = float(self._share(key)[0])
+        ours, others = (1.0, 1.0) if self.combination == "prior" else (share, 1 - share)
+        return [cluster_part(self.clusters_, cluster, ours), global_part(self.global_, others)]

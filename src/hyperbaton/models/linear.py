@@ -1,0 +1,67 @@
+"""The word distance model (WDR): the cost of a movement grows with its distance, whatever the words.
+
+    h(d) = −α |d|                                                                     NI11 §1.1, eq. 1
+
+As a distribution over distances this is p(d) = (1 − q) / (1 + q) · q^|d| with q = exp(−α); the most likely α has
+E|d| = 2q / (1 − q²). A class is judged by the nearest of its distances, p(o) ∝ exp(−α min |d|).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import option
+from hyperbaton.models._model import Array, LogProbs, ReorderingModel, Training, log_softmax
+from hyperbaton.models._store import ModelState
+from hyperbaton.phrases import DistanceSet, Occurrences
+
+
+@dataclass(eq=False)
+class Linear(ReorderingModel):
+    """Word distance: −α |d|, whatever the words (WDR); always expects monotone order."""
+
+    alpha: float = option(0.0, "α, cost of a word of distance; 0 estimates it", minimum=0)
+
+    def _check(self) -> None:
+        if not isinstance(self.set, DistanceSet):
+            raise OptionError(
+                f"the linear model needs classes of distances (three, five, -4,0,1,5), not {self.orientations}"
+            )
+
+    def _fit(self, training: Training) -> None:
+        mean = float(np.abs(training.distances.astype(np.int64)).mean())
+        # Where nothing moves, α would be infinite.
+        self.alpha_ = self.alpha or min(-float(np.log(_ratio(mean))), 20.0)
+
+    def jump_logprobs(self, distance: npt.ArrayLike) -> Array:
+        """log p(d) of signed distances."""
+        q = np.exp(-self.alpha_)
+        return cast(Array, np.log((1 - q) / (1 + q)) - self.alpha_ * np.abs(np.asarray(distance)))
+
+    def _logprobs(self, occurrences: Occurrences) -> LogProbs:
+        cuts = cast(DistanceSet, self.set).cuts
+        # The least |d| of each class: its last distance left of 0, its first one right of it.
+        nearest = [max(0, low, 1 - high) for low, high in pairwise((-np.inf, *cuts, np.inf))]
+        return np.tile(log_softmax(-self.alpha_ * np.array([nearest])), (len(occurrences), 1))
+
+    def _arrays(self) -> dict[str, Array]:
+        return {"alpha": np.array([self.alpha_])}
+
+    def _restore(self, state: ModelState) -> None:
+        self.alpha_ = float(state.arrays["alpha"][0])
+
+
+def _ratio(mean: float) -> float:
+    """q with 2q / (1 − q²) = mean.
+
+    >>> q = _ratio(1.5)
+    >>> round(2 * q / (1 - q**2), 9)
+    1.5
+    """
+    return float((np.hypot(1.0, mean) - 1) / mean) if mean > 0 else float(np.exp(-20.0))

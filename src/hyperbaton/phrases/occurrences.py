@@ -1,0 +1,150 @@
+"""Phrase pairs in context: what a reordering model is asked about, in training, testing and translation.
+
+Samples of a bitext and translation options of a sentence look the same from here: a source phrase inside its
+sentence, and a target phrase with the links between the two. A sample's target phrase lies in the target sentence; an
+option's is a sentence of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.progress import default_threads
+from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
+from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.corpus.text import gather
+from hyperbaton.phrases.samples import Samples
+
+Keys = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Where phrases lie: sentence, first word, number of words of each."""
+
+    sentence: npt.NDArray[np.uint32]
+    begin: npt.NDArray[np.uint16]
+    length: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+    def select(self, keep: npt.NDArray[np.bool_] | npt.NDArray[np.int64]) -> Spans:
+        """The chosen spans, by mask or by number."""
+        return Spans(self.sentence[keep], self.begin[keep], self.length[keep])
+
+
+@dataclass(frozen=True)
+class Options:
+    """Translation options of sentences: source spans, and for each a target phrase with its inner links.
+
+    `target` has one line for each option; `links` holds positions inside the two phrases.
+
+    >>> options = Options.of([(0, 1, 3, "hong kong", [(0, 0), (1, 1)])])
+    >>> len(options), options.target[0]
+    (1, ['hong', 'kong'])
+    """
+
+    source: Spans
+    target: Text
+    links: Links
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @classmethod
+    def of(cls, options: Iterable[tuple[int, int, int, str, Sequence[tuple[int, int]]]]) -> Options:
+        """Make options from (sentence, first word, one behind the last word, target phrase, inner links)."""
+        rows = list(options)
+        sentence, begin, end = (np.array([row[i] for row in rows], np.int64) for i in range(3))
+        spans = Spans(sentence.astype(np.uint32), begin.astype(np.uint16), (end - begin).astype(np.uint8))
+        return cls(spans, Text.of([row[3] for row in rows]), Links.of([row[4] for row in rows]))
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Phrase pairs in context: spans of both sides with the texts they lie in, and word links.
+
+    `links` are absolute positions, one line for each sentence of `target`. Tokens can have labels, word classes say:
+    one number for each token of a side.
+    """
+
+    source: Text
+    target: Text
+    links: Links
+    source_spans: Spans
+    target_spans: Spans
+    source_classes: npt.NDArray[np.uint32] | None = None
+    target_classes: npt.NDArray[np.uint32] | None = None
+
+    def __len__(self) -> int:
+        return len(self.source_spans)
+
+    @classmethod
+    def of_samples(cls, bitext: Bitext, samples: Samples) -> Occurrences:
+        """The samples of a bitext with links."""
+        return cls(
+            bitext.source,
+            bitext.target,
+            bitext.need_links(),
+            Spans(samples.sentence, samples.source_begin, samples.source_length),
+            Spans(samples.sentence, samples.target_begin, samples.target_length),
+        )
+
+    @classmethod
+    def of_options(cls, source: Text, options: Options) -> Occurrences:
+        """Translation options of the sentences of a text."""
+        n, lengths = len(options), options.target.lengths
+        if n and int(lengths.max()) > 255:
+            raise OptionError("a target phrase has more than 255 words")
+        target = Spans(np.arange(n, dtype=np.uint32), np.zeros(n, np.uint16), lengths.astype(np.uint8))
+        points = options.links.points.copy()
+        points[:, 0] += np.repeat(options.source.begin, np.diff(options.links.offsets))
+        return cls(source, options.target, Links(points, options.links.offsets), options.source, target)
+
+    def over(self, source: Vocabulary, target: Vocabulary) -> Occurrences:
+        """The same over other vocabularies, see `Text.over`."""
+        return replace(self, source=self.source.over(source), target=self.target.over(target))
+
+    def with_classes(self, source: WordClasses | None, target: WordClasses | None) -> Occurrences:
+        """The same with the classes of the words."""
+        return replace(
+            self,
+            source_classes=None if source is None else source.tags(self.source).astype(np.uint32),
+            target_classes=None if target is None else target.tags(self.target).astype(np.uint32),
+        )
+
+    def select(self, keep: npt.NDArray[np.bool_] | npt.NDArray[np.int64]) -> Occurrences:
+        """The chosen phrase pairs, by mask or by number."""
+        return replace(self, source_spans=self.source_spans.select(keep), target_spans=self.target_spans.select(keep))
+
+    def source_keys(self, threads: int | None = None) -> Keys:
+        """A key for each source phrase, equal for equal phrases."""
+        return _phrase_keys(self.source, self.source_spans, threads)
+
+    def pair_keys(self, threads: int | None = None) -> Keys:
+        """A key for each phrase pair, equal for equal pairs."""
+        # Keys are well mixed, so that an odd factor and a sum tell the two sides apart.
+        target = _phrase_keys(self.target, self.target_spans, threads)
+        return self.source_keys(threads) * np.uint64(0x9E3779B97F4A7C15) + target
+
+    def source_words(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+        """The words of all source phrases: offsets, and word numbers."""
+        begins = self.source.offsets[self.source_spans.sentence] + self.source_spans.begin
+        offsets = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(self.source_spans.length, out=offsets[1:])
+        edges = np.stack([begins, begins + self.source_spans.length], axis=1).ravel()
+        where, _ = gather(edges, np.arange(0, 2 * len(self), 2))
+        return offsets, self.source.tokens[where]
+
+
+def _phrase_keys(text: Text, spans: Spans, threads: int | None) -> Keys:
+    return _core.phrase_keys(
+        text.tokens, text.offsets, spans.sentence, spans.begin, spans.length, threads or default_threads()
+    )

@@ -1,0 +1,110 @@
+"""What every reordering model promises, whoever wrote it: the file names in `hyperbaton/models` are the list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperbaton.base.errors import ArtefactError, OptionError
+from hyperbaton.base.options import to_mapping
+from hyperbaton.corpus import Bitext, Text
+from hyperbaton.corpus.classes import word_classes
+from hyperbaton.data import generate
+from hyperbaton.models import MODELS, ReorderingModel, load_model
+from hyperbaton.phrases import Options, Samples, extract
+
+SETS = ("three", "five", "hier-mslr")
+
+
+@pytest.fixture(scope="module")
+def parts() -> dict[str, Bitext]:
+    return generate(500, style="chinese", seed=4).bitext.split({"train": 400, "test": 100}, seed=1)
+
+
+@pytest.fixture(scope="module")
+def held_out(parts: dict[str, Bitext]) -> Samples:
+    return extract(parts["test"], 8)
+
+
+@pytest.fixture(scope="module", params=[(name, kind) for name in MODELS for kind in SETS], ids="-".join)
+def model(request: pytest.FixtureRequest, parts: dict[str, Bitext]) -> ReorderingModel:
+    name, kind = request.param
+    made = MODELS[name](orientations=kind)
+    if name == "linear" and kind == "hier-mslr":
+        with pytest.raises(OptionError, match="classes of distances"):
+            made.fit(parts["train"])
+        pytest.skip("the linear model has distances only")
+    train = parts["train"]
+    classes = {
+        "source_classes": word_classes(train.source, 5, runs=1),
+        "target_classes": word_classes(train.target, 5, runs=1),
+    }
+    return made.fit(train, **classes)
+
+
+def test_probabilities_sum_to_one(model: ReorderingModel, parts: dict[str, Bitext], held_out: Samples) -> None:
+    logprobs = model.sample_logprobs(parts["test"], held_out)
+    assert logprobs.shape == (len(held_out), len(model.class_names))
+    assert np.allclose(np.exp(logprobs).sum(axis=1), 1)
+
+
+def test_a_batch_scores_as_its_parts(model: ReorderingModel, parts: dict[str, Bitext], held_out: Samples) -> None:
+    together = model.sample_logprobs(parts["test"], held_out)
+    mask = np.arange(len(held_out)) % 3 == 0
+    for part in (mask, ~mask):
+        assert np.array_equal(model.sample_logprobs(parts["test"], held_out.select(part)), together[part])
+
+
+def test_saved_and_loaded_gives_the_same_scores(
+    model: ReorderingModel, parts: dict[str, Bitext], held_out: Samples, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert type(loaded) is type(model) and to_mapping(loaded) == to_mapping(model)
+    before, after = (m.sample_logprobs(parts["test"], held_out) for m in (model, loaded))
+    assert np.array_equal(before, after)
+    assert loaded.train_seconds_ == model.train_seconds_
+    # A loaded model can be saved again.
+    loaded.save(tmp_path / "again")
+    assert np.array_equal(load_model(tmp_path / "again").sample_logprobs(parts["test"], held_out), before)
+
+
+def test_options_score_as_the_samples_they_are(model: ReorderingModel, parts: dict[str, Bitext], held_out: Samples) -> None:
+    """A translation option that is what the sample shows has the sample's scores."""
+    bitext, first = parts["test"], held_out.select(np.arange(len(held_out)) < 60)
+    links = bitext.need_links()
+    rows = []
+    for k, s in enumerate(first.sentence.tolist()):
+        begin, start = int(first.source_begin[k]), int(first.target_begin[k])
+        end, stop = begin + int(first.source_length[k]), start + int(first.target_length[k])
+        inner = [(i - begin, j - start) for i, j in links[s] if begin <= i < end and start <= j < stop]
+        rows.append((s, begin, end, " ".join(bitext.target[s][start:stop]), inner))
+    options = model.option_logprobs(bitext.source, Options.of(rows))
+    assert np.array_equal(options, model.sample_logprobs(bitext, first))
+
+
+def test_a_sentence_of_unseen_words_works(model: ReorderingModel) -> None:
+    options = Options.of([(0, 0, 1, "qqq", [(0, 0)]), (0, 1, 3, "rrr sss", [(0, 1)])])
+    logprobs = model.option_logprobs(Text.of(["xxx yyy zzz"]), options)
+    assert np.allclose(np.exp(logprobs).sum(axis=1), 1)
+    assert model.option_logprobs(Text.of([""]), Options.of([])).shape == (0, len(model.class_names))
+
+
+def test_a_damaged_folder_is_refused_by_name(model: ReorderingModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    for file in sorted((tmp_path / "model").glob("*.npy"))[:4]:
+        whole = file.read_bytes()
+        changed = bytes([whole[-1] ^ 1])
+        for damaged in (whole[:-1] + changed, whole[:-1], b""):
+            file.write_bytes(damaged)
+            with pytest.raises(ArtefactError, match=file.name.replace(".", r"\.")):
+                load_model(tmp_path / "model")
+        file.write_bytes(whole)
+    load_model(tmp_path / "model")
+
+
+def test_asking_before_learning_says_so(model: ReorderingModel, parts: dict[str, Bitext], held_out: Samples) -> None:
+    with pytest.raises(OptionError, match="call fit first"):
+        type(model)().sample_logprobs(parts["test"], held_out)

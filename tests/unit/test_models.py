@@ -1,0 +1,111 @@
+"""What particular models promise."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.corpus import Bitext
+from hyperbaton.data import generate
+from hyperbaton.evaluate import evaluate_model
+from hyperbaton.models import MODELS
+from hyperbaton.models.lexicalized import Lexicalized
+from hyperbaton.models.mms import Mms
+from hyperbaton.phrases import Inventory, Occurrences, ReorderingType, Samples, extract, reordering_probabilities
+
+
+@pytest.fixture(scope="module")
+def bitext() -> Bitext:
+    return generate(600, style="chinese", seed=2).bitext
+
+
+@pytest.mark.parametrize("conditioning", ["f", "fe"])
+@pytest.mark.parametrize("kind", ["wbe-msd", "phrase-mslr", "hier-mslr"])
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_lexicalized_has_the_probabilities_of_moses_tables(bitext: Bitext, kind: str, side: str, conditioning: str) -> None:
+    samples = extract(bitext, 7)
+    model = Lexicalized(orientations=kind, side=side, conditioning=conditioning, max_distance=0).fit(bitext, samples)
+    inventory = Inventory.of(bitext, samples)
+    direction = {"before": "backward", "after": "forward"}[side]
+    table = reordering_probabilities(inventory, samples, ReorderingType.parse(f"{kind}-{direction}-{conditioning}"))
+    offsets = inventory.sample_offsets[inventory.offsets] if conditioning == "f" else inventory.sample_offsets
+    rows = np.empty(len(samples), np.int64)
+    rows[inventory.sample_order] = np.repeat(np.arange(len(table)), np.diff(offsets))
+    assert np.allclose(np.exp(model.sample_logprobs(bitext, samples)), table[rows])
+
+
+def test_lexicalized_does_not_depend_on_the_order_of_samples(bitext: Bitext) -> None:
+    samples = extract(bitext, 8)
+    order = np.random.default_rng(1).permutation(len(samples))
+    columns = {f.name: getattr(samples, f.name) for f in dataclasses.fields(samples)}
+    mixed = Samples(**{name: column if name == "offsets" else column[order] for name, column in columns.items()})
+    one, two = (Lexicalized(orientations="five").fit(bitext, given) for given in (samples, mixed))
+    assert np.array_equal(one.sample_logprobs(bitext, samples), two.sample_logprobs(bitext, samples))
+
+
+def test_lexicalized_backs_off_to_the_source_phrase_then_to_all() -> None:
+    bitext = Bitext.of(["a b", "b a"], ["x y", "y x"], [[(0, 1), (1, 0)], [(0, 0), (1, 1)]])
+    model = Lexicalized(orientations="three").fit(bitext, extract(bitext, 1))
+    seen_source = Bitext.of(["a"], ["new"], [[(0, 0)]])
+    unseen = Bitext.of(["c"], ["x"], [[(0, 0)]])
+    by_source = Lexicalized(orientations="three", conditioning="f").fit(bitext, extract(bitext, 1))
+    first = model.sample_logprobs(seen_source, extract(seen_source))
+    assert np.array_equal(first, by_source.sample_logprobs(seen_source, extract(seen_source)))
+    assert np.allclose(np.exp(model.sample_logprobs(unseen, extract(unseen))), model.prior)
+
+
+def test_threads_do_not_matter(bitext: Bitext) -> None:
+    samples = extract(bitext, 8)
+    for name in MODELS:
+        one, two = (MODELS[name](orientations="five", threads=n).fit(bitext, samples) for n in (1, 2))
+        assert np.array_equal(one.sample_logprobs(bitext, samples), two.sample_logprobs(bitext, samples)), name
+
+
+def test_small_clusters_are_left_to_the_counts(bitext: Bitext) -> None:
+    samples = extract(bitext, 8)
+    none = Mms(orientations="three", min_cluster=10**9, smoothing=0.5).fit(bitext, samples)
+    counts = Lexicalized(orientations="three", conditioning="f", towards="backoff").fit(bitext, samples)
+    assert np.allclose(none.sample_logprobs(bitext, samples), counts.sample_logprobs(bitext, samples))
+
+
+def test_context_beats_counts_where_context_decides() -> None:
+    """A word moves back behind `q`, and stays behind `p`: only a model that sees the neighbour can tell."""
+    stays, moves = ("p w e", "P W E", [(0, 0), (1, 1), (2, 2)]), ("q w e", "W Q E", [(0, 1), (1, 0), (2, 2)])
+    lines = [stays, moves] * 40
+    bitext = Bitext.of([s for s, _, _ in lines], [t for _, t, _ in lines], [links for _, _, links in lines])
+    lexicalized = evaluate_model(MODELS["lexicalized"](max_length=1).fit(bitext), bitext, max_length=1)
+    for name in ("maxent", "svm", "mmr", "mms", "dual_mlr", "dpr"):
+        made = MODELS[name](max_length=1, features="dpr")  # type: ignore[call-arg]
+        result = evaluate_model(made.fit(bitext), bitext, max_length=1)
+        assert result.overall_precision == 100 > lexicalized.overall_precision, name
+
+
+@pytest.mark.parametrize("name", ["maxent", "mms", "dual_mlr", "dpr"])
+@pytest.mark.parametrize("options", [{}, {"scope": "global"}, {"combination": "interpolate"}])
+def test_evidence_adds_up_to_the_scores(bitext: Bitext, name: str, options: dict[str, str]) -> None:
+    """What the features of a phrase pair add, over all features, is its log-probability up to a constant."""
+    if "combination" in options and name != "dpr":
+        pytest.skip("has nothing to combine")
+    samples = extract(bitext, 3)
+    model = MODELS[name](orientations="five", **options).fit(bitext, samples)  # type: ignore[arg-type]
+    few = samples.select(np.arange(len(samples)) < 40)
+    logprobs = model.sample_logprobs(bitext, few)
+    for row, found in zip(logprobs, model.evidence(Occurrences.of_samples(bitext, few)), strict=True):
+        if found:
+            total = np.sum([added for _, added in found], axis=0)
+            assert np.allclose(row - row.mean(), total - total.mean())
+
+
+def test_tiny_text_works_or_says_what_it_lacks() -> None:
+    bitext = Bitext.of(["a b c"], ["x y z"], [[(0, 0), (1, 2), (2, 1)]])
+    for name in MODELS:
+        model = MODELS[name]().fit(bitext)
+        assert np.allclose(np.exp(model.sample_logprobs(bitext, extract(bitext))).sum(axis=1), 1), name
+    with pytest.raises(InputError, match="no feature occurs 1000 times"):
+        Mms(min_count=1000).fit(bitext)
+    unlinked = Bitext.of(["a"], ["x"], [[]])
+    with pytest.raises(InputError, match="no phrase pair was found"):
+        Mms().fit(unlinked)
