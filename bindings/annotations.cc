@@ -11,21 +11,6 @@ using Offsets = Array<std::int64_t>;
 using Bytes = Array<std::uint8_t>;
 using Labels = Array<std::uint16_t>;
 
-template <class Reader>
-void def_feed(nb::class_<Reader>& reader) {
-  using namespace nb::literals;
-  reader
-      .def(
-          "feed",
-          [](Reader& self, const nb::bytes& piece) {
-            const std::string_view bytes(piece.c_str(), piece.size());
-            const nb::gil_scoped_release release;
-            self.feed(bytes);
-          },
-          "piece"_a)
-      .def("finish", [](Reader& self) { self.finish(); });
-}
-
 }  // namespace
 
 HYPERBATON_BINDINGS(annotations) {

@@ -45,17 +45,9 @@ HYPERBATON_BINDINGS(corpus) {
           },
           "Bytes of all words, and where each starts.");
 
-  nb::class_<TextBuilder>(m, "TextBuilder", "Turns bytes of tokenized text into word numbers, in one pass.")
+  nb::class_<TextBuilder> text_builder(m, "TextBuilder", "Turns bytes of tokenized text into word numbers, in one pass.");
+  def_feed(text_builder)
       .def(nb::init<Vocabulary, bool>(), "vocabulary"_a, "repair"_a)
-      .def(
-          "feed",
-          [](TextBuilder& self, const nb::bytes& piece) {
-            const std::string_view bytes(piece.c_str(), piece.size());
-            const nb::gil_scoped_release release;
-            self.feed(bytes);
-          },
-          "piece"_a)
-      .def("finish", [](TextBuilder& self) { self.finish(); })
       .def_prop_ro("n_lines", &TextBuilder::n_lines)
       .def(
           "take",

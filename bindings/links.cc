@@ -15,24 +15,13 @@ SentenceLengths lengths(const MaybeOffsets& offsets) {
 // The readers keep views of the length arrays, so Python must keep those alive (nb::keep_alive below).
 template <class Reader>
 void def_reader(nb::class_<Reader>& reader) {
-  using namespace nb::literals;
-  reader
-      .def(
-          "feed",
-          [](Reader& self, const nb::bytes& piece) {
-            const std::string_view bytes(piece.c_str(), piece.size());
-            const nb::gil_scoped_release release;
-            self.feed(bytes);
-          },
-          "piece"_a)
-      .def("finish", [](Reader& self) { self.finish(); })
-      .def(
-          "take",
-          [](Reader& self) {
-            auto links = self.take();
-            return nb::make_tuple(to_numpy(std::move(links.points)), to_numpy(std::move(links.offsets)));
-          },
-          "Points of shape (n, 2) and sentence offsets; call once, at the end.");
+  def_feed(reader).def(
+      "take",
+      [](Reader& self) {
+        auto links = self.take();
+        return nb::make_tuple(to_numpy(std::move(links.points)), to_numpy(std::move(links.offsets)));
+      },
+      "Points of shape (n, 2) and sentence offsets; call once, at the end.");
 }
 
 }  // namespace

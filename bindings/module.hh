@@ -79,6 +79,21 @@ inline LinksView view_links(const Array2<std::uint16_t>& points, const Array<std
   return links;
 }
 
+// A reader of the core takes bytes in any pieces, and is told when there are no more.
+template <class Reader>
+nb::class_<Reader>& def_feed(nb::class_<Reader>& reader) {
+  return reader
+      .def(
+          "feed",
+          [](Reader& self, const nb::bytes& piece) {
+            const std::string_view bytes(piece.c_str(), piece.size());
+            const nb::gil_scoped_release release;
+            self.feed(bytes);
+          },
+          nb::arg("piece"))
+      .def("finish", [](Reader& self) { self.finish(); });
+}
+
 // A Python callable(done, total) as a core callback: takes the GIL, lets Ctrl-C through, cancels on False.
 Progress make_progress(const std::optional<nb::callable>& callable);
 

@@ -213,17 +213,9 @@ HYPERBATON_BINDINGS(table) {
       "offsets"_a, "words"_a, "bytes"_a, "byte_offsets"_a, "scores"_a, "first"_a, "last"_a,
       "Rows `source ||| scores` of phrases [first, last).");
 
-  nb::class_<MosesTableReader>(m, "MosesTableReader", "Reads rows of Moses' phrase and reordering tables.")
+  nb::class_<MosesTableReader> table_reader(m, "MosesTableReader", "Reads rows of Moses' phrase and reordering tables.");
+  def_feed(table_reader)
       .def(nb::init<bool>(), "with_target"_a)
-      .def(
-          "feed",
-          [](MosesTableReader& self, const nb::bytes& piece) {
-            const std::string_view bytes(piece.c_str(), piece.size());
-            const nb::gil_scoped_release release;
-            self.feed(bytes);
-          },
-          "piece"_a)
-      .def("finish", [](MosesTableReader& self) { self.finish(); })
       .def("source_vocabulary", [](const MosesTableReader& self) { return self.source_vocabulary; })
       .def("target_vocabulary", [](const MosesTableReader& self) { return self.target_vocabulary; })
       .def(
