@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.txt pyproject.toml
 
-.PHONY: help demo test check format docs-numbers clean
+.PHONY: help install demo test check format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
