@@ -63,7 +63,7 @@ class WordAligner(abc.ABC):
         return rule(self.drop_source), rule(self.drop_target)
 
 
-ALIGNERS: Registry[WordAligner] = Registry("aligner", "hyperbaton.align.aligners", WordAligner)  # type: ignore[type-abstract]
+ALIGNERS: Registry[WordAligner] = Registry("aligner", "hyperbaton.align.aligners", WordAligner)
 
 
 def align(

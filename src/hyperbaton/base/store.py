@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 
 Arrays = Mapping[str, npt.NDArray[Any]]
+T = TypeVar("T")
 
 
 @contextlib.contextmanager
@@ -211,9 +212,8 @@ class Artefact:
         return array
 
     def group(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
-        """The arrays whose names start with `prefix.`, by the rest of the name."""
-        names = [name for name in self.manifest["arrays"] if name.startswith(f"{prefix}.")]
-        return {name[len(prefix) + 1 :]: self[name] for name in names}
+        """The arrays whose names start with `prefix.`, by the rest of the name; no others are opened."""
+        return {rest: self[f"{prefix}.{rest}"] for rest in group(self.manifest["arrays"], prefix)}
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
@@ -231,6 +231,15 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         made = f"hyperbaton {manifest.get('version', '?')}, format {known[0]}"
         raise ArtefactError(f"{path}: made by {made}; this version reads format {FORMAT}: build the artefact again")
     return dict(manifest)
+
+
+def group(items: Mapping[str, T], prefix: str) -> dict[str, T]:
+    """The items whose names start with `prefix.`, by the rest of the name.
+
+    >>> group({"source.tokens": 1, "source.vocabulary.bytes": 2, "target.tokens": 3}, "source")
+    {'tokens': 1, 'vocabulary.bytes': 2}
+    """
+    return {name[len(prefix) + 1 :]: item for name, item in items.items() if name.startswith(f"{prefix}.")}
 
 
 def hash_arrays(arrays: Arrays) -> str:

@@ -49,13 +49,13 @@ def demo(
         f"{shares['short among moved']:.1f}% of these by fewer than 4 words; "
         f"{shares['beyond 15 among all']:.1f}% move farther than 15 words."
     )
-    write_figure(draw_distances(samples, f"{len(samples):,} phrase pairs"), output / "distances.svg")
-    write_figure(draw_distances(samples, f"{len(samples):,} phrase pairs"), output / "distances.png")
     links = bitext.need_links()
     # A sentence pair to look at: of middle length, without noise in its links, with a long jump.
     shown = next((s for s, true in enumerate(generated.true_links) if true == links[s] and _worth_a_look(true)), 0)
-    write_figure(draw_pair(bitext, shown), output / "pair.svg")
-    write_figure(draw_pair(bitext, shown), output / "pair.png")
+    pictures = {"distances": draw_distances(samples, f"{len(samples):,} phrase pairs"), "pair": draw_pair(bitext, shown)}
+    for name, picture in pictures.items():
+        for ending in ("svg", "png"):
+            write_figure(picture, output / f"{name}.{ending}")
     for name, part in (("source", bitext.source), ("target", bitext.target), ("links", links)):
         write_pieces(output / f"demo.{name}", part.pieces())
     say(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.store import Arrays, Artefact, hash_arrays, save
+from hyperbaton.base.store import Arrays, Artefact, group, hash_arrays, save
 from hyperbaton.corpus.files import AnyPath
 from hyperbaton.corpus.links import Links
 from hyperbaton.corpus.text import Text
@@ -105,14 +105,10 @@ class Bitext:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Bitext:
         """The inverse of `arrays`."""
-
-        def group(prefix: str) -> dict[str, npt.NDArray[np.generic]]:
-            return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
-
-        links = group("links.")
+        links = group(arrays, "links")
         return cls(
-            Text.from_arrays(group("source.")),
-            Text.from_arrays(group("target.")),
+            Text.from_arrays(group(arrays, "source")),
+            Text.from_arrays(group(arrays, "target")),
             Links.from_arrays(links) if links else None,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -14,15 +15,15 @@ from hyperbaton.data.lexicon import WordClass, Words
 ROOT = "IP-ROOT"
 
 
-class Style:
+class Style(ABC):
     """A source language to generate."""
 
     rules: ClassVar[Sequence[Rule]]
     words: ClassVar[Mapping[str, Words]]
 
+    @abstractmethod
     def sound(self, draw: Draw, label: str) -> str:
         """Invent the form of a source word of the class `label`."""
-        raise NotImplementedError
 
     def build(self, vocabulary: int) -> tuple[Category, dict[str, WordClass]]:
         """The grammar and the lexicon; they depend on the style and the size of the vocabulary, not on a seed."""

@@ -9,4 +9,4 @@ from hyperbaton.features._templates import Template, TemplateFeatures
 
 __all__ = ["FEATURES", "FeatureSet", "Rows", "Template", "TemplateFeatures"]
 
-FEATURES: Registry[FeatureSet] = Registry("feature", "hyperbaton.features", FeatureSet)  # type: ignore[type-abstract]
+FEATURES: Registry[FeatureSet] = Registry("feature", "hyperbaton.features", FeatureSet)

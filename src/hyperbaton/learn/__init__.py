@@ -19,4 +19,4 @@ from hyperbaton.learn._rows import BinaryRows, RowsError
 
 __all__ = ["BinaryRows", "ClusterModel", "Learner", "LinearModel", "RowsError", "learners", "matrix_text"]
 
-learners: Registry[Learner] = Registry("learner", "hyperbaton.learn", Learner)  # type: ignore[type-abstract]
+learners: Registry[Learner] = Registry("learner", "hyperbaton.learn", Learner)

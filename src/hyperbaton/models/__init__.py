@@ -16,7 +16,7 @@ from hyperbaton.models._store import open_model
 
 __all__ = ["MODELS", "ReorderingModel", "load_model"]
 
-MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)  # type: ignore[type-abstract]
+MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)
 
 
 def load_model(path: str | PathLike[str]) -> ReorderingModel:

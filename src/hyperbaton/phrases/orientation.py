@@ -6,6 +6,7 @@ points, or reads Moses' orientations off a sample. The core decides both; a set 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import ClassVar, Literal, get_args
 
@@ -34,14 +35,14 @@ def near_samples(samples: Samples, max_distance: int, side: Side = "before") -> 
     return samples.select(np.abs(distances(samples, side).astype(np.int32)) <= max_distance)
 
 
-class OrientationSet:
+class OrientationSet(ABC):
     """Sorts samples into classes, named in `names`."""
 
     names: tuple[str, ...]
 
+    @abstractmethod
     def classify(self, samples: Samples, side: Side = "before") -> Classes:
         """The class of each sample towards the previous (`before`) or next (`after`) phrase."""
-        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self.names)

@@ -27,7 +27,7 @@ KIND = "samples"
 
 @dataclass(frozen=True)
 class Samples:
-    """Columns of samples, in the order of the sentence pairs; 20 bytes each.
+    """Columns of samples, in the order of the sentence pairs; 16 bytes each.
 
     `source_begin`, `source_length`, `target_begin` and `target_length` give the spans in words; `distance_before` is d
     towards the previous phrase, `distance_after` the same towards the next; `orientations` packs Moses' orientations

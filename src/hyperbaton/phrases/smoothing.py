@@ -5,6 +5,7 @@ A smoothing is one file in `phrases/smoothings/`, found by its name.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,11 +35,12 @@ class PairCounts:
         return np.bincount(np.minimum(self.joint, highest + 1), minlength=highest + 2)[: highest + 1].astype(float)
 
 
-class Smoothing:
+class Smoothing(ABC):
     """Estimates p(predicted|given) for every pair."""
 
+    @abstractmethod
     def probabilities(self, counts: PairCounts) -> Doubles:
-        raise NotImplementedError
+        """The probability of each pair."""
 
 
 SMOOTHINGS: Registry[Smoothing] = Registry("smoothing", "hyperbaton.phrases.smoothings", Smoothing)

@@ -19,7 +19,7 @@ from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.store import Arrays, Artefact, save
+from hyperbaton.base.store import Arrays, Artefact, group, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.inventory import Inventory, Phrases
@@ -198,13 +198,9 @@ class PhraseTable:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> PhraseTable:
         """The inverse of `arrays`, names without the prefix."""
-
-        def group(prefix: str) -> dict[str, npt.NDArray[Any]]:
-            return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
-
         return cls(
-            Phrases.from_arrays(group("source.")),
-            Phrases.from_arrays(group("target.")),
+            Phrases.from_arrays(group(arrays, "source")),
+            Phrases.from_arrays(group(arrays, "target")),
             *(arrays[name] for name in ("offsets", "targets", "scores", "counts", "link_offsets", "links")),
         )
 

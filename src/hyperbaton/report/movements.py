@@ -56,11 +56,11 @@ def movement_summary(samples: Samples) -> dict[str, float]:
 def draw_distances(samples: Samples, title: str = "") -> Figure:
     """Draw how far phrases move: samples by distance, coloured by class, and the share of movements up to each length."""
     distance = samples.distance_before.astype(int)
-    shown = np.arange(-FARTHEST, FARTHEST + 1)
-    counts = np.array([(distance == d).sum() for d in shown]) / max(len(samples), 1) * 100
-    moved = np.abs(distance[distance != 0])
-    lengths = np.arange(1, 31)
-    cumulative = np.array([(moved <= n).mean() if len(moved) else 0 for n in lengths]) * 100
+    shown, lengths = np.arange(-FARTHEST, FARTHEST + 1), np.arange(1, 31)
+    near = distance[np.abs(distance) <= FARTHEST]
+    counts = np.bincount(near + FARTHEST, minlength=len(shown)) / max(len(samples), 1) * 100
+    by_length = np.bincount(np.abs(distance), minlength=len(lengths) + 1)
+    cumulative = np.cumsum(by_length[1 : len(lengths) + 1]) / max(int(by_length[1:].sum()), 1) * 100
     three = class_table(samples, orientation_set("three"))
     with style():
         figure = Figure(figsize=(9.6, 3.6), layout="constrained")

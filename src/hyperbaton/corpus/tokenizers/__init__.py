@@ -32,7 +32,7 @@ class Tokenizer(ABC):
         return tokens, tags
 
 
-TOKENIZERS: Registry[Tokenizer] = Registry("tokenizer", __name__, Tokenizer)  # type: ignore[type-abstract]
+TOKENIZERS: Registry[Tokenizer] = Registry("tokenizer", __name__, Tokenizer)
 
 
 def make_tokenizer(name: str, language: str | None = None) -> Tokenizer:
