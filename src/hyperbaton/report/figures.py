@@ -49,7 +49,7 @@ def style() -> Iterator[None]:
         "axes.spines.top": False,
         "axes.spines.right": False,
         "svg.fonttype": "none",  # text stays text: readers' own fonts draw it
-        "svg.hashsalt": "hyperbaton",  # the same picture is the same file
+        "svg.hashsalt": "hyperbaton",  # names inside the file are not random, as far as matplotlib can
     }
     with mpl.rc_context(settings):  # type: ignore[arg-type]
         yield
