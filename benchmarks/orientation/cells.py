@@ -51,11 +51,15 @@ class Experiment:
 
     def split(self, bitext: Bitext, size: int, repeat: int) -> tuple[Bitext, Bitext]:
         """Training and test part; the sizes of one repeat share the test part."""
-        n, m = bitext.source.lengths, bitext.target.lengths
-        longest, ratio = self.clean.get("longest", np.inf), self.clean.get("ratio", np.inf)
-        kept = bitext.select(np.flatnonzero((n <= longest) & (m <= longest) & (n <= ratio * m) & (m <= ratio * n)))
-        parts = kept.split({"test": self.test, "train": size, "rest": -1}, seed=self.seed + repeat)
+        parts = cleaned(bitext, self.clean).split({"test": self.test, "train": size, "rest": -1}, seed=self.seed + repeat)
         return parts["train"], parts["test"]
+
+
+def cleaned(bitext: Bitext, limits: dict[str, float]) -> Bitext:
+    """The sentence pairs within the limits `longest` (words) and `ratio` (of the lengths)."""
+    n, m = bitext.source.lengths, bitext.target.lengths
+    longest, ratio = limits.get("longest", np.inf), limits.get("ratio", np.inf)
+    return bitext.select(np.flatnonzero((n <= longest) & (m <= longest) & (n <= ratio * m) & (m <= ratio * n)))
 
 
 @dataclass(frozen=True)

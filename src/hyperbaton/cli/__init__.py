@@ -116,9 +116,8 @@ def main() -> None:
     known = verbs()
     first = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
     completing = any(name.startswith(("_HYPERBATON_COMPLETE", "_TYPER")) for name in os.environ)
-    app = build(only=first if first in known and not completing else None)
     try:
-        app()
+        build(only=first if first in known and not completing else None)()
         sys.stdout.flush()
     except (KeyboardInterrupt, Cancelled):
         _leave("interrupted", 130)

@@ -19,8 +19,8 @@ def generate(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
     language: Language,
     sentences: Annotated[int, typer.Option("--sentences", "-n", help="Sentence pairs in all.", min=1)] = 10_000,
-    dev: Annotated[int, typer.Option("--dev", help="How many of them for tuning.", min=0)] = 500,
-    test: Annotated[int, typer.Option("--test", help="How many of them for testing.", min=0)] = 500,
+    dev: Annotated[int | None, typer.Option("--dev", help="For tuning; 500, or a tenth if less.", min=0)] = None,
+    test: Annotated[int | None, typer.Option("--test", help="For testing; 500, or a tenth if less.", min=0)] = None,
     seed: Seed = 1,
     quiet: Quiet = False,
 ) -> None:
@@ -36,8 +36,9 @@ def generate(
 
         hyperbaton generate -o corpus --style japanese --sentences 50000 --noise 0.1
     """
+    held_out = min(500, sentences // 10)
     with Bars(quiet) as bars:
         generated = data.generate(sentences, seed=seed, progress=bars.stage("generate"), **dataclasses.asdict(language))
-        generated.write(output, dev, test)
+        generated.write(output, held_out if dev is None else dev, held_out if test is None else test)
     words = f"{generated.bitext.source.n_tokens} source and {generated.bitext.target.n_tokens} target words"
     say(f"{output}: {sentences} sentence pairs, {words}", quiet)
