@@ -17,6 +17,7 @@ import numpy as np
 
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Bitext
+from hyperbaton.corpus.classes import word_classes
 from hyperbaton.evaluate import Classification
 from hyperbaton.models import MODELS, ReorderingModel
 from hyperbaton.phrases import Occurrences, extract, near_samples
@@ -34,6 +35,7 @@ class Experiment:
     max_distance: int
     orientations: list[str]
     best: str
+    # `model` and its options; `word-classes`: so many for each side, learned from the training part
     models: dict[str, dict[str, Any]]
     clean: dict[str, float] = field(default_factory=dict)
 
@@ -77,11 +79,13 @@ class Cell:
 def identity(experiment: Experiment, cell: Cell, signature: str) -> dict[str, Any]:
     """What makes a cell's result what it is."""
     held = {name: getattr(experiment, name) for name in ("test", "seed", "clean")}
+    if n_classes := experiment.models[cell.model].get("word-classes"):
+        held["word_classes"] = n_classes
     return {**vars(cell), "options": to_mapping(make_model(experiment, cell)), "data": signature, **held}
 
 
 def make_model(experiment: Experiment, cell: Cell) -> ReorderingModel:
-    options = dict(experiment.models[cell.model])
+    options = {name: value for name, value in experiment.models[cell.model].items() if name != "word-classes"}
     limits = {"max-length": experiment.max_length, "max-distance": experiment.max_distance}
     return from_mapping(MODELS[options.pop("model")], {**limits, "orientations": cell.orientations, **options})
 
@@ -99,7 +103,11 @@ def work(folder: str, toml: dict[str, Any], cell: Cell, data: str, signature: st
     train, test = experiment.split(Bitext.load(data), cell.size, cell.repeat)
     model = make_model(experiment, cell)
     model.seed, model.threads = experiment.seed, threads
-    model.fit(train)
+    classes = {}
+    if n_classes := experiment.models[cell.model].get("word-classes"):
+        for side in ("source", "target"):
+            classes[f"{side}_classes"] = word_classes(getattr(train, side), n_classes, seed=experiment.seed)
+    model.fit(train, **classes)
     samples = near_samples(extract(test, experiment.max_length), experiment.max_distance)
     logprobs, labels = model.sample_logprobs(test, samples), model.labels(samples)
     occurrences = Occurrences.of_samples(test, samples)
