@@ -1,7 +1,7 @@
 """Prediction of the next position: how often a model is right, and how probable it holds what happened.
 
-A jump goes from CP i to NP j; its distortion is j − i − 1. The model is right if no other position is more probable than the
-true one. Accuracies are percentages.
+A jump goes from CP i to NP j; its distortion is j − i − 1. The model is right if no other position is more probable
+than the true one. Accuracies are percentages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DIRECTIONS = {"back": (-FARTHEST, -2), "monotone": (0, 0), "forward": (1, FARTHE
 
 @dataclass(frozen=True)
 class NextPositions:
-    """Sums over jumps by distortion −FARTHEST … FARTHEST (the ends hold what is farther), arrays of 2 · FARTHEST + 1 values.
+    """Sums over jumps by distortion −FARTHEST … FARTHEST (the ends hold what is farther), 2 · FARTHEST + 1 each.
 
     n: jumps made; right: those predicted; logprob: Σ log P(NP | CP). For all candidates of the CPs, made or not,
     n_candidates: how many; probability: Σ P(candidate | CP).

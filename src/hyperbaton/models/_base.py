@@ -1,6 +1,7 @@
 """What every reordering model is: options, something learned from a bitext, an artefact on disk.
 
-What a model answers is its shape. *Per option* (`_orientation.py`): a distribution over orientation classes for each phrase pair.
+What a model answers is its shape. *Per option* (`_orientation.py`): a distribution over orientation classes for each
+phrase pair.
 *Per jump* (`_next_position.py`): a distribution over the next source word for each current one.
 """
 

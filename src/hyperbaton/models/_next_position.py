@@ -1,7 +1,8 @@
 """Models of the shape *per jump*: P(NP | CP), which source word is translated next, given the one translated last.
 
-The current position (CP) is −1 (sentence start, BOS) … n − 1, the next position (NP) 0 … n (sentence end, EOS), never the CP itself
-(GO13 §2, §3.1). Jumps are learned from consecutive elements of BOS + visit order + EOS; sentence pairs without links teach nothing.
+The current position (CP) is −1 (sentence start, BOS) … n − 1, the next position (NP) 0 … n (sentence end, EOS), never
+the CP itself (GO13 §2, §3.1). Jumps are learned from consecutive elements of BOS + visit order + EOS; sentence pairs
+without links teach nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Bitext, Tags, Text, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.corpus.text import gather
 from hyperbaton.models._base import Array, ReorderingModel, restored_side, side_arrays
 from hyperbaton.models._store import ModelState
 
@@ -48,10 +50,15 @@ class JumpLogProbs:
 
 @dataclass(frozen=True)
 class TaggedSentences:
-    """Source sentences as models of jumps see them: word numbers over the training vocabulary, and a label for each word."""
+    """Source sentences as models of jumps see them: word numbers over the training vocabulary, a label for each word."""
 
     text: Text
     labels: LABELS | None
+
+    def select(self, sentences: npt.NDArray[np.int64]) -> TaggedSentences:
+        """The chosen sentences, in that order."""
+        where, _ = gather(self.text.offsets, sentences)
+        return TaggedSentences(self.text.select(sentences), None if self.labels is None else self.labels[where])
 
     def core(self, visits: VisitOrders | None = None) -> _core.JumpText:
         """As the core reads them; without visit orders, no sentence has jumps."""
@@ -68,7 +75,15 @@ class JumpTraining(NamedTuple):
     progress: Progress | None
 
     def core(self) -> _core.JumpText:
+        """As the core reads it."""
         return self.source.core(self.visits)
+
+    def by_length(self) -> JumpTraining:
+        """The sentences that have jumps, short ones first."""
+        visited = np.flatnonzero(np.diff(self.visits.offsets))
+        chosen = visited[np.argsort(self.source.text.lengths[visited], kind="stable")]
+        where, offsets = gather(self.visits.offsets, chosen)
+        return JumpTraining(self.source.select(chosen), VisitOrders(self.visits.positions[where], offsets), self.progress)
 
 
 @dataclass(eq=False)

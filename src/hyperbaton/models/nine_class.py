@@ -1,8 +1,8 @@
 """9-CLASS: how far the next word is, from the surroundings of the current one (outbound), or of the next one (inbound).
 
-Two maximum-entropy classifiers (Green et al. 2010, as GO13 §4.3 has them) give the class c of the distortion j − i − 1 of a jump,
-one of nine (GO13 footnote 6). To speak about positions, the outbound part chooses the class and the inbound part
-the position within it:
+Two maximum-entropy classifiers (Green et al. 2010, as GO13 §4.3 has them) give the class c of the distortion j − i − 1
+of a jump, one of nine (GO13 footnote 6). To speak about positions, the outbound part chooses the class and the inbound
+part the position within it:
 
     P(j | i) ∝ p_out(c | i) · p_in(c | j) / Σ_{j' ∈ J_c} p_in(c | j')        c the class of (i, j), J_c its candidates
 

@@ -4,8 +4,9 @@ With the labels C (current), I (in between) and N (next),
 
     P(j | i) ∝ exp( Σ_{k ∈ M ∪ {j}} w · f(i, k; l_i, l_k) + Σ_{k ∈ M ∪ {i}} w · f(k, j; l_k, l_j) )      GO13 eq. 2
 
-where M are the positions strictly between i and j. Each feature has three weights, one for each label pair ⟨C, I⟩, ⟨C, N⟩ and
-⟨I, N⟩, and o and d are those of the two positions given to f. With running sums all (i, j) of a sentence take O(n²).
+where M are the positions strictly between i and j. Each feature has three weights, one for each label pair ⟨C, I⟩, ⟨C,
+N⟩ and ⟨I, N⟩, and o and d are those of the two positions given to f. With running sums all (i, j) of a sentence take
+O(n²).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pictures of models of jumps: average probability by distortion (GO13 Fig. 5), accuracy by distance, P(NP | CP) of a sentence."""
+"""Pictures of models of jumps: average probability by distortion (GO13 Fig. 5), accuracy by distance, one sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN = range(3, 21)  # the distortions of GO13 Fig. 5
 
 
 def draw_average_probability(results: Mapping[str, NextPositions]) -> Figure:
-    """The average probability of candidates at distortions 3 … 20, a line for each model, and how often the corpus has them."""
+    """The average probability of candidates at distortions 3 … 20 by model, and how often the corpus has them."""
     with style():
         figure = Figure(figsize=(6.4, 3.8), layout="constrained")
         axes = figure.subplots()
