@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 Words = Sequence[str]
 Features = Callable[[int, int], list[str]]
@@ -57,7 +58,7 @@ def counted_where_not_made(words: Words, tags: Words | None, i: int, j: int) -> 
 def next_positions(order: Sequence[int], n: int) -> dict[int, int]:
     """NP of each CP, from a visit order of 0-based words."""
     visited = [0, *(p + 1 for p in order), n + 1]
-    return dict(zip(visited, visited[1:], strict=False))
+    return dict(pairwise(visited))
 
 
 def count(sentences: Sequence[tuple[Words, Words | None, Sequence[int]]]) -> Counter[str]:

@@ -5,8 +5,8 @@ This file needs NumPy and PyTorch alone. The features of all lists (see `Lists`)
 
     sums of lists = M · w                gradient by w = Mᵀ · (gradient by sums)
 
-Both products are gathers: the rows of M, and those of Mᵀ, are cut into pieces of at most 32 entries, padded to powers
-of two, so that pieces of one width form a rectangle whose gathered values are added along one side. Nothing is added
+Both products are gathers: the rows of M, and those of Mᵀ, are cut into pieces of at most 32 entries, padded to few
+widths, so that pieces of one width form a rectangle whose gathered values are added along one side. Nothing is added
 in an order that chance decides. Between the two, sentences of one length form a batch, and running sums give all jumps.
 """
 
@@ -25,9 +25,9 @@ Tensor = torch.Tensor
 
 N_CONSTANTS = 8
 N_DISTANCES = 3
-_WIDTHS = (1, 2, 4, 8, 16, 32)
+_WIDTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 # Values gathered at once: bounds the memory.
-_GATHERED = 1 << 27
+_GATHERED = 1 << 25
 # Features of a jump that move together, about: what the first step must allow for.
 _TOGETHER = 20.0
 
@@ -40,8 +40,8 @@ class Lists(NamedTuple):
     """
 
     lengths: Array  # (n_sentences,), increasing
-    counts: Array  # (n_lists,): features of each list
-    ids: Array  # (Σ counts,)
+    counts: Array | Tensor  # (n_lists,): features of each list
+    ids: Array | Tensor  # (Σ counts,)
     next: Array  # (Σ (n + 1),)
     n_features: int
 
@@ -129,8 +129,9 @@ class TorchObjective:
             raise ValueError("a feature has one weight or three")
         self.planes, self.device, self.dtype = planes, torch.device(device), dtype
         self.n_features = lists.n_features
-        counts = torch.from_numpy(np.asarray(lists.counts)).to(self.device)
-        ids = torch.from_numpy(np.asarray(lists.ids).view(np.int32)).to(self.device)
+        counts = torch.as_tensor(lists.counts, device=self.device)
+        ids = lists.ids if isinstance(lists.ids, Tensor) else torch.from_numpy(lists.ids.view(np.int32))
+        ids = ids.to(self.device)
         self.sums = SparseSums(counts, ids, lists.n_features)
         order = torch.argsort(ids, stable=True)
         numbers = torch.arange(len(counts), device=self.device, dtype=torch.int32)

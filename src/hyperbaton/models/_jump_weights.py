@@ -36,7 +36,7 @@ class JumpWeights(NextPositionModel):
     """Base of `pair` and `sequence`."""
 
     min_count: int = option(4, "occurrences that a feature needs", minimum=1)
-    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
+    variance: float = option(0.1, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
     optimizer: str = option("lbfgs", "all sentences at once, or one by one (quick)", choices=("lbfgs", "adagrad"))
     max_passes: int = option(150, "passes over the sentences at most", minimum=1)
     tolerance: float = option(1e-3, "lbfgs: stop when the gradient is this part of the first one", minimum=0)

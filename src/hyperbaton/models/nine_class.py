@@ -37,7 +37,7 @@ class NineClass(NextPositionModel):
 
     parts: str = option("both", "classifiers that decide", choices=("both", *PARTS))
     min_count: int = option(4, "occurrences that a feature needs", minimum=1)
-    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
+    variance: float = option(0.1, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
     max_passes: int = option(150, "passes over the sentences at most", minimum=1)
     tolerance: float = option(1e-3, "stop when the gradient is this part of the first one", minimum=0)
 

@@ -14,11 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hyperbaton.base.options import option
 from hyperbaton.models._jump_weights import JumpWeights
 
 
 @dataclass(eq=False)
 class Sequence(JumpWeights):
     """Next word, with a say of all words on the way (SEQUENCE)."""
+
+    # A score adds up many more weights than PAIR's, so that each must be smaller.
+    variance: float = option(0.003, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
 
     planes: ClassVar = 3
