@@ -8,7 +8,8 @@
 
 `accuracy` trains all models and draws GO13 Fig. 5. `speed` times objective and gradient by backend. `cubic` compares the
 running sums with eq. 2 as it stands. `pack` writes what `gpu` needs on a machine that has NumPy and PyTorch alone: words,
-tags and jumps as numbers; `gpu` finds the features itself, times objective and gradient, and trains to convergence.
+tags and jumps as numbers; `gpu` finds the features itself, times objective and gradient, and trains to convergence; where
+the pack holds test text too, it tells accuracy and mean log-probability there.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ def main() -> None:
     cubic.add_argument("--lengths", type=int, nargs="+", default=[10, 20, 30, 40, 50, 60])
 
     pack = commands.add_parser("pack", parents=[corpus])
+    pack.add_argument("--test", nargs=3, metavar=("SRC", "TGT", "LINKS"), help="held-out text to pack with it")
+    pack.add_argument("--test-tags")
     pack.add_argument("-o", "--output", type=Path, required=True)
 
     gpu = commands.add_parser("gpu")
@@ -49,11 +52,11 @@ def main() -> None:
     gpu.add_argument("--device", default="cuda")
     gpu.add_argument("--size", type=int, default=0, help="first sentences; 0 takes all")
     gpu.add_argument("--min-count", type=int, default=4)
-    gpu.add_argument("--variance", type=float, default=0.003)
+    gpu.add_argument("--variances", type=float, nargs="+", default=[0.1])
     gpu.add_argument("--max-passes", type=int, default=300)
     gpu.add_argument("--tolerance", type=float, default=1e-3)
-    gpu.add_argument("--planes", type=int, nargs="+", default=[1, 3])
-    gpu.add_argument("--train", nargs="*", default=["float64"], help="number types to train SEQUENCE with")
+    gpu.add_argument("--models", nargs="+", default=["pair", "sequence"])
+    gpu.add_argument("--train", nargs="*", default=["float64"], help="number types to train with")
     gpu.add_argument("-o", "--output", type=Path, required=True)
 
     arguments = parser.parse_args()

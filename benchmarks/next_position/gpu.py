@@ -16,6 +16,7 @@ import torch
 
 from benchmarks.next_position.torch_features import count_keys, feature_lists, read_pack
 
+PLANES = {"pair": 1, "sequence": 3}
 BACKEND = Path(__file__).parents[2] / "src" / "hyperbaton" / "models" / "_jump_torch.py"
 
 
@@ -61,45 +62,73 @@ def run(arguments: argparse.Namespace) -> None:
     seconds, fields = timed(device, lambda: feature_lists(corpus, keys))
     lists = backend.Lists(**fields)
     tell(list_seconds=seconds, lists=len(lists.counts), ids=len(lists.ids))
-    for planes in arguments.planes:
+    for model in arguments.models:
         for dtype in (torch.float32, torch.float64):
-            time_objective(backend, lists, planes, dtype, device, n_sentences, tell)
+            time_objective(backend, lists, model, dtype, device, n_sentences, tell)
+    held_out = read_pack(arguments.pack, 0, device, "test_")
+    test = None if held_out is None else backend.Lists(**feature_lists(held_out, keys))
     for kind in arguments.train:
-        train(backend, lists, getattr(torch, kind), device, arguments, keys, tell)
+        for model in arguments.models:
+            for variance in arguments.variances:
+                train(backend, lists, test, model, variance, getattr(torch, kind), device, arguments, tell)
     if device.type == "cuda":
         tell(peak_gib=torch.cuda.max_memory_allocated(device) / 2**30)
 
 
 def time_objective(
-    backend: Any, lists: Any, planes: int, dtype: torch.dtype, device: torch.device, n_sentences: int, tell: Any
+    backend: Any, lists: Any, model: str, dtype: torch.dtype, device: torch.device, n_sentences: int, tell: Any
 ) -> None:
     """Objective and gradient, the median of five after one to warm up."""
+    planes = PLANES[model]
     seconds, objective = timed(device, lambda: backend.TorchObjective(lists, planes, str(device), dtype))
     weights = torch.randn(lists.n_features, planes, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     weights = (0.01 * weights).to(device, dtype)
     value = objective(weights)[0]
     times = [timed(device, lambda: objective(weights))[0] for _ in range(5)]
-    label = f"{'pair' if planes == 1 else 'sequence'}_{str(dtype).removeprefix('torch.')}"
+    label = f"{model}_{str(dtype).removeprefix('torch.')}"
     median = float(np.median(times))
     tell(**{label: {"build": seconds, "seconds": median, "sentences_per_second": n_sentences / median, "objective": value}})
 
 
 def train(
-    backend: Any, lists: Any, dtype: torch.dtype, device: torch.device, arguments: argparse.Namespace, keys: Any, tell: Any
+    backend: Any,
+    lists: Any,
+    test: Any,
+    model: str,
+    variance: float,
+    dtype: torch.dtype,
+    device: torch.device,
+    arguments: argparse.Namespace,
+    tell: Any,
 ) -> None:
-    """SEQUENCE to convergence."""
-    objective = backend.TorchObjective(lists, 3, str(device), dtype)
+    """To convergence; then the jumps of the test text, if there is one."""
+    planes = PLANES[model]
+    objective = backend.TorchObjective(lists, planes, str(device), dtype)
 
     def progress(done: int, total: int) -> None:
         if done % 10 == 0:
             print(f"pass {done} of {total} at most", file=sys.stderr, flush=True)
 
     options = {"max_passes": arguments.max_passes, "tolerance": arguments.tolerance, "memory": 7, "progress": progress}
-    seconds, (weights, history) = timed(device, lambda: backend.train(objective, arguments.variance, **options))
-    label = str(dtype).removeprefix("torch.")
-    tell(**{f"train_{label}": {"seconds": seconds, "steps": len(history), "objective": history[-1], "history": history}})
-    np.savez(
-        arguments.output / f"weights-{label}.npz",
-        keys=keys.cpu().numpy().view(np.uint64) ^ np.uint64(1 << 63),
-        weights=weights.cpu().numpy().astype(np.float32),
-    )
+    seconds, (weights, history) = timed(device, lambda: backend.train(objective, variance, **options))
+    result = {"seconds": seconds, "steps": len(history), "objective": history[-1]}
+    if test is not None:
+        result |= held_out(backend.TorchObjective(test, planes, str(device), dtype), weights)
+    tell(**{f"train_{model}_{str(dtype).removeprefix('torch.')}_{variance:g}": result})
+
+
+def held_out(objective: Any, weights: torch.Tensor) -> dict[str, Any]:
+    """Accuracy, mean log-probability, and average probability of jumps forward by distortion (GO13 Fig. 5)."""
+    n, right, logprob = 0, 0, 0.0
+    chances, candidates = np.zeros(31), np.zeros(31)
+    for batch, logprobs in objective.logprobs(weights):
+        rows = logprobs.reshape(-1, batch.n + 1)
+        made, best = rows.reshape(-1)[batch.true], rows[batch.rows].max(1).values
+        n, right, logprob = n + len(made), right + int((made >= best).sum()), logprob + float(made.double().sum())
+        current = batch.rows % (batch.n + 1)  # CP + 1 of each jump made
+        for d in range(min(31, batch.n + 1)):
+            there = current + d <= batch.n
+            chances[d] += float(torch.exp(rows[batch.rows[there], (current + d)[there]]).double().sum())
+            candidates[d] += int(there.sum())
+    forward = {d: chances[d] / candidates[d] for d in range(31) if candidates[d]}
+    return {"n": n, "accuracy": 100 * right / n, "mean_logprob": logprob / n, "average_probability": forward}

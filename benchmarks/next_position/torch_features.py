@@ -65,10 +65,13 @@ class Corpus(NamedTuple):
         return sorted(self.words)
 
 
-def read_pack(path: Any, size: int, device: torch.device) -> Corpus:
-    """Sentences of a pack, grouped by length; inside a length in their order."""
+def read_pack(path: Any, size: int, device: torch.device, prefix: str = "") -> Corpus | None:
+    """Sentences of a pack, grouped by length; inside a length in their order. None if it has none of that prefix."""
     with np.load(path) as file:
-        held = dict(file)
+        names = ("tokens", "lengths", "tags", "visits", "n_visits")
+        held = {name: file[prefix + name] for name in names if prefix + name in file}
+    if not held:
+        return None
     lengths, n_visits = held["lengths"].astype(np.int64), held["n_visits"].astype(np.int64)
     starts, visit_starts = np.cumsum(lengths) - lengths, np.cumsum(n_visits) - n_visits
     used = np.flatnonzero(n_visits[: size or None])

@@ -12,7 +12,7 @@ in an order that chance decides. Between the two, sentences of one length form a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -173,6 +173,12 @@ class TorchObjective:
 
         gradient = self._gradient(slope_of)
         return float(torch.stack(losses).double().sum()), gradient
+
+    def logprobs(self, weights: Tensor) -> Iterator[tuple[_Batch, Tensor]]:
+        """log P(NP | CP) of all jumps, batch by batch: (size, CP, NP)."""
+        sums = self.sums(weights)
+        for batch in self.batches:
+            yield batch, torch.log_softmax(self._scores(batch, weights, sums), 2)
 
     def curvature(self) -> Tensor:
         """A guess of the Hessian's diagonal: that of each weight by itself where all jumps are equally likely."""
