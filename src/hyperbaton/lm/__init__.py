@@ -1,0 +1,5 @@
+"""n-gram language models: estimation, ARPA files, and the probability of any text."""
+
+from hyperbaton.lm.model import LanguageModel, Perplexity
+
+__all__ = ["LanguageModel", "Perplexity"]
