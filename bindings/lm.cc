@@ -1,10 +1,9 @@
-#include <nanobind/stl/vector.h>
-
 #include "lm/arpa.hh"
 #include "lm/build.hh"
 #include "lm/ngram_model.hh"
 #include "lm/quantize.hh"
 #include "lm/score.hh"
+#include "lm_tables.hh"
 #include "module.hh"
 
 namespace hyperbaton::bindings {
@@ -16,15 +15,6 @@ using Bytes2 = Array2<std::uint8_t>;
 using Floats = Array<float>;
 using Ints = Array<std::int64_t>;
 using Words = Array<std::uint32_t>;
-
-// (slots, probability bins, back-off bins) of each order.
-nb::tuple to_tuple(std::vector<NgramArrays>&& tables) {
-  nb::list orders;
-  for (auto& table : tables)
-    orders.append(nb::make_tuple(to_numpy(std::move(table.bytes), table.stride), to_numpy(std::move(table.prob_bins)),
-                                 to_numpy(std::move(table.backoff_bins))));
-  return nb::tuple(orders);
-}
 
 // The view does not hold the arrays: whoever makes a model keeps its tuple alive. A copy would not live long enough, so
 // arrays that do not fit as they are, are refused.

@@ -4,8 +4,8 @@ With h the words before w, and h⁻ the same without the oldest one,
 
     p(w | h) = p(hw) if the n-gram hw is in the model, else b(h) · p(w | h⁻),
 
-where b(h) is the back-off weight of h, 1 if the model does not have it. Sentences begin with <s>, whose own probability does
-not count, and end with </s>, whose probability does. A word that the model does not know is <unk>.
+where b(h) is the back-off weight of h, 1 if the model does not have it. Sentences begin with <s>, whose own probability
+does not count, and end with </s>, whose probability does. A word that the model does not know is <unk>.
 
 The n-grams lie in arrays that are memory-mapped from an artefact, so a model of any size opens at once and is shared by
 all processes that use it. Probabilities are kept as the log10 of the ARPA format, and leave as natural logs.
@@ -24,9 +24,11 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base import store
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
+from hyperbaton.lm.estimation import Estimation, estimate_ngrams
 
 KIND = "lm"
 UNK, BOS, EOS = 0, 1, 2  # their numbers in every model's vocabulary
@@ -75,6 +77,36 @@ class LanguageModel:
     vocabulary: Vocabulary
     tables: tuple[NgramTable, ...]
     options: dict[str, Any] = field(default_factory=dict, compare=False)  # how it was made
+
+    @classmethod
+    def estimate(
+        cls,
+        text: Text,
+        order: int = Estimation.order,
+        *,
+        prune: str = Estimation.prune,
+        max_words: int | None = Estimation.max_words,
+        discount_fallback: bool = Estimation.discount_fallback,
+        memory: float = Estimation.memory,
+        vocabulary: Vocabulary | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> LanguageModel:
+        """Estimate a model with interpolated modified Kneser-Ney smoothing; `Estimation` explains the options.
+
+        The result depends neither on the memory nor on the number of threads.
+
+        Arguments:
+            vocabulary: the words that may be in the model; others become <unk>.
+            progress: called with (steps done, steps in all).
+
+        >>> model = LanguageModel.estimate(Text.of(["a b", "b a", "b b"]), order=2, discount_fallback=True)
+        >>> bool(model.score(["b a"]) > model.score(["c a"]))
+        True
+        """
+        options = Estimation(order, prune, max_words, discount_fallback, memory)
+        words, ngrams = estimate_ngrams(text, options, vocabulary, threads=threads, progress=progress)
+        return cls(words, _tables(_core.build_ngram_tables(ngrams, n_words=len(words))), to_mapping(options))
 
     @classmethod
     def read_arpa(cls, path: AnyPath) -> LanguageModel:
