@@ -68,7 +68,7 @@ HYPERBATON_BINDINGS(lm) {
 
   nb::class_<ArpaReader> reader(m, "ArpaReader", "Reads a language model in the ARPA format.");
   def_feed(reader)
-      .def(nb::init<>())
+      .def(nb::init<unsigned>(), "n_threads"_a)
       .def("vocabulary", [](const ArpaReader& self) { return self.vocabulary(); })
       .def(
           "take", [](ArpaReader& self) { return to_tuple(self.take()); },
@@ -77,11 +77,12 @@ HYPERBATON_BINDINGS(lm) {
   nb::class_<ArpaWriter>(m, "ArpaWriter", "Writes a language model in the ARPA format, in pieces.")
       .def(
           "__init__",
-          [](ArpaWriter* self, const NgramModel& model, const Bytes& bytes, const Ints& offsets) {
+          [](ArpaWriter* self, const NgramModel& model, const Bytes& bytes, const Ints& offsets,
+             unsigned n_threads) {
             const nb::gil_scoped_release release;
-            new (self) ArpaWriter(model, view(bytes), view(offsets));
+            new (self) ArpaWriter(model, view(bytes), view(offsets), n_threads);
           },
-          "model"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+          "model"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "n_threads"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
           nb::keep_alive<1, 4>())
       .def(
           "next",

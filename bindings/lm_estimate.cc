@@ -151,17 +151,19 @@ HYPERBATON_BINDINGS(lm_estimate) {
 
   m.def(
       "build_ngram_tables",
-      [](const std::vector<std::tuple<Rows, Array<float>, Array<float>>>& orders, std::size_t n_words) {
+      [](const std::vector<std::tuple<Rows, Array<float>, Array<float>>>& orders, std::size_t n_words,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
         std::vector<NgramColumns> columns;
         for (const auto& [words, prob, backoff] : orders) columns.push_back({numbers(words), view(prob), view(backoff)});
         std::vector<NgramArrays> tables;
         {
           const nb::gil_scoped_release release;
-          tables = build_ngram_tables(columns, n_words);
+          tables = build_ngram_tables(columns, n_words, n_threads, report);
         }
         return to_tuple(std::move(tables));
       },
-      "orders"_a, nb::kw_only(), "n_words"_a,
+      "orders"_a, nb::kw_only(), "n_words"_a, "n_threads"_a, "progress"_a.none(),
       "Tables of n-grams given as (words oldest first, log10 probabilities, log10 back-off weights) for each order.");
 }
 

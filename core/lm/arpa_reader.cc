@@ -13,9 +13,11 @@ constexpr std::string_view kBlanks = " \t";
 
 // Cuts the next field off a line; empty at the end.
 std::string_view cut_field(std::string_view& line) {
-  const auto begin = line.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return line = {};
-  const auto end = std::min(line.find_first_of(kBlanks, begin), line.size());
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  std::size_t begin = 0;
+  while (begin < line.size() && is_blank(line[begin])) ++begin;
+  std::size_t end = begin;
+  while (end < line.size() && !is_blank(line[end])) ++end;
   const auto field = line.substr(begin, end - begin);
   line.remove_prefix(end);
   return field;
@@ -25,7 +27,7 @@ std::string ngrams(std::size_t order) { return std::to_string(order) + "-grams";
 
 }  // namespace
 
-ArpaReader::ArpaReader() {
+ArpaReader::ArpaReader(unsigned n_threads) : n_threads_(n_threads) {
   for (const auto word : {"<unk>", "<s>", "</s>"}) vocabulary_.add(word);
 }
 
@@ -99,7 +101,9 @@ void ArpaReader::start_section(std::string_view line) {
   if (order_ < sections_.size()) section.backoff.reserve(expected_size);
 }
 
-WordId ArpaReader::number(std::string_view word) {
+WordId ArpaReader::number(std::string_view word, std::size_t position) {
+  // Files are sorted in one way or another: most n-grams have most words in common with the one before.
+  if (word == vocabulary_.word(last_[position])) return last_[position];
   if (word == "<UNK>") return NgramModel::kUnk;
   if (order_ == 1) {
     if (const auto fault = find_fault(word, false); fault != LineFault::Fine) fail(describe(fault));
@@ -122,7 +126,8 @@ void ArpaReader::add_ngram(std::string_view line) {
   for (std::size_t i = 0; i < order_; ++i) {
     const auto word = cut_field(line);
     if (word.empty()) fail("expected " + std::to_string(order_) + " words, found " + std::to_string(i));
-    section.words.push_back(number(word));
+    last_[i] = number(word, i);
+    section.words.push_back(last_[i]);
   }
   const auto last = cut_field(line);
   const auto backoff = last.empty() ? 0.0F : parse_float(last);
@@ -142,7 +147,7 @@ void ArpaReader::finish() {
   std::vector<NgramColumns> columns;
   for (const auto& section : sections_) columns.push_back({section.words, section.prob, section.backoff});
   try {
-    tables_ = build_ngram_tables(columns, vocabulary_.size());
+    tables_ = build_ngram_tables(columns, vocabulary_.size(), n_threads_, {});
   } catch (const DuplicateNgram& duplicate) {
     throw LineError(sections_[duplicate.order - 1].first_line + duplicate.index, "the n-gram was there before");
   }

@@ -1,9 +1,6 @@
-#include <algorithm>
-#include <array>
-#include <numeric>
-
 #include "base/numbers.hh"
 #include "lm/arpa.hh"
+#include "lm/ngram_rows.hh"
 
 namespace hyperbaton {
 
@@ -20,42 +17,45 @@ void spell(const NgramModel& model, std::uint32_t order, std::uint32_t slot, Wor
   }
 }
 
+// The slots of a table's n-grams.
+std::vector<std::uint32_t> ngram_slots(const NgramTable& table) {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t slot = 0; slot < table.n_slots(); ++slot) {
+    const auto key = table.key(slot);
+    if (key != ngram_key::kEmpty && !(key & ngram_key::kBlank)) slots.push_back(slot);
+  }
+  return slots;
+}
+
 }  // namespace
 
-ArpaWriter::ArpaWriter(const NgramModel& model, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets)
-    : model_(model), bytes_(bytes), offsets_(offsets) {
+ArpaWriter::ArpaWriter(const NgramModel& model, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
+                       unsigned n_threads)
+    : model_(model), bytes_(bytes), offsets_(offsets), n_threads_(n_threads) {
   if (offsets.size() != model.n_words() + 1U) throw Error("the vocabulary does not fit the language model");
-  for (std::uint32_t n = 1; n <= model.order(); ++n) {
-    auto& found = slots_.emplace_back();
-    for (std::uint32_t slot = 0; slot < model.table(n).n_slots(); ++slot) {
-      const auto key = model.table(n).key(slot);
-      if (key != ngram_key::kEmpty && !(key & ngram_key::kBlank)) found.push_back(slot);
-    }
-  }
 }
 
-void ArpaWriter::start_order() {
-  const auto n = ++order_;
-  done_ = 0;
-  auto& slots = slots_[n - 1];
-  std::vector<std::array<WordId, kMaxNgramOrder>> words(slots.size());
-  for (std::size_t i = 0; i < slots.size(); ++i) spell(model_, n, slots[i], words[i].data());
-  std::vector<std::uint32_t> sorted(slots.size());
-  std::iota(sorted.begin(), sorted.end(), 0U);
-  std::sort(sorted.begin(), sorted.end(), [&](auto a, auto b) { return words[a] < words[b]; });
-  words_.clear();
-  for (auto& i : sorted) {
-    words_.insert(words_.end(), words[i].begin(), words[i].begin() + n);
-    i = slots[i];
-  }
-  slots = std::move(sorted);
+void ArpaWriter::sort_order() {
+  const auto slots = ngram_slots(model_.table(order_));
+  with_order(order_, [&]<std::size_t N>() {
+    rows_.resize(slots.size() * (N + 2));
+    const auto rows = as_rows<N>(std::span(rows_));
+    parallel_blocks(rows.size(), 1 << 14, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        spell(model_, N, slots[i], rows[i].words.data());
+        rows[i].value = {slots[i], 0};
+      }
+    });
+    sort_rows(rows, BySuffix{}, n_threads_, {});
+  });
 }
 
-void ArpaWriter::append_ngram(std::string& text, std::span<const WordId> words, std::uint32_t slot) const {
+void ArpaWriter::append_ngram(std::string& text, std::span<const std::uint32_t> row) const {
   const auto& table = model_.table(order_);
+  const auto slot = row[order_];
   append_float(text, table.prob(slot));
   char separator = '\t';
-  for (const auto word : words) {
+  for (const auto word : row.first(order_)) {
     text.push_back(separator);
     text.append(reinterpret_cast<const char*>(bytes_.data()) + offsets_[word],
                 static_cast<std::size_t>(offsets_[word + 1] - offsets_[word]));
@@ -73,20 +73,17 @@ std::string ArpaWriter::next() {
   if (order_ > model_.order()) return text;
   if (order_ == 0) {
     text = "\\data\\\n";
-    for (std::size_t n = 1; n <= slots_.size(); ++n)
-      text += "ngram " + std::to_string(n) + "=" + std::to_string(slots_[n - 1].size()) + "\n";
+    for (std::uint32_t n = 1; n <= model_.order(); ++n)
+      text += "ngram " + std::to_string(n) + "=" + std::to_string(ngram_slots(model_.table(n)).size()) + "\n";
   }
-  if (order_ == 0 || done_ == slots_[order_ - 1].size()) {
-    if (order_ == model_.order()) {
-      ++order_;
-      return text + "\n\\end\\\n";
-    }
-    start_order();
+  if (done_ == rows_.size()) {
+    if (++order_ > model_.order()) return "\n\\end\\\n";
+    sort_order();
+    done_ = 0;
     text += "\n\\" + std::to_string(order_) + "-grams:\n";
   }
-  const auto& slots = slots_[order_ - 1];
-  for (; done_ < slots.size() && text.size() < kPiece; ++done_)
-    append_ngram(text, std::span(words_).subspan(done_ * order_, order_), slots[done_]);
+  for (const std::size_t width = order_ + 2; done_ < rows_.size() && text.size() < kPiece; done_ += width)
+    append_ngram(text, std::span(rows_).subspan(done_, width));
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/errors.hh"
+#include "base/parallel.hh"
 #include "corpus/vocabulary.hh"
 #include "lm/ngram_model.hh"
 
@@ -42,6 +43,7 @@ struct DuplicateNgram : Error {
 // Tables of all orders, without bins. Words are numbers below n_words, of which 0, 1, 2 are <unk>, <s>, </s>. Where the
 // list of an order lacks the beginning or end of a longer n-gram, as after pruning, the table gets a blank in its place,
 // with the probability that backing off gives.
-std::vector<NgramArrays> build_ngram_tables(std::span<const NgramColumns> orders, std::size_t n_words);
+std::vector<NgramArrays> build_ngram_tables(std::span<const NgramColumns> orders, std::size_t n_words, unsigned n_threads,
+                                            const Progress& progress);
 
 }  // namespace hyperbaton

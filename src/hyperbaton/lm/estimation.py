@@ -41,7 +41,7 @@ class Estimation:
     max_words: int | None = option(None, "keep so many words, the most frequent; the others become <unk>", minimum=1)
     discount_fallback: bool = option(False, "use discounts 0.5, 1, 1.5 for orders where the text is too small to tell")
     memory: float = option(
-        4096.0, "MiB for counting and sorting; what does not fit is kept in temporary files", minimum=0.001
+        4096.0, "MiB for counting and sorting; what does not fit goes to temporary files", minimum=0.001
     )
 
     def __post_init__(self) -> None:

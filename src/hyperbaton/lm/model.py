@@ -106,19 +106,21 @@ class LanguageModel:
         """
         options = Estimation(order, prune, max_words, discount_fallback, memory)
         words, ngrams = estimate_ngrams(text, options, vocabulary, threads=threads, progress=progress)
-        return cls(words, _tables(_core.build_ngram_tables(ngrams, n_words=len(words))), to_mapping(options))
+        n_threads = threads or default_threads()
+        tables = _core.build_ngram_tables(ngrams, n_words=len(words), n_threads=n_threads, progress=None)
+        return cls(words, _tables(tables), to_mapping(options))
 
     @classmethod
     def read_arpa(cls, path: AnyPath) -> LanguageModel:
         """Read a model in the ARPA format, plain or compressed."""
-        reader = _core.ArpaReader()
+        reader = _core.ArpaReader(default_threads())
         feed(reader, path)
         return cls._taken(reader)
 
     @classmethod
     def parse_arpa(cls, text: str) -> LanguageModel:
         """The same for a text in memory."""
-        reader = _core.ArpaReader()
+        reader = _core.ArpaReader(default_threads())
         feed(reader, "ARPA text", [text.encode()])
         return cls._taken(reader)
 
@@ -128,7 +130,7 @@ class LanguageModel:
 
     def arpa_pieces(self) -> Iterator[bytes]:
         """The model in the ARPA format, in pieces; n-grams are sorted by word number."""
-        writer = _core.ArpaWriter(self.view, self.vocabulary.bytes, self.vocabulary.offsets)
+        writer = _core.ArpaWriter(self.view, self.vocabulary.bytes, self.vocabulary.offsets, default_threads())
         while piece := writer.next():
             yield piece
 
