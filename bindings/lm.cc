@@ -77,13 +77,12 @@ HYPERBATON_BINDINGS(lm) {
   nb::class_<ArpaWriter>(m, "ArpaWriter", "Writes a language model in the ARPA format, in pieces.")
       .def(
           "__init__",
-          [](ArpaWriter* self, const NgramModel& model, const Bytes& bytes, const Ints& offsets,
-             unsigned n_threads) {
+          [](ArpaWriter* self, const NgramModel& model, const Bytes& bytes, const Ints& offsets, unsigned n_threads) {
             const nb::gil_scoped_release release;
             new (self) ArpaWriter(model, view(bytes), view(offsets), n_threads);
           },
-          "model"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "n_threads"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-          nb::keep_alive<1, 4>())
+          "model"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "n_threads"_a, nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
       .def(
           "next",
           [](ArpaWriter& self) {

@@ -151,8 +151,8 @@ HYPERBATON_BINDINGS(lm_estimate) {
 
   m.def(
       "build_ngram_tables",
-      [](const std::vector<std::tuple<Rows, Array<float>, Array<float>>>& orders, std::size_t n_words,
-         unsigned n_threads, const std::optional<nb::callable>& progress) {
+      [](const std::vector<std::tuple<Rows, Array<float>, Array<float>>>& orders, std::size_t n_words, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
         std::vector<NgramColumns> columns;
         for (const auto& [words, prob, backoff] : orders) columns.push_back({numbers(words), view(prob), view(backoff)});
