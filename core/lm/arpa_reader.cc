@@ -23,6 +23,7 @@ std::string_view cut_field(std::string_view& line) {
   return field;
 }
 
+std::string header(std::size_t order) { return std::string(1, '\\') + std::to_string(order) + "-grams:"; }
 std::string ngrams(std::size_t order) { return std::to_string(order) + "-grams"; }
 
 }  // namespace
@@ -86,7 +87,7 @@ void ArpaReader::check_complete() const {
 void ArpaReader::start_section(std::string_view line) {
   check_complete();
   if (sections_.empty()) fail("expected 'ngram 1=COUNT' after \\data\\, found " + quoted(line));
-  const auto expected = order_ == sections_.size() ? "\\end\\" : "\\" + ngrams(order_ + 1) + ":";
+  const auto expected = order_ == sections_.size() ? "\\end\\" : header(order_ + 1);
   if (line != expected) fail("expected " + expected + ", found " + quoted(line));
   if (order_ == sections_.size()) {
     part_ = Part::End;

@@ -96,6 +96,16 @@ class NgramTable {
     std::memcpy(&key, bytes_ + slot * stride_, 8);
     return key;
   }
+  // Whether the slot holds an n-gram of the model.
+  bool is_ngram(std::uint32_t slot) const {
+    const auto here = key(slot);
+    return here != ngram_key::kEmpty && !(here & ngram_key::kBlank);
+  }
+  std::size_t count_ngrams() const {
+    std::size_t n = 0;
+    for (std::uint32_t slot = 0; slot < n_slots_; ++slot) n += is_ngram(slot) ? 1 : 0;
+    return n;
+  }
   float prob(std::uint32_t slot) const { return value(bytes_ + slot * stride_ + 8, prob_bins_); }
   float backoff(std::uint32_t slot) const {
     return value(bytes_ + slot * stride_ + 8 + (prob_bins_ ? 1 : sizeof(float)), backoff_bins_);
@@ -163,16 +173,15 @@ class NgramModel {
     return state;
   }
 
-  // Ask memory for what score() will need: for whoever has other work until then.
-  void prefetch(const LmState& in, std::uint32_t word) const {
-    Homes homes;
-    prefetch(in, word, homes);
-  }
-
   // log p(word | in), natural log, and the state after the word. `out` must not be `in`.
   float score(const LmState& in, std::uint32_t word, LmState& out) const {
-    Homes homes;
-    prefetch(in, word, homes);
+    std::array<std::uint32_t, kMaxNgramOrder - 1> homes;  // of the n-grams of order 2, 3, …
+    NgramHash hash(word);
+    for (std::size_t k = 0; k < in.length; ++k) {
+      hash.extend(in.words[k]);
+      homes[k] = hash.home(tables_[k + 1].n_slots());
+      tables_[k + 1].prefetch(homes[k]);
+    }
     std::uint8_t kept = 0, matched = 1;
     std::uint32_t node = word, oldest = word;
     auto key = tables_[0].key(word);
@@ -203,18 +212,6 @@ class NgramModel {
   }
 
  private:
-  using Homes = std::array<std::uint32_t, kMaxNgramOrder - 1>;  // of the n-grams of order 2, 3, …
-
-  void prefetch(const LmState& in, std::uint32_t word, Homes& homes) const {
-    tables_[0].prefetch(word);
-    NgramHash hash(word);
-    for (std::size_t k = 0; k < in.length; ++k) {
-      hash.extend(in.words[k]);
-      homes[k] = hash.home(tables_[k + 1].n_slots());
-      tables_[k + 1].prefetch(homes[k]);
-    }
-  }
-
   std::uint32_t order_;
   std::array<NgramTable, kMaxNgramOrder> tables_;
 };
