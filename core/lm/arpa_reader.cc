@@ -133,7 +133,7 @@ void ArpaReader::add_ngram(std::string_view line) {
   const auto last = cut_field(line);
   const auto backoff = last.empty() ? 0.0F : parse_float(last);
   if (!backoff) fail("expected a back-off weight after " + std::to_string(order_) + " words, found " + quoted(last));
-  if (!line.empty()) fail("expected the end of the line after the back-off weight, found " + quoted(line));
+  if (!line.empty()) fail("expected the end of the line after the back-off weight, found " + quoted(cut_field(line)));
   section.prob.push_back(*prob);
   if (order_ < sections_.size()) {
     section.backoff.push_back(*backoff);

@@ -30,7 +30,7 @@ def test_scores_are_those_of_kenlm(golden: Path, order: int, tmp_path: Path) -> 
     model = LanguageModel.load(tmp_path / "lm")
     test = Text.read(golden / "moses" / "test.tgt")
     lines = (golden / "lm" / f"lm{order}.sentence-log10.txt").read_text().splitlines()
-    wanted = [float(line.split()[1]) for line in lines]
+    wanted = [float(line.split()[1]) for line in lines if line.startswith("Total:")]
     np.testing.assert_allclose(model.score(test) / np.log(10), wanted, atol=2e-5)
 
     numbers = [line.split("\t")[1] for line in (golden / "lm" / f"lm{order}.perplexity.txt").read_text().splitlines()]

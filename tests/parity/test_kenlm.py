@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from tests.oracles import lm as oracle
 
 from hyperbaton.corpus import Text
 from hyperbaton.lm import LanguageModel
-from tests.oracles import lm as oracle
 
 kenlm = pytest.importorskip("kenlm")
 
@@ -19,7 +19,14 @@ WORDS = ["a", "b", "c", "d"]
 
 
 def agree(path: Path, sentences: list[str]) -> None:
-    theirs, ours = kenlm.LanguageModel(str(path)), LanguageModel.read_arpa(path)
+    config = kenlm.Config()
+    config.show_progress, config.arpa_complain = False, kenlm.ARPALoadComplain.NONE
+    try:
+        theirs = kenlm.LanguageModel(str(path), config)
+    except OSError as error:
+        assert "probing_multiplier" in str(error)  # KenLM's tables have no room for so many missing n-grams
+        reject()
+    ours = LanguageModel.read_arpa(path)
     logprobs, starts = ours.score_words(sentences)
     for sentence, begin, end in zip(sentences, starts, starts[1:], strict=False):
         wanted = [prob for prob, _, _ in theirs.full_scores(sentence)]
@@ -33,7 +40,7 @@ def test_golden_models(golden: Path) -> None:
         agree(golden / "lm" / f"lm{order}.arpa.gz", [*lines, *odd])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.data())
 def test_odd_models(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Without <unk>, with n-grams of <unk>, back-off weights left out, ends of longer n-grams missing (KenLM needs their
@@ -45,6 +52,9 @@ def test_odd_models(tmp_path_factory: pytest.TempPathFactory, data: st.DataObjec
         contexts = sorted(ngram for ngram in ngrams if len(ngram) == n - 1)
         new = data.draw(st.lists(st.tuples(st.sampled_from(contexts), st.sampled_from(words)), min_size=1, max_size=6))
         ngrams |= {(*context, word) for context, word in new}
+    if data.draw(st.booleans()):
+        for n in range(order, 1, -1):
+            ngrams |= {part for ngram in ngrams if len(ngram) == n for part in (ngram[1:], ngram[:-1])}
     numbers = st.floats(-5, 0, width=32)
     arpa = {ngram: (data.draw(numbers), data.draw(numbers) if len(ngram) < order else 0.0) for ngram in sorted(ngrams)}
     path = tmp_path_factory.mktemp("kenlm") / "model.arpa"

@@ -35,7 +35,7 @@ def models(draw: st.DrawFn) -> tuple[int, oracle.Arpa]:
     return order, {ngram: (draw(probs) / 16, draw(backoffs) / 16 if len(ngram) < order else 0.0) for ngram in ngrams}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(models(), queries)
 def test_queries(model: tuple[int, oracle.Arpa], texts: list[list[str]]) -> None:
     order, arpa = model
@@ -51,7 +51,7 @@ def test_queries(model: tuple[int, oracle.Arpa], texts: list[list[str]]) -> None
     np.testing.assert_array_equal(built.quantized(8).score_words([" ".join(words) for words in texts])[0], found)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(texts, st.integers(1, 6), st.sampled_from(["0", "0 1", "0 0 1", "0 1 2"]))
 def test_estimates(text: list[list[str]], order: int, prune: str) -> None:
     prune = " ".join(prune.split()[:order])
@@ -64,11 +64,11 @@ def test_estimates(text: list[list[str]], order: int, prune: str) -> None:
     assert found.keys() == wanted.keys()
     np.testing.assert_allclose([found[n] for n in wanted], list(wanted.values()), atol=2e-5)
     # Neither memory nor threads make a difference; so little memory makes a run of each sentence.
-    small = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True, memory=0.001, threads=3)
+    small = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True, memory=0.002, threads=3)
     assert all((a.slots == b.slots).all() for a, b in zip(model.tables, small.tables, strict=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(texts, st.integers(1, 6), st.sampled_from(["0", "0 1"]), st.integers(1, 5), queries)
 def test_probabilities_sum_to_one(
     text: list[list[str]], order: int, prune: str, max_words: int, contexts: list[list[str]]

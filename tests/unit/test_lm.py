@@ -50,10 +50,10 @@ DAMAGES = [
     ("-0.5	a b", "nan	a b", 15, "expected a log10 probability, found 'nan'"),
     ("-0.5	a b", "-0.5	a", 15, "expected 2 words, found 1"),
     ("-0.5	a b", "-0.5	a b c", 15, "expected a back-off weight after 2 words, found 'c'"),
-    ("-0.5	a b", "-0.5	a b	-1	-1", 15, "expected the end of the line after the back-off weight, found '\\t-1'"),
+    ("-0.5	a b", "-0.5	a b	-1	-1", 15, "expected the end of the line after the back-off weight, found '-1'"),
     ("-0.5	a b", "-0.5	a c", 15, "the word 'c' is not among the 1-grams"),
     ("-0.5	a b", "-0.5	<s> a", 15, "the n-gram was there before"),
-    ("-1	b\n", "-1	a\n", 11, "the n-gram was there before"),
+    ("-1	</s>", "-1	a", 10, "the n-gram was there before"),
     ("<s> a b", "<s> a b	-0.5", 18, "expected no back-off weight in the highest order, found '-0.5'"),
     ("-1	</s>", "-1	<unk>", 8, "the 1-grams lack '</s>'"),
     ("\\end\\\n", "", 19, "the file ends here without \\end\\: is it cut off?"),
@@ -93,7 +93,7 @@ def test_texts_and_options_that_make_no_sense(tmp_path: Path) -> None:
         LanguageModel.estimate(text, 2)
     with pytest.raises(InputError, match="no sentences"):
         LanguageModel.estimate(Text.of([]), 2)
-    with pytest.raises(InputError, match="too small or too odd for a model of order 1: .* or --discount-fallback"):
+    with pytest.raises(InputError, match=r"too small or too odd for a model of order 1: .* or --discount-fallback"):
         LanguageModel.estimate(Text.of(["a b"]), 2)
     for prune in ("1", "0 2 1", "x", "0 0 0 0", ""):
         with pytest.raises(OptionError, match="prune must be"):
@@ -119,7 +119,9 @@ def test_damaged_artefacts(tmp_path: Path) -> None:
 
 def test_verbs(golden: Path, tmp_path: Path) -> None:
     train, test = golden / "moses" / "train.tgt", golden / "moses" / "test.tgt"
-    made = hyperbaton("lm", train, "-o", tmp_path / "lm", "--order", 3, "--arpa", tmp_path / "lm.arpa.xz", "--json")
+    made = hyperbaton(
+        "lm", train, "-o", tmp_path / "lm", "--order", 3, "--discount-fallback", "--arpa", tmp_path / "lm.arpa.xz", "--json"
+    )
     assert made.returncode == 0, made.stderr
     assert json.loads(made.stdout)["n_ngrams"][0] == json.loads(made.stdout)["n_words"] == 61
 
