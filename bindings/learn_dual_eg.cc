@@ -18,7 +18,8 @@ HYPERBATON_BINDINGS(learn_dual_eg) {
                                              .max_passes = max_passes,
                                              .recheck = recheck})};
       },
-      nb::kw_only(), "variance"_a, "epsilon"_a, "initial"_a, "newton"_a, "max_trials"_a, "n_steps"_a, "max_passes"_a, "recheck"_a);
+      nb::kw_only(), "variance"_a, "epsilon"_a, "initial"_a, "newton"_a, "max_trials"_a, "n_steps"_a, "max_passes"_a,
+      "recheck"_a);
 }
 
 }  // namespace hyperbaton::bindings

@@ -54,10 +54,9 @@ class DualEg {
       history["rechecks"].push_back(n_rechecks);
     }
     history["left"] = {static_cast<double>(visits_.n_active())};
-    auto& alpha = history["alpha"];
-    alpha.resize(log_alpha_.size());
-    for (std::size_t p = 0; p < visits_.size(); ++p)
-      for (std::size_t k = 0; k < n(); ++k) alpha[visits_.id(p) * n() + k] = std::exp(log_alpha_[p * n() + k]);
+    visits_.put_back(log_alpha_, n());
+    for (double& value : log_alpha_) value = std::exp(value);
+    history["alpha"] = std::move(log_alpha_);
     fit.weights = std::move(weights_);
     return fit;
   }

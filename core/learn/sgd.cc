@@ -15,11 +15,10 @@ constexpr std::size_t kSample = 1000;
 // w = scale · v, so that shrinking all weights costs one multiplication.
 class Sgd {
  public:
-  Sgd(const Problem& problem, double lambda, double step)
+  Sgd(const Problem& problem, double lambda, double step, bool decreasing)
       : lambda_(lambda),
         step_(step),
-        weights_(problem.rows.width() * problem.n_classes, 0.0),
-        scores_(problem.n_classes) {}
+        decay_(decreasing ? lambda * step : 0), weights_(problem.rows.width() * problem.n_classes, 0.0), scores_(problem.n_classes) {}
 
   // One pass; returns the sum of the losses met.
   template <class Report>
@@ -31,7 +30,7 @@ class Sgd {
       const double own = scores_[y];
       total += softmax(scores_) - own;
       scores_[y] -= 1;
-      const double eta = step_ / (1 + lambda_ * step_ * static_cast<double>(n_visits_++));
+      const double eta = step_ / (1 + decay_ * static_cast<double>(n_visits_++));
       // η λ < 1 after the first visit of any sensible schedule; a first step that is larger forgets all.
       scale_ *= std::max(1 - eta * lambda_, 1e-3);
       for (double& score : scores_) score *= -eta / scale_;
@@ -52,7 +51,7 @@ class Sgd {
     scale_ = 1;
   }
 
-  double lambda_, step_;
+  double lambda_, step_, decay_;
   std::vector<double> weights_, scores_;
   double scale_ = 1;
   std::size_t n_visits_ = 0;
@@ -62,7 +61,7 @@ class Sgd {
 double find_step(const Problem& problem, double lambda, std::vector<std::uint32_t> sample) {
   std::sort(sample.begin(), sample.end());
   const auto cost = [&](double step) {
-    Sgd sgd(problem, lambda, step);
+    Sgd sgd(problem, lambda, step, true);
     Random random(problem.seed);
     Visits visits(problem, sample, random);
     sgd.walk(visits, [] {});
@@ -93,7 +92,8 @@ Trainer sgd_trainer(const SgdOptions& options) {
     const double lambda = 1 / (options.variance * static_cast<double>(problem.rows.size()));
     Random random(problem.seed);
     Visits visits(problem, all_rows(problem.rows), random);
-    Sgd sgd(problem, lambda, options.step > 0 ? options.step : find_step(problem, lambda, visits.sample(kSample)));
+    const double step = options.step > 0 ? options.step : find_step(problem, lambda, visits.sample(kSample));
+    Sgd sgd(problem, lambda, step, options.decreasing);
     Fit fit;
     auto& objective = fit.history["objective"];
     for (std::size_t pass = 0; pass < options.max_passes; ++pass) {

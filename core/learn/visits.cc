@@ -3,10 +3,7 @@
 namespace hyperbaton {
 
 Visits::Visits(const Problem& problem, std::vector<std::uint32_t> ids, Random& random)
-    : problem_(problem),
-      random_(random),
-      order_(std::move(ids)),
-      copy_(problem.rows.n_features(), problem.rows.options()) {
+    : problem_(problem), random_(random), order_(std::move(ids)), copy_(problem.rows.n_features(), problem.rows.options()) {
   std::size_t end = 0;
   for (std::size_t s = 0; s < problem.rows.n_shards(); ++s) {
     const std::size_t begin = end;
@@ -32,6 +29,16 @@ void Visits::activate_all() {
     std::iota(group.active.begin(), group.active.end(), 0u);
   }
   n_active_ = size();
+}
+
+void Visits::put_back(std::vector<double>& per_place, std::size_t width) {
+  for (std::size_t p = 0; p < size(); ++p) {
+    while (order_[p] != p) {
+      const std::size_t id = order_[p];
+      std::swap_ranges(&per_place[p * width], &per_place[p * width] + width, &per_place[id * width]);
+      std::swap(order_[p], order_[id]);
+    }
+  }
 }
 
 void Visits::copy(const Group& group) {

@@ -27,7 +27,6 @@ class Visits {
   // A place is a row's number in the random order.
   std::size_t size() const { return order_.size(); }
   std::size_t n_active() const { return n_active_; }
-  std::uint32_t id(std::size_t place) const { return order_[place]; }
   // At most n rows, evenly spread over the random order.
   std::vector<std::uint32_t> sample(std::size_t n) const;
   Row row(std::size_t place) const { return is_whole() ? copy_[place] : problem_.rows[order_[place]]; }
@@ -65,6 +64,9 @@ class Visits {
   }
 
   void activate_all();
+
+  // Bring `width` values for each place into the order of the rows, in place. Only for visits of all rows; they end here.
+  void put_back(std::vector<double>& per_place, std::size_t width);
 
  private:
   static constexpr std::size_t kRun = 16;

@@ -22,7 +22,7 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._learner import Learner, Training, Validation
 
 
 @dataclass(eq=False)
@@ -39,7 +39,10 @@ class DualEg(Learner):
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
     epsilon: float = option(0.1, "a row is left alone when its gradients differ by at most this", minimum=0)
     initial: float = option(
-        0.0, "mass of the wrong classes at the start (ε of eq. 15); 0: none before a row's first visit", minimum=0, maximum=0.999
+        0.0,
+        "mass of wrong classes at the start (ε of eq. 15); 0: none before the first visit",
+        minimum=0,
+        maximum=0.999,
     )
     step: str = option("newton", "step size: by the curvature of each class, or 0.5 for all", choices=("newton", "fixed"))
     max_trials: int = option(10, "halvings of the step size at most", minimum=1)
@@ -59,8 +62,8 @@ class DualEg(Learner):
             recheck=self.recheck,
         )
 
-    def _fit(self, training: Training, progress: Progress | None) -> None:
-        super()._fit(training, progress)
+    def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
+        super()._fit(training, judges, progress)
         if "alpha" in self.history_:
             self.alpha_ = self.history_.pop("alpha").reshape(-1, training.n_classes)
         self.converged_ = not self.history_.pop("left", np.zeros(1))[0]
