@@ -20,19 +20,18 @@ from benchmarks._measure import alone
 from benchmarks.learn.data import generate
 from hyperbaton.learn import BinaryRows, learners
 
-SHARD_ROWS = 100_000
 # Learners for all rows at once that keep nothing, or little, for each row.
 STREAMERS = ("relative_frequency", "lbfgs", "sgd", "psl", "dual_eg", "gis", "ordinal", "svm")
 
 
-def write_shards(folder: Path, gib: float) -> int:
-    """Write shards of 100,000 rows of 40 features, as `dpr` makes them, until they fill `gib`; returns their number."""
+def write_shards(folder: Path, gib: float, shard_rows: int) -> int:
+    """Write shards of rows with 40 features, about what `dpr` makes, until they fill `gib`; returns their number."""
     n_shards = 0
     size = 0
-    data = generate(SHARD_ROWS, per_row=40)
+    data = generate(shard_rows, per_row=40)
     while size < gib * 2**30 or n_shards == 0:
         # The same rows in another order: what is learned is not at stake, only what it costs.
-        order = np.random.default_rng(n_shards).permutation(SHARD_ROWS)
+        order = np.random.default_rng(n_shards).permutation(shard_rows)
         lengths = np.diff(data.rows.indptr)
         starts = np.concatenate([[0], np.cumsum(lengths[order])])
         places = np.repeat(data.rows.indptr[order], lengths[order]) + np.arange(starts[-1])
@@ -57,8 +56,11 @@ def read_shards(folder: Path, n_shards: int) -> tuple[list[BinaryRows], np.ndarr
 
 def private_mib() -> float:
     """Memory of this process that no file backs (Linux)."""
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    return sum(int(line.split()[1]) for line in status.splitlines() if line.startswith(("RssAnon", "VmSwap"))) / 2**10
+    return sum(int(line.split()[1]) for line in _status() if line.startswith(("RssAnon", "VmSwap"))) / 2**10
+
+
+def _status() -> list[str]:
+    return Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
 
 
 def work(folder: str, n_shards: int, name: str, n_passes: int, allowance: float, threads: int) -> dict[str, Any]:
@@ -67,7 +69,7 @@ def work(folder: str, n_shards: int, name: str, n_passes: int, allowance: float,
     learner = learners[name](threads=threads, **({} if name == "relative_frequency" else {"max_passes": n_passes}))
     before = private_mib()
     if sys.platform == "linux":
-        used = next(l for l in Path("/proc/self/status").read_text().splitlines() if l.startswith("VmData")).split()[1]
+        used = next(line for line in _status() if line.startswith("VmData")).split()[1]
         limit = int(used) * 2**10 + int(allowance * 2**30)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     start = time.perf_counter()
@@ -83,10 +85,12 @@ def work(folder: str, n_shards: int, name: str, n_passes: int, allowance: float,
     return {"learner": name, "rows": len(labels), "seconds": time.perf_counter() - start, "private_mib": most - before}
 
 
-def stream(gib: float, allowance: float, threads: int, names: tuple[str, ...] = STREAMERS) -> list[dict[str, Any]]:
+def stream(
+    gib: float, allowance: float, threads: int, names: tuple[str, ...] = STREAMERS, shard_rows: int = 100_000
+) -> list[dict[str, Any]]:
     """Two passes of every learner over shards of `gib` in all."""
     with tempfile.TemporaryDirectory() as folder:
-        n_shards = write_shards(Path(folder), gib)
+        n_shards = write_shards(Path(folder), gib, shard_rows)
         size = sum(file.stat().st_size for file in Path(folder).glob("ind*")) / 2**20
         print(f"{n_shards} shards, {size:.0f} MiB; {1024 * allowance:.0f} MiB allowed", file=sys.stderr)
         return [alone(work, folder, n_shards, name, 2, allowance, threads) for name in names]

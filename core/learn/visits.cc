@@ -10,7 +10,8 @@ Visits::Visits(const Problem& problem, std::vector<std::uint32_t> ids, Random& r
     while (end < order_.size() && order_[end] < problem.rows.begin(s + 1)) ++end;
     if (end == begin) continue;
     random.shuffle(std::span(order_).subspan(begin, end - begin));
-    groups_.push_back({begin, end - begin, {}});
+    const auto& starts = problem.rows.shard(s).starts;
+    groups_.push_back({begin, end - begin, static_cast<std::size_t>(starts.back() - starts.front()), {}});
   }
   activate_all();
   if (is_whole()) copy(groups_[0]);
@@ -47,7 +48,7 @@ void Visits::copy(const Group& group) {
   const std::span<const std::uint32_t> active = group.active;
   starts_.assign(1, 0), indices_.clear(), values_.clear(), labels_.clear();
   starts_.reserve(active.size() + 1), labels_.reserve(active.size());
-  indices_.reserve(rows.n_entries() / rows.size() * active.size());
+  indices_.reserve(group.n_entries);
   for (std::size_t t = 0; t < active.size(); ++t) {
     if (t + kFar < active.size()) rows.prefetch_place(order_[group.begin + active[t + kFar]]);
     if (t + kNear < active.size()) rows.prefetch_entries(order_[group.begin + active[t + kNear]]);

@@ -73,7 +73,7 @@ class Visits {
 
   // The rows of one shard: places begin … begin + n_rows - 1, of which begin + active[·] are active, increasing.
   struct Group {
-    std::size_t begin, n_rows;
+    std::size_t begin, n_rows, n_entries;  // entries of the whole shard
     std::vector<std::uint32_t> active;
   };
 
