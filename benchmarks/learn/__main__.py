@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1, help="threads of our learners")
     parser.add_argument("--max-seconds", type=float, default=8, help="time for each contender, about")
+    parser.add_argument("--variance", type=float, default=0.1, help="σ² of the prior, and C of the margin learners")
     parser.add_argument("--only", nargs="+", default=[""], help="contenders whose name contains one of these")
     parser.add_argument("--error", type=float, help="target error; default: the best logistic one + 0.2 points")
     parser.add_argument("--clusters", type=int, default=10_000, help="clusters in the comparison with Perceptron")
@@ -70,8 +71,8 @@ def main() -> None:
         for orientations in args.orientations:
             data = read_data(args, orientations)
             shape = f"{len(data)} rows, {data.rows.n_features} features, {len(data.rows.indices)} entries"
-            print(f"{shape}, {data.n_classes} classes, {args.threads} thread(s)")
-            results[orientations] = measure(data, args.threads, args.max_seconds, args.only)
+            print(f"{shape}, {data.n_classes} classes, σ² = {args.variance:g}, {args.threads} thread(s)")
+            results[orientations] = measure(data, args.threads, args.max_seconds, args.variance, args.only)
             print(summarise(results[orientations], args.error), flush=True)
     elif args.what == "clusters":
         results = against_perceptron(read_data(args, first), args.clusters, 10, args.threads)
@@ -82,11 +83,13 @@ def main() -> None:
     elif args.what == "size":
         results = cost_by_size([args.generate // 4, args.generate, args.generate * 4], 5, args.threads)
         for name, entries, cost in results:
-            print(f"{name:8} {entries:>12} entries {cost:8.2f} ns per entry and pass")
+            print(f"{name:14} {entries:>12} entries {cost:8.2f} ns per entry and pass")
     else:
         args.output.mkdir(parents=True, exist_ok=True)
         results = {
-            "active": {str(e): s.tolist() for e, s in active_sets(read_data(args, first), args.output / "active-set.svg").items()},
+            "active": {
+                str(e): s.tolist() for e, s in active_sets(read_data(args, first), args.output / "active-set.svg").items()
+            },
             "seconds": training_times(args.generate // 5, args.output / "training-time.svg"),
         }
         for label, seconds in results["seconds"].items():

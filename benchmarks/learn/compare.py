@@ -17,7 +17,7 @@ from benchmarks.learn.data import Data
 Results = list[dict[str, Any]]
 
 
-def measure(data: Data, threads: int, max_seconds: float, only: Sequence[str] = ("",)) -> Results:
+def measure(data: Data, threads: int, max_seconds: float, variance: float = 1.0, only: Sequence[str] = ("",)) -> Results:
     """Run the contenders whose name contains one of `only`, each in a process of its own and for about `max_seconds`."""
     results: Results = []
     with tempfile.TemporaryDirectory() as folder:
@@ -28,7 +28,7 @@ def measure(data: Data, threads: int, max_seconds: float, only: Sequence[str] = 
             if not any(part in contender.name for part in only):
                 continue
             command = [sys.executable, "-m", "benchmarks.learn.worker", folder, contender.name]
-            output = _output([*command, str(threads), str(max_seconds)], threads, 2 * max_seconds + 30)
+            output = _output([*command, str(threads), str(max_seconds), str(variance)], threads, 2 * max_seconds + 30)
             lines = [json.loads(line) for line in output.splitlines() if line.startswith(b"{")]
             results += lines
             told = f"{100 * min(line['error'] for line in lines):.2f} % at best" if lines else "nothing in time"

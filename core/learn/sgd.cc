@@ -18,7 +18,9 @@ class Sgd {
   Sgd(const Problem& problem, double lambda, double step, bool decreasing)
       : lambda_(lambda),
         step_(step),
-        decay_(decreasing ? lambda * step : 0), weights_(problem.rows.width() * problem.n_classes, 0.0), scores_(problem.n_classes) {}
+        decay_(decreasing ? lambda * step : 0),
+        weights_(problem.rows.width() * problem.n_classes, 0.0),
+        scores_(problem.n_classes) {}
 
   // One pass; returns the sum of the losses met.
   template <class Report>
