@@ -11,19 +11,31 @@ namespace {
 
 using OptionalPrior = std::optional<Array2<double>>;
 
-Problem make_problem(const Rows& rows, const Array<Label>& labels, std::size_t n_classes, const OptionalPrior& prior,
-                     std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
+void check_labels(const Rows& rows, const Array<Label>& labels, std::size_t n_classes) {
   if (labels.size() != rows.size()) throw Error("there must be one label for each row");
   if (rows.size() >= std::size_t{1} << 32) throw Error("at most 2^32 - 1 rows");
   for (const Label label : view(labels))
     if (label < 0 || static_cast<std::size_t>(label) >= n_classes) throw Error("a label is out of range");
-  Problem problem{rows, view(labels), n_classes, {}, seed, n_threads, make_progress(progress)};
+}
+
+Problem make_problem(const Rows& rows, const Array<Label>& labels, std::size_t n_classes, const OptionalPrior& prior,
+                     std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
+  check_labels(rows, labels, n_classes);
+  Problem problem{rows, view(labels), n_classes, {}, seed, n_threads, make_progress(progress), nullptr};
   if (prior) {
     if (prior->shape(0) != rows.size() || prior->shape(1) != n_classes)
       throw Error("the prior needs one value for each row and class");
     problem.log_prior = {prior->data(), prior->size()};
   }
   return problem;
+}
+
+std::optional<Validation> make_validation(const Rows& rows, const Rows* judges, const std::optional<Array<Label>>& labels,
+                                          std::size_t n_classes) {
+  if (judges == nullptr || !labels) return std::nullopt;
+  if (judges->width() != rows.width()) throw Error("the rows for validation have other features");
+  check_labels(*judges, *labels, n_classes);
+  return Validation{*judges, view(*labels)};
 }
 
 void check_clusters(const Rows& rows, const Array<std::int64_t>& clusters, std::size_t n_clusters) {
@@ -71,8 +83,11 @@ HYPERBATON_BINDINGS(learn) {
   m.def(
       "fit",
       [](const BoundTrainer& trainer, const Rows& rows, const Array<Label>& labels, std::size_t n_classes,
-         const OptionalPrior& prior, std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
+         const OptionalPrior& prior, const Rows* validation_rows, const std::optional<Array<Label>>& validation_labels,
+         std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
+        Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
+        const auto validation = make_validation(rows, validation_rows, validation_labels, n_classes);
+        if (validation) problem.validation = &*validation;
         Fit fit;
         {
           const nb::gil_scoped_release release;
@@ -80,26 +95,37 @@ HYPERBATON_BINDINGS(learn) {
         }
         return nb::make_tuple(to_numpy(std::move(fit.weights), n_classes), to_dict(std::move(fit.history)));
       },
-      "trainer"_a, "rows"_a, "labels"_a, nb::kw_only(), "n_classes"_a, nb::arg("log_prior").none(), "seed"_a, "n_threads"_a,
+      "trainer"_a, "rows"_a, "labels"_a, nb::kw_only(), "n_classes"_a, nb::arg("log_prior").none(),
+      nb::arg("validation_rows").none(), nb::arg("validation_labels").none(), "seed"_a, "n_threads"_a,
       nb::arg("progress").none(), "Weights of shape (width, classes), and the history by pass.");
 
   m.def(
       "fit_clusters",
       [](const BoundTrainer& trainer, const Rows& rows, const Array<Label>& labels, const Array<std::int64_t>& clusters,
-         std::size_t n_classes, std::size_t n_clusters, const OptionalPrior& prior, std::uint64_t seed, unsigned n_threads,
+         std::size_t n_classes, std::size_t n_clusters, const OptionalPrior& prior, const Rows* validation_rows,
+         const std::optional<Array<Label>>& validation_labels,
+         const std::optional<Array<std::int64_t>>& validation_clusters, std::uint64_t seed, unsigned n_threads,
          const std::optional<nb::callable>& progress) {
-        const Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
+        Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
         check_clusters(rows, clusters, n_clusters);
+        const auto validation = make_validation(rows, validation_rows, validation_labels, n_classes);
+        std::span<const std::int64_t> judges;
+        if (validation && validation_clusters) {
+          check_clusters(*validation_rows, *validation_clusters, n_clusters);
+          problem.validation = &*validation;
+          judges = view(*validation_clusters);
+        }
         ClusterWeights all;
         {
           const nb::gil_scoped_release release;
-          all = fit_clusters(trainer.train, problem, view(clusters), n_clusters);
+          all = fit_clusters(trainer.train, problem, view(clusters), n_clusters, judges);
         }
         return nb::make_tuple(to_numpy(std::move(all.offsets)), to_numpy(std::move(all.features)),
                               to_numpy(std::move(all.weights), n_classes), to_numpy(std::move(all.objective)));
       },
       "trainer"_a, "rows"_a, "labels"_a, "clusters"_a, nb::kw_only(), "n_classes"_a, "n_clusters"_a,
-      nb::arg("log_prior").none(), "seed"_a, "n_threads"_a, nb::arg("progress").none(),
+      nb::arg("log_prior").none(), nb::arg("validation_rows").none(), nb::arg("validation_labels").none(),
+      nb::arg("validation_clusters").none(), "seed"_a, "n_threads"_a, nb::arg("progress").none(),
       "Offsets, feature ids, weights and last objective of every cluster.");
 
   m.def(

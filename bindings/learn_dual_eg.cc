@@ -7,17 +7,19 @@ HYPERBATON_BINDINGS(learn_dual_eg) {
   using namespace nb::literals;
   m.def(
       "dual_eg_trainer",
-      [](double variance, double epsilon, double initial, std::size_t max_trials, std::size_t n_steps,
+      [](double variance, double epsilon, double initial, bool newton, std::size_t max_trials, std::size_t n_steps,
          std::size_t max_passes, bool recheck) {
         return BoundTrainer{dual_eg_trainer({.variance = variance,
                                              .epsilon = epsilon,
                                              .initial = initial,
+                                             .newton = newton,
                                              .max_trials = max_trials,
                                              .n_steps = n_steps,
                                              .max_passes = max_passes,
                                              .recheck = recheck})};
       },
-      nb::kw_only(), "variance"_a, "epsilon"_a, "initial"_a, "max_trials"_a, "n_steps"_a, "max_passes"_a, "recheck"_a);
+      nb::kw_only(), "variance"_a, "epsilon"_a, "initial"_a, "newton"_a, "max_trials"_a, "n_steps"_a, "max_passes"_a,
+      "recheck"_a);
 }
 
 }  // namespace hyperbaton::bindings

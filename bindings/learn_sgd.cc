@@ -7,11 +7,14 @@ HYPERBATON_BINDINGS(learn_sgd) {
   using namespace nb::literals;
   m.def(
       "sgd_trainer",
-      [](double variance, double step, std::size_t max_passes, double tolerance) {
-        return BoundTrainer{
-            sgd_trainer({.variance = variance, .step = step, .max_passes = max_passes, .tolerance = tolerance})};
+      [](double variance, double step, bool decreasing, std::size_t max_passes, double tolerance) {
+        return BoundTrainer{sgd_trainer({.variance = variance,
+                                         .step = step,
+                                         .decreasing = decreasing,
+                                         .max_passes = max_passes,
+                                         .tolerance = tolerance})};
       },
-      nb::kw_only(), "variance"_a, "step"_a, "max_passes"_a, "tolerance"_a);
+      nb::kw_only(), "variance"_a, "step"_a, "decreasing"_a, "max_passes"_a, "tolerance"_a);
 }
 
 }  // namespace hyperbaton::bindings

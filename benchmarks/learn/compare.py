@@ -17,8 +17,8 @@ from benchmarks.learn.data import Data
 Results = list[dict[str, Any]]
 
 
-def measure(data: Data, threads: int, max_seconds: float, only: Sequence[str] = ("",)) -> Results:
-    """Run the contenders whose name contains one of `only`, each in its own process."""
+def measure(data: Data, threads: int, max_seconds: float, variance: float = 1.0, only: Sequence[str] = ("",)) -> Results:
+    """Run the contenders whose name contains one of `only`, each in a process of its own and for about `max_seconds`."""
     results: Results = []
     with tempfile.TemporaryDirectory() as folder:
         train, held_out = data.split()
@@ -28,17 +28,27 @@ def measure(data: Data, threads: int, max_seconds: float, only: Sequence[str] = 
             if not any(part in contender.name for part in only):
                 continue
             command = [sys.executable, "-m", "benchmarks.learn.worker", folder, contender.name]
-            done = subprocess.run(
-                [*command, str(threads), str(max_seconds)],
-                stdout=subprocess.PIPE,
-                env={**os.environ, "OMP_NUM_THREADS": str(threads)},
-                check=False,
-            )
-            lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
+            output = _output([*command, str(threads), str(max_seconds), str(variance)], threads, 2 * max_seconds + 30)
+            lines = [json.loads(line) for line in output.splitlines() if line.startswith(b"{")]
             results += lines
-            best = min((line["error"] for line in lines), default=float("nan"))
-            print(f"{contender.name}: {100 * best:.2f} % at best", file=sys.stderr)
+            told = f"{100 * min(line['error'] for line in lines):.2f} % at best" if lines else "nothing in time"
+            print(f"{contender.name}: {told}", file=sys.stderr, flush=True)
     return results
+
+
+def _output(command: list[str], threads: int, seconds: float) -> bytes:
+    """What a process prints until it ends or its time is over."""
+    try:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        return late.stdout or b""
+    return done.stdout
 
 
 def summarise(results: Results, error: float | None = None) -> str:
@@ -59,6 +69,7 @@ def summarise(results: Results, error: float | None = None) -> str:
         f"target error {100 * error:.2f} %; seconds of processor time on one thread",
         f"{'':38}{'best error':>11}{'to error':>10}{'obj. 1 %':>10}{'obj. 0.1 %':>11}{'MiB':>6}",
     ]
+    seconds: dict[str, list[float | None]] = {}
     for name in dict.fromkeys(r["name"] for r in results):
         mine = [r for r in results if r["name"] == name]
         cells = [min((r["seconds"] for r in mine if r["error"] <= error), default=None)]
@@ -68,4 +79,16 @@ def summarise(results: Results, error: float | None = None) -> str:
         shown = [f"{cell:.2f}" if cell is not None else "—" for cell in cells]
         lowest, memory = 100 * min(r["error"] for r in mine), max(r["added_mib"] for r in mine)
         lines.append(f"{name:38}{lowest:10.2f}%{shown[0]:>10}{shown[1]:>10}{shown[2]:>11}{memory:6.0f}")
-    return "\n".join(lines)
+        seconds[name] = cells
+    return "\n".join([*lines, *_ratios(seconds)])
+
+
+def _ratios(seconds: dict[str, list[float | None]]) -> list[str]:
+    """How many times faster `dual_eg` is than the others that reach the target error."""
+    ours = seconds.get("dual_eg ε=0.1", [None])[0]
+    if not ours:
+        return []
+    others = {name: cells[0] for name, cells in seconds.items() if cells[0] is not None and not name.startswith("dual_eg")}
+    told = [f"{name} {cost / ours:.2f}" for name, cost in sorted(others.items(), key=lambda item: item[1])]
+    never = [name for name, cells in seconds.items() if cells[0] is None]
+    return [f"seconds to the error over those of dual_eg ε=0.1: {', '.join(told)}", f"not reached: {', '.join(never)}"]

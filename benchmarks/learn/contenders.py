@@ -1,7 +1,7 @@
 """Everything that is measured: our learners, scikit-learn's and liblinear, each at growing effort.
 
 Effort e means 2^e passes, or for a program without a limit on passes the tolerance 10^(1 − e). All solve with the
-same constant feature and the same penalty, so that objectives can be compared.
+same constant feature and the same penalty, σ² = C, so that objectives can be compared.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _theirs(name: str, make: Callable[[int, int], Any], objective: str | None = 
     return Contender(f"scikit-learn {name}", _with_constant, fit, objective)
 
 
-def _liblinear(name: str, flags: str, objective: str | None = None) -> Contender:
+def _liblinear(name: str, flags: str, cost: float, objective: str | None = None) -> Contender:
     def prepare(train: Data) -> Any:
         from liblinear.liblinear import problem
 
@@ -70,7 +70,7 @@ def _liblinear(name: str, flags: str, objective: str | None = None) -> Contender
         from liblinear.liblinearutil import train as run
 
         problem, n_classes = train
-        model = run(problem, parameter(f"{flags} -c 1 -e {10.0 ** (1 - effort)} -q"))
+        model = run(problem, parameter(f"{flags} -c {cost} -e {10.0 ** (1 - effort)} -q"))
         weights = np.ctypeslib.as_array(model.w, shape=(model.nr_feature, model.nr_class)).copy()
         order = [int(model.label[k]) for k in range(model.nr_class)]
         return weights[:, np.argsort(order)][:, :n_classes]
@@ -78,49 +78,57 @@ def _liblinear(name: str, flags: str, objective: str | None = None) -> Contender
     return Contender(f"liblinear {name}", prepare, fit, objective)
 
 
-def contenders() -> list[Contender]:
+def contenders(variance: float = 1.0) -> list[Contender]:
     """Everything, ours first."""
     from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
     from sklearn.svm import LinearSVC
 
     plain = {"fit_intercept": False}
+    prior, cost = {"variance": variance}, {"cost": variance}
     return [
         _ours("relative_frequency"),
-        _ours("lbfgs", "logistic"),
-        _ours("sgd", "logistic"),
-        _ours("dual_eg", "logistic", "dual_eg ε=1", epsilon=1.0),
-        _ours("dual_eg", "logistic", "dual_eg ε=0.1", epsilon=0.1),
-        _ours("dual_eg", "logistic", "dual_eg ε=0.01", epsilon=0.01),
-        _ours("dual_eg", "logistic", "dual_eg ε=0.1, 5 steps", epsilon=0.1, n_steps=5),
-        _ours("gis", "logistic"),
-        _ours("iis", "logistic"),
-        _ours("svm", "hinge", "svm one-vs-rest", tolerance=0.01),
-        _ours("svm", "margin", "svm Crammer–Singer", tolerance=0.01, kind="crammer-singer"),
-        _ours("mmr", label="mmr", intercept=False),
+        _ours("lbfgs", "logistic", **prior),
+        _ours("sgd", "logistic", **prior),
+        _ours("sgd", "logistic", "sgd, constant step 0.1", step=0.1, schedule="constant", **prior),
+        _ours("dual_eg", "logistic", "dual_eg ε=1", epsilon=1.0, **prior),
+        _ours("dual_eg", "logistic", "dual_eg ε=0.1", epsilon=0.1, **prior),
+        _ours("dual_eg", "logistic", "dual_eg ε=0.01", epsilon=0.01, **prior),
+        _ours("dual_eg", "logistic", "dual_eg ε=0.1, Algorithm 1", epsilon=0.1, step="fixed", initial=1e-4, **prior),
+        _ours("gis", "logistic", **prior),
+        _ours("iis", "logistic", **prior),
+        _ours("svm", "hinge", "svm one-vs-rest", tolerance=0.01, **cost),
+        _ours("svm", "margin", "svm Crammer–Singer", tolerance=0.01, kind="crammer-singer", **cost),
+        _ours("mmr", label="mmr", intercept=False, **cost),
         _ours("psl"),
         _ours("psl", label="psl averaged", average=True),
         _ours("extragradient"),
-        _ours("ordinal"),
-        _theirs("LogisticRegression lbfgs", lambda e, n: LogisticRegression(max_iter=2**e, tol=1e-9, **plain), "logistic"),
+        _ours("ordinal", **prior),
+        _theirs(
+            "LogisticRegression lbfgs",
+            lambda e, n: LogisticRegression(C=variance, max_iter=2**e, tol=1e-9, **plain),
+            "logistic",
+        ),
         _theirs(
             "LogisticRegression saga",
-            lambda e, n: LogisticRegression(solver="saga", max_iter=2**e, tol=1e-9, random_state=0, **plain),
+            lambda e, n: LogisticRegression(C=variance, solver="saga", max_iter=2**e, tol=1e-9, random_state=0, **plain),
             "logistic",
         ),
         _theirs(
             "SGDClassifier log",
-            lambda e, n: SGDClassifier(loss="log_loss", alpha=1 / n, max_iter=2**e, tol=None, random_state=0, **plain),
+            lambda e, n: SGDClassifier(
+                loss="log_loss", alpha=1 / (n * variance), max_iter=2**e, tol=None, random_state=0, **plain
+            ),
         ),
         _theirs(
             "LinearSVC",
-            lambda e, n: LinearSVC(loss="hinge", max_iter=2**e, tol=1e-9, random_state=0, **plain),
+            lambda e, n: LinearSVC(C=variance, loss="hinge", max_iter=2**e, tol=1e-9, random_state=0, **plain),
             "hinge",
         ),
         _theirs("Perceptron", lambda e, n: Perceptron(max_iter=2**e, tol=None, random_state=0, **plain)),
-        _liblinear("-s 0 (logistic, one-vs-rest)", "-s 0"),
-        _liblinear("-s 7 (the same, dual)", "-s 7"),
-        _liblinear("-s 3 (hinge, one-vs-rest)", "-s 3", "hinge"),
-        _liblinear("-s 4 (Crammer–Singer)", "-s 4", "margin"),
+        _liblinear("-s 0 (logistic, one-vs-rest)", "-s 0", variance),
+        _liblinear("-s 7 (the same, dual)", "-s 7", variance),
+        _liblinear("-s 3 (hinge, one-vs-rest)", "-s 3", variance, "hinge"),
+        _liblinear("-s 4 (Crammer–Singer)", "-s 4", variance, "margin"),
     ]
 
 

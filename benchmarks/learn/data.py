@@ -1,6 +1,6 @@
-"""Rows to measure learners on: generated in any size, read from a file, or made from a bitext.
+"""Rows to measure learners on: generated in any size, read from a file, or the orientation samples of a bitext.
 
-A row is one moved word or phrase; its features are binary; its cluster is what NI11 trains a sub-model for.
+A row is one phrase pair; its features are binary; its cluster, the source phrase, is what NI11 trains a sub-model for.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from hyperbaton.corpus.bitext import Bitext
+from hyperbaton.corpus import Bitext
+from hyperbaton.features import FEATURES
 from hyperbaton.learn import BinaryRows
-
-# Lower ends of the classes of d = previous + 1 − first: three and five classes as in NI11 §2.1.
-CUTS = {3: [0, 1], 5: [-4, 0, 1, 5]}
+from hyperbaton.phrases import Occurrences, extract, near_samples, orientation_set
 
 
 @dataclass(frozen=True)
 class Data:
-    """Rows with labels 0…n_classes - 1 and clusters 0…n_clusters - 1."""
+    """Rows with labels 0…n_classes - 1, clusters 0…n_clusters - 1, and the sentence that each row comes from."""
 
     rows: BinaryRows
     labels: np.ndarray
     clusters: np.ndarray
+    sentences: np.ndarray
     n_classes: int
 
     def __len__(self) -> int:
@@ -36,11 +36,11 @@ class Data:
         starts = np.concatenate([[0], np.cumsum(lengths[chosen])])
         indices = self.rows.indices[np.repeat(chosen, lengths)]
         rows = BinaryRows(starts, indices, self.rows.n_features)
-        return Data(rows, self.labels[chosen], self.clusters[chosen], self.n_classes)
+        return Data(rows, self.labels[chosen], self.clusters[chosen], self.sentences[chosen], self.n_classes)
 
     def split(self, part: float = 0.1, seed: int = 0) -> tuple[Data, Data]:
-        """Rows to train on, and rows held out."""
-        held_out = np.random.default_rng(seed).random(len(self)) < part
+        """Rows to train on, and rows held out: those of whole sentences, since phrase pairs of one overlap."""
+        held_out = (np.random.default_rng(seed).random(int(self.sentences.max()) + 1) < part)[self.sentences]
         return self.select(~held_out), self.select(held_out)
 
     def matrix(self) -> sparse.csr_matrix:
@@ -58,6 +58,7 @@ class Data:
             ("indices", self.rows.indices),
             ("labels", self.labels),
             ("clusters", self.clusters),
+            ("sentences", self.sentences),
             ("shape", np.array([self.rows.n_features, self.n_classes])),
         ):
             np.save(folder / f"{name}.npy", array)
@@ -65,20 +66,21 @@ class Data:
     @classmethod
     def load(cls, folder: Path) -> Data:
         """The inverse of `save`."""
-        names = ("indptr", "indices", "labels", "clusters", "shape")
-        indptr, indices, labels, clusters, shape = (np.load(folder / f"{n}.npy", mmap_mode="r") for n in names)
-        return cls(BinaryRows(indptr, indices, int(shape[0])), labels, clusters, int(shape[1]))
+        names = ("indptr", "indices", "labels", "clusters", "sentences", "shape")
+        indptr, indices, labels, clusters, sentences, shape = (np.load(folder / f"{n}.npy", mmap_mode="r") for n in names)
+        return cls(BinaryRows(indptr, indices, int(shape[0])), labels, clusters, sentences, int(shape[1]))
 
     @classmethod
     def read(cls, file: Path) -> Data:
-        """Rows from a file of `numpy.savez`: indptr, indices, n_features, labels, and clusters if there are any."""
+        """Rows from a file of `numpy.savez`: indptr, indices, n_features, labels; clusters, sentences if known."""
         with np.load(file) as arrays:
             labels = arrays["labels"].astype(np.int32)
             clusters = arrays["clusters"] if "clusters" in arrays else np.zeros(len(labels), np.int64)
+            sentences = arrays["sentences"] if "sentences" in arrays else np.arange(len(labels))
             rows = BinaryRows(
                 arrays["indptr"].astype(np.int64), arrays["indices"].astype(np.int32), int(arrays["n_features"])
             )
-        return cls(rows, labels, clusters.astype(np.int64), int(labels.max()) + 1)
+        return cls(rows, labels, clusters.astype(np.int64), sentences, int(labels.max()) + 1)
 
 
 def _pack(keys: np.ndarray, row_of: np.ndarray, n_rows: int, min_count: int) -> BinaryRows:
@@ -113,38 +115,17 @@ def generate(n_rows: int, n_classes: int = 3, per_row: int = 14, n_words: int = 
     keys = (words + slots).ravel()
     rows = _pack(keys, np.repeat(np.arange(n_rows), per_row), n_rows, min_count=2)
     _, clusters = np.unique(words[:, 0], return_inverse=True)
-    return Data(rows, labels, clusters.astype(np.int64), n_classes)
+    return Data(rows, labels, clusters.astype(np.int64), np.arange(n_rows), n_classes)
 
 
-def from_bitext(bitext: Bitext, n_classes: int = 3, window: int = 3, min_count: int = 3) -> Data:
-    """One row for each linked target word: where does its source word lie from the one before?
-
-    Features: the source word, its neighbours by offset, the target word. The cluster is the source word.
-    """
-    source, target, links = bitext.source, bitext.target, bitext.links
-    sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
-    i, j = links.points.T.astype(np.int64)
-    word = target.offsets[sentence] + j
-    order = np.lexsort((i, word))
-    i, word, sentence = i[order], word[order], sentence[order]
-    first = np.flatnonzero(np.diff(word, prepend=-1))
-    last = np.append(first[1:], len(word)) - 1
-    # The largest source position of the linked target word before, −1 at the start of a sentence.
-    previous = np.concatenate([[-1], i[last[:-1]]])
-    previous[np.flatnonzero(np.diff(sentence[first], prepend=-1))] = -1
-    at, where, sentence = i[first], word[first], sentence[first]
-    labels = np.searchsorted(CUTS[n_classes], previous + 1 - at, side="right").astype(np.int32)
-
-    n_source = len(source.vocabulary) + 2
-    tokens, starts, lengths = source.tokens, source.offsets[sentence], source.lengths[sentence]
-    keys = []
-    for offset in range(-window, window + 1):
-        position = at + offset
-        inside = (position >= 0) & (position < lengths)
-        neighbour = np.where(inside, tokens[np.clip(starts + position, 0, len(tokens) - 1)].astype(np.int64), -1)
-        neighbour = np.where(position < 0, n_source - 1, np.where(inside, neighbour, n_source - 2))
-        keys.append(neighbour + (offset + window) * n_source)
-    keys.append(target.tokens[where].astype(np.int64) + (2 * window + 1) * n_source)
-    rows = _pack(np.stack(keys, axis=1).ravel(), np.repeat(np.arange(len(at)), len(keys)), len(at), min_count)
-    _, clusters = np.unique(tokens[starts + at], return_inverse=True)
-    return Data(rows, labels, clusters.astype(np.int64), n_classes)
+def from_bitext(
+    bitext: Bitext, features: str = "aligned_words", orientations: str = "three", min_count: int = 10, max_length: int = 7
+) -> Data:
+    """The phrase pairs of a bitext with their orientations, as a model for all of them would see them (AL14 §4)."""
+    samples = near_samples(extract(bitext, max_length), 15)
+    occurrences, kind = Occurrences.of_samples(bitext, samples), orientation_set(orientations)
+    labels = kind.classify(samples, "before")
+    found = FEATURES[features](min_count=min_count).fit(occurrences, labels, len(kind.names))
+    _, clusters = np.unique(occurrences.source_keys(), return_inverse=True)
+    rows = BinaryRows(found.indptr, found.indices, found.n_features)
+    return Data(rows, labels.astype(np.int32), clusters, samples.sentence.astype(np.int64), len(kind.names))

@@ -34,22 +34,22 @@ def peak_mib() -> float:
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
-def objective(name: str, weights: np.ndarray, train: Data) -> float:
-    """½‖W‖² + Σ loss, with σ² = C = 1."""
+def objective(name: str, weights: np.ndarray, train: Data, variance: float) -> float:
+    """‖W‖²/(2σ²) + Σ loss, with σ² = C."""
     rows = core_rows([train.rows], constant=True, unit_length=False)
     delta = delta_matrix("uniform", train.n_classes)
     weights = np.ascontiguousarray(weights)
     loss, _ = _core.linear_loss(name, rows, train.labels, weights, matrix=delta, log_prior=None, n_threads=1)
-    return float((weights**2).sum() / 2 + loss)
+    return float((weights**2).sum() / (2 * variance) + loss)
 
 
-def main(folder: str, name: str, threads: str, max_seconds: str) -> None:
-    """Fit with growing effort until a fit takes too long or stops changing."""
-    contender = next(c for c in contenders() if c.name == name)
+def main(folder: str, name: str, threads: str, max_seconds: str, variance: str) -> None:
+    """Fit with growing effort until the next fit would not end in time, or nothing changes."""
+    contender = next(c for c in contenders(float(variance)) if c.name == name)
     train, held_out = Data.load(Path(folder) / "train"), Data.load(Path(folder) / "held_out")
     prepared = contender.prepare(train)
     forget_peak()
-    before, last = peak_mib(), None
+    before, last, start = peak_mib(), None, time.perf_counter()
     for effort in range(12):
         wall, cpu = time.perf_counter(), time.process_time()
         weights = contender.fit(prepared, effort, int(threads))
@@ -66,10 +66,11 @@ def main(folder: str, name: str, threads: str, max_seconds: str) -> None:
             "wall_seconds": wall,
             "error": held_out_error(weights, held_out),
             "added_mib": peak_mib() - before,
-            "objective": objective(contender.objective, weights, train) if contender.objective else None,
+            "objective": objective(contender.objective, weights, train, float(variance)) if contender.objective else None,
         }
         print(json.dumps(result), flush=True)
-        if seconds > float(max_seconds) or (effort > 3 and np.array_equal(last, weights)):
+        spent = time.perf_counter() - start
+        if spent + 2 * wall > float(max_seconds) or (effort > 3 and np.array_equal(last, weights)):
             break
         last = weights
 

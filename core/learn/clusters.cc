@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/hash.hh"
 
@@ -38,11 +39,27 @@ class LocalProblem {
  public:
   explicit LocalProblem(const Problem& problem) : problem_(problem), local_(problem.rows.n_features(), -1) {}
 
-  Fit train(const Trainer& trainer, std::span<const std::uint32_t> members, std::size_t cluster) {
-    copy(members);
-    Rows rows(ids_.size(), problem_.rows.options());
-    rows.add_trusted({starts_, indices_, values_.empty() ? nullptr : values_.data()});
-    const Problem local{rows, labels_, problem_.n_classes, prior_, combine(problem_.seed, cluster), 1, {}};
+  Fit train(const Trainer& trainer, std::span<const std::uint32_t> members, std::span<const std::uint32_t> judges,
+            std::size_t cluster) {
+    number_features(members);
+    training_.copy(problem_.rows, problem_.labels, members, local_);
+    copy_prior(members);
+    const Rows rows = training_.rows(ids_.size(), problem_.rows.options());
+    std::optional<Rows> judging_rows;
+    std::optional<Validation> validation;
+    if (!judges.empty()) {
+      judging_.copy(problem_.validation->rows, problem_.validation->labels, judges, local_);
+      judging_rows.emplace(judging_.rows(ids_.size(), problem_.rows.options()));
+      validation.emplace(*judging_rows, judging_.labels);
+    }
+    const Problem local{rows,
+                        training_.labels,
+                        problem_.n_classes,
+                        prior_,
+                        combine(problem_.seed, cluster),
+                        1,
+                        {},
+                        validation ? &*validation : nullptr};
     Fit fit = hyperbaton::train(trainer, local);
     for (const FeatureId id : ids_) local_[static_cast<std::size_t>(id)] = -1;
     if (problem_.rows.options().constant) ids_.push_back(static_cast<FeatureId>(problem_.rows.n_features()));
@@ -51,14 +68,42 @@ class LocalProblem {
   const std::vector<FeatureId>& ids() const { return ids_; }
 
  private:
-  void copy(std::span<const std::uint32_t> members) {
-    const std::size_t n_classes = problem_.n_classes;
-    ids_.clear(), starts_.assign(1, 0), indices_.clear(), values_.clear(), labels_.clear(), prior_.clear();
-    bool has_values = false;
+  // Some rows with their features renumbered; features without a number are dropped.
+  struct Copy {
+    std::vector<std::int64_t> starts;
+    std::vector<FeatureId> indices;
+    std::vector<double> values;
+    std::vector<Label> labels;
+
+    void copy(const Rows& from, std::span<const Label> all_labels, std::span<const std::uint32_t> members,
+              const std::vector<FeatureId>& number) {
+      starts.assign(1, 0), indices.clear(), values.clear(), labels.clear();
+      bool has_values = false;
+      for (const std::uint32_t i : members) has_values |= from[i].values != nullptr;
+      for (const std::uint32_t i : members) {
+        const Row row = from[i];
+        for (std::size_t j = 0; j < row.features.size(); ++j) {
+          const FeatureId local = number[static_cast<std::size_t>(row.features[j])];
+          if (local < 0) continue;
+          indices.push_back(local);
+          if (has_values) values.push_back(row.values == nullptr ? 1.0 : row.values[j]);
+        }
+        starts.push_back(static_cast<std::int64_t>(indices.size()));
+        labels.push_back(all_labels[i]);
+      }
+    }
+    Rows rows(std::size_t n_features, const RowOptions& options) const {
+      Rows made(n_features, options);
+      made.add_trusted({starts, indices, values.empty() ? nullptr : values.data()});
+      return made;
+    }
+  };
+
+  // The features of the cluster's rows, numbered in increasing order.
+  void number_features(std::span<const std::uint32_t> members) {
+    ids_.clear();
     for (const std::uint32_t i : members) {
-      const Row row = problem_.rows[i];
-      has_values |= row.values != nullptr;
-      for (const FeatureId id : row.features) {
+      for (const FeatureId id : problem_.rows[i].features) {
         if (local_[static_cast<std::size_t>(id)] < 0) {
           local_[static_cast<std::size_t>(id)] = 0;
           ids_.push_back(id);
@@ -67,27 +112,22 @@ class LocalProblem {
     }
     std::sort(ids_.begin(), ids_.end());
     for (std::size_t j = 0; j < ids_.size(); ++j) local_[static_cast<std::size_t>(ids_[j])] = static_cast<FeatureId>(j);
+  }
+
+  void copy_prior(std::span<const std::uint32_t> members) {
+    prior_.clear();
+    if (problem_.log_prior.empty()) return;
     for (const std::uint32_t i : members) {
-      const Row row = problem_.rows[i];
-      for (std::size_t j = 0; j < row.features.size(); ++j) {
-        indices_.push_back(local_[static_cast<std::size_t>(row.features[j])]);
-        if (has_values) values_.push_back(row.values == nullptr ? 1.0 : row.values[j]);
-      }
-      starts_.push_back(static_cast<std::int64_t>(indices_.size()));
-      labels_.push_back(problem_.labels[i]);
-      if (!problem_.log_prior.empty()) {
-        const auto prior = problem_.log_prior.subspan(i * n_classes, n_classes);
-        prior_.insert(prior_.end(), prior.begin(), prior.end());
-      }
+      const auto prior = problem_.log_prior.subspan(i * problem_.n_classes, problem_.n_classes);
+      prior_.insert(prior_.end(), prior.begin(), prior.end());
     }
   }
 
   const Problem& problem_;
   std::vector<FeatureId> local_;  // by global feature; -1: not in this cluster
-  std::vector<FeatureId> ids_, indices_;
-  std::vector<std::int64_t> starts_;
-  std::vector<double> values_, prior_;
-  std::vector<Label> labels_;
+  std::vector<FeatureId> ids_;
+  Copy training_, judging_;
+  std::vector<double> prior_;
 };
 
 // What one chunk of consecutive clusters gave.
@@ -113,8 +153,8 @@ void append(std::vector<T>& all, std::vector<T>&& part) {
 }  // namespace
 
 ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std::span<const std::int64_t> clusters,
-                            std::size_t n_clusters) {
-  const Groups groups(clusters, n_clusters);
+                            std::size_t n_clusters, std::span<const std::int64_t> validation_clusters) {
+  const Groups groups(clusters, n_clusters), judges(validation_clusters, n_clusters);
   const std::vector<std::size_t> chunks = cut_chunks(groups, n_clusters);
   ClusterWeights all;
   all.offsets.assign(n_clusters + 1, 0);
@@ -135,7 +175,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
     if (!local) local = std::make_unique<LocalProblem>(problem);
     for (std::size_t c = chunks[p]; c < chunks[p + 1]; ++c) {
       if (groups[c].empty()) continue;
-      Fit fit = local->train(trainer, groups[c], c);
+      Fit fit = local->train(trainer, groups[c], judges[c], c);
       all.offsets[c + 1] = static_cast<std::int64_t>(local->ids().size());
       const auto& objective = fit.history.at("objective");
       if (!objective.empty()) all.objective[c] = objective.back();

@@ -19,9 +19,10 @@ struct ClusterView {
   std::span<const double> weights;
 };
 
-// Rows whose cluster is negative are left out. Each cluster has its own seed.
+// Rows whose cluster is negative are left out. Each cluster has its own seed. With rows for validation, those of a cluster
+// are its own, seen through its features; `validation_clusters` has one number for each of them.
 ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std::span<const std::int64_t> clusters,
-                            std::size_t n_clusters);
+                            std::size_t n_clusters, std::span<const std::int64_t> validation_clusters);
 
 // Scores of rows by their clusters' weights, (rows, classes); zero for a negative cluster.
 std::vector<double> score_clusters(const Rows& rows, std::span<const std::int64_t> clusters, const ClusterView& model,

@@ -1,44 +1,51 @@
 #include "learn/dual_eg.hh"
 
+#include <array>
+#include <atomic>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "learn/losses.hh"
 #include "learn/passes.hh"
-#include "learn/random.hh"
+#include "learn/visits.hh"
 
 namespace hyperbaton {
 
 namespace {
 
-constexpr double kFirstStep = 0.5;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kFixedStep = 0.5;
 // A class of vanishing probability changes D by less than its rounding error; such a step must not count as a rise, or
 // the row would stay active for ever.
 constexpr double kRounding = 1e-14;
 
+// K classes, or any number if K is 0: the compiler keeps the values of a few classes in registers.
+template <std::size_t K>
 class DualEg {
  public:
   DualEg(const DualEgOptions& options, const Problem& problem)
       : options_(options),
         problem_(problem),
-        n_(problem.n_classes),
-        log_alpha_(problem.rows.size() * n_),
-        weights_(problem.rows.width() * n_, 0.0),
-        active_(all_rows(problem.rows)) {
-    scores_.resize(n_), gradient_.resize(n_), alpha_.resize(n_), next_.resize(n_), log_next_.resize(n_);
-    change_.resize(n_);
+        n_classes_(problem.n_classes),
+        random_(problem.seed),
+        visits_(problem, all_rows(problem.rows), random_),
+        log_alpha_(problem.rows.size() * n()),
+        weights_(problem.rows.width() * n(), 0.0),
+        tolerance_(options.epsilon) {
+    if constexpr (K == 0)
+      for (auto* values : {&scores_, &gradient_, &alpha_, &next_, &log_next_, &change_}) values->resize(n());
   }
 
   Fit run() {
-    start();
-    Random random(problem_.seed);
+    options_.initial > 0 ? start() : start_empty();
     Fit fit;
     auto& history = fit.history;
     double n_rechecks = 0;
-    for (std::size_t pass = 0; pass < options_.max_passes && !active_.empty(); ++pass) {
-      history["active"].push_back(static_cast<double>(active_.size()));
-      shuffle_rows(problem_.rows, random, active_);
+    for (std::size_t pass = 0; pass < options_.max_passes && visits_.n_active() > 0; ++pass) {
+      history["active"].push_back(static_cast<double>(visits_.n_active()));
       double gap = walk(pass);
-      if (active_.empty() && options_.recheck) {
+      if (visits_.n_active() == 0 && options_.recheck) {
         gap = recheck();
         ++n_rechecks;
       }
@@ -46,6 +53,8 @@ class DualEg {
       history["gap"].push_back(gap);
       history["rechecks"].push_back(n_rechecks);
     }
+    history["left"] = {static_cast<double>(visits_.n_active())};
+    visits_.put_back(log_alpha_, n());
     for (double& value : log_alpha_) value = std::exp(value);
     history["alpha"] = std::move(log_alpha_);
     fit.weights = std::move(weights_);
@@ -53,133 +62,177 @@ class DualEg {
   }
 
  private:
-  std::span<double> log_alpha(std::size_t i) { return std::span(log_alpha_).subspan(i * n_, n_); }
+  using ByClass = std::conditional_t<K == 0, std::vector<double>, std::array<double, K>>;
+
+  std::size_t n() const { return K == 0 ? n_classes_ : K; }
+  double* log_alpha(std::size_t place) { return log_alpha_.data() + place * n(); }
+  static bool is_fresh(const double* log_a, std::size_t label) { return log_a[label == 0 ? 1 : 0] == -kInfinity; }
+
+  // All mass on the true class, w = 0, D = 0: the limit of eq. 15. A row gets other mass at its first visit.
+  void start_empty() {
+    for (std::size_t p = 0; p < visits_.size(); ++p) {
+      std::fill_n(log_alpha(p), n(), -kInfinity);
+      log_alpha(p)[visits_.label(p)] = 0;
+    }
+  }
 
   // α by eq. 15, w by eq. 10, D by eq. 9.
   void start() {
-    const double wrong = options_.initial / static_cast<double>(n_ - 1), right = 1 - options_.initial;
-    for (std::size_t i = 0; i < problem_.rows.size(); ++i) {
-      const auto log_a = log_alpha(i);
-      const std::size_t y = problem_.label(i);
-      for (std::size_t k = 0; k < n_; ++k) {
-        log_a[k] = std::log(k == y ? right : wrong);
+    const double wrong = options_.initial / static_cast<double>(n() - 1), right = 1 - options_.initial;
+    for (std::size_t p = 0; p < visits_.size(); ++p) {
+      const std::size_t y = visits_.label(p);
+      for (std::size_t k = 0; k < n(); ++k) {
+        log_alpha(p)[k] = std::log(k == y ? right : wrong);
         change_[k] = options_.variance * (k == y ? 1 - right : -wrong);
       }
-      add_row(problem_.rows[i], change_, weights_.data());
+      add_row(visits_.row(p), change_, weights_.data());
     }
     const double entropy = right * std::log(right) + options_.initial * std::log(wrong);
     dual_ = dot(weights_, weights_, problem_.n_threads) / (2 * options_.variance) +
-            static_cast<double>(problem_.rows.size()) * entropy;
+            static_cast<double>(visits_.size()) * entropy;
   }
 
-  // One pass over the active set, which shrinks; returns a bound of the gap of the rows as they were met.
+  // One pass over the active rows; returns a bound of the gap of the rows as they were met.
   double walk(std::size_t pass) {
     double gap = 0;
-    std::size_t n_kept = 0;
-    for (std::size_t t = 0; t < active_.size(); ++t) {
-      if (t % kReportRows == 0) problem_.report(pass, options_.max_passes);
-      prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(active_), t, log_alpha_.data(), n_);
-      const std::uint32_t i = active_[t];
-      const Row row = problem_.rows[i];
+    const auto report = [&] { problem_.report(pass, options_.max_passes); };
+    visits_.walk(report, log_alpha_.data(), n(), [&](std::size_t place, const Row& row, std::size_t label) {
       score_row(row, weights_.data(), scores_);
       // Relative to the true class, as in eq. 12: large common parts would drown small differences of D.
-      const double own = scores_[problem_.label(i)];
+      const double own = scores_[label];
       for (double& score : scores_) score -= own;
-      const auto log_a = log_alpha(i);
-      const double violated = violation(log_a);
-      // KL(α ‖ p) ≤ v²/8 when log α − log p spreads over v.
-      const double share = violated * violated / 8;
-      if (violated <= options_.epsilon) {
-        removed_gap_ += share;
-        continue;
+      double* log_a = log_alpha(place);
+      const double curvature = options_.variance * squared_norm(row);
+      if (is_fresh(log_a, label)) {
+        gap += enter(log_a, label, curvature);
+      } else {
+        const double violated = violation(log_a);
+        // KL(α ‖ p) ≤ v²/8 when log α − log p spreads over v.
+        const double share = violated * violated / 8;
+        if (violated <= tolerance_) {
+          removed_gap_ += share;
+          return false;
+        }
+        gap += share;
+        for (std::size_t k = 0; k < n(); ++k) alpha_[k] = std::exp(log_a[k]);
+        std::fill(change_.begin(), change_.end(), 0.0);
+        if (!try_step(log_a, curvature)) return true;
       }
-      gap += share;
-      active_[n_kept++] = i;
-      for (std::size_t k = 0; k < n_; ++k) alpha_[k] = std::exp(log_a[k]);
-      update(row, log_a);
-    }
-    active_.resize(n_kept);
+      for (std::size_t step = 1; step < options_.n_steps; ++step)
+        if (violation(log_a) <= tolerance_ || !try_step(log_a, curvature)) break;
+      add_row(row, change_, weights_.data());
+      return true;
+    });
     return gap + removed_gap_;
   }
 
-  // ∇ of eq. 12 less what is the same for all classes; returns max − min.
-  double violation(std::span<const double> log_a) {
-    for (std::size_t k = 0; k < n_; ++k) gradient_[k] = log_a[k] - scores_[k];
-    const auto [low, high] = std::minmax_element(gradient_.begin(), gradient_.end());
-    return *high - *low;
-  }
-
-  void update(const Row& row, std::span<double> log_a) {
-    const double curvature = options_.variance * squared_norm(row);
-    std::fill(change_.begin(), change_.end(), 0.0);
-    bool moved = false;
-    for (std::size_t step = 0; step < options_.n_steps; ++step) {
-      if (step > 0 && violation(log_a) <= options_.epsilon) break;
-      if (!try_step(log_a, curvature)) break;
-      moved = true;
-      for (std::size_t k = 0; k < n_; ++k) {
-        // The row's own scores after eq. 14, without touching the features.
-        const double difference = next_[k] - alpha_[k];
-        scores_[k] -= curvature * difference;
-        change_[k] -= options_.variance * difference;
-        alpha_[k] = next_[k];
-        log_a[k] = log_next_[k];
-      }
+  // Give a row its first α: p(k | x)/(1 + c) for the wrong classes, c the curvature, and a step from there. That start
+  // never raises D: with β = 1/(1 + c) and q = 1 − p_y, the difference of eq. 13 is at most βq (log β + log p_y − 1 + q).
+  // Returns the row's share of the gap, −log p_y.
+  double enter(double* log_a, std::size_t label, double curvature) {
+    alpha_ = scores_;
+    const double share = softmax(alpha_), log_beta = -std::log1p(curvature), beta = 1 / (1 + curvature);
+    const double right = 1 - beta * (1 - alpha_[label]);
+    double difference = 0;
+    for (std::size_t k = 0; k < n(); ++k) {
+      log_a[k] = k == label ? std::log(right) : scores_[k] - share + log_beta;
+      alpha_[k] = k == label ? right : beta * alpha_[k];
+      const double change = alpha_[k] - (k == label ? 1.0 : 0.0);
+      difference += alpha_[k] * log_a[k] - change * scores_[k] + curvature / 2 * change * change;
+      scores_[k] -= curvature * change;
+      change_[k] = -options_.variance * change;
     }
-    if (moved) add_row(row, change_, weights_.data());
+    dual_ += difference;
+    violation(log_a);
+    try_step(log_a, curvature);
+    return share;
   }
 
-  // Lines 10 to 18 of Algorithm 1.
-  bool try_step(std::span<const double> log_a, double curvature) {
-    double eta = kFirstStep;
+  // ∇ of eq. 12 less what is the same for all classes; returns max − min.
+  double violation(const double* log_a) {
+    double low = kInfinity, high = -kInfinity;
+    for (std::size_t k = 0; k < n(); ++k) {
+      gradient_[k] = log_a[k] - scores_[k];
+      low = std::min(low, gradient_[k]), high = std::max(high, gradient_[k]);
+    }
+    return high - low;
+  }
+
+  // Newton's step for log α: D's second derivative by log α_k, along the row's own weights, is α_k (1 + c α_k), so class k
+  // steps by η_k = 1/(1 + c α_k), and the gradient's level is chosen to keep Σα = 1 to first order.
+  void scale_gradient(double curvature) {
+    double weight = 0, level = 0;
+    for (std::size_t k = 0; k < n(); ++k) {
+      next_[k] = 1 / (1 + curvature * alpha_[k]);
+      weight += alpha_[k] * next_[k];
+      level += alpha_[k] * next_[k] * gradient_[k];
+    }
+    level /= weight;
+    for (std::size_t k = 0; k < n(); ++k) gradient_[k] = next_[k] * (gradient_[k] - level);
+  }
+
+  // Lines 10 to 18 of Algorithm 1; on success the row's scores follow eq. 14 without touching its features.
+  bool try_step(double* log_a, double curvature) {
+    if (options_.newton) scale_gradient(curvature);
+    double eta = options_.newton ? 1.0 : kFixedStep;
     for (std::size_t trial = 0; trial < options_.max_trials; ++trial, eta *= 0.5) {
-      for (std::size_t k = 0; k < n_; ++k) next_[k] = log_next_[k] = log_a[k] - eta * gradient_[k];
+      for (std::size_t k = 0; k < n(); ++k) next_[k] = log_next_[k] = log_a[k] - eta * gradient_[k];
       const double log_total = softmax(next_);
       // D(α′) − D(α) by eq. 13.
       double difference = 0;
-      for (std::size_t k = 0; k < n_; ++k) {
+      for (std::size_t k = 0; k < n(); ++k) {
         log_next_[k] -= log_total;
         const double change = next_[k] - alpha_[k];
         difference +=
             next_[k] * log_next_[k] - alpha_[k] * log_a[k] - change * scores_[k] + curvature / 2 * change * change;
       }
-      if (difference <= kRounding) {
-        dual_ += difference;
-        return true;
+      if (difference > kRounding) continue;
+      dual_ += difference;
+      for (std::size_t k = 0; k < n(); ++k) {
+        const double change = next_[k] - alpha_[k];
+        scores_[k] -= curvature * change;
+        change_[k] -= options_.variance * change;
+        alpha_[k] = next_[k];
+        log_a[k] = log_next_[k];
       }
+      return true;
     }
     return false;
   }
 
-  // Look at every row; those that violate become active. Returns the exact gap.
+  // Look at every row; if any violates, all become active again. To go on with the violating rows alone would not do:
+  // solved against the rest, they push the rest above ε, and so on for ever. Returns the exact gap.
   double recheck() {
-    std::vector<char> violates(problem_.rows.size(), 0);
-    const double gap = sum_over_rows(problem_.rows.size(), problem_.n_threads, [&](std::size_t i) {
-      thread_local std::vector<double> scores;
-      scores.resize(n_);
-      score_row(problem_.rows[i], weights_.data(), scores);
-      const auto log_a = std::span<const double>(log_alpha_).subspan(i * n_, n_);
-      double sum = log_sum_exp(scores), low = log_a[0] - scores[0], high = low;
-      for (std::size_t k = 0; k < n_; ++k) {
+    std::atomic<bool> violated = false;
+    const double gap = sum_over_rows(visits_.size(), problem_.n_threads, [&](std::size_t place) {
+      ByClass scores = scores_;
+      score_row(visits_.row(place), weights_.data(), scores);
+      const double* log_a = log_alpha_.data() + place * n();
+      double sum = log_sum_exp(scores), low = kInfinity, high = -kInfinity;
+      for (std::size_t k = 0; k < n(); ++k) {
         const double gradient = log_a[k] - scores[k];
         sum += std::exp(log_a[k]) * gradient;
         low = std::min(low, gradient), high = std::max(high, gradient);
       }
-      violates[i] = high - low > options_.epsilon;
+      if (high - low > options_.epsilon) violated = true;
       return std::max(sum, 0.0);
     });
-    for (std::size_t i = 0; i < violates.size(); ++i)
-      if (violates[i]) active_.push_back(static_cast<std::uint32_t>(i));
+    if (violated) {
+      visits_.activate_all();
+      tolerance_ /= 2;
+    }
     removed_gap_ = gap;
     return gap;
   }
 
   const DualEgOptions& options_;
   const Problem& problem_;
-  std::size_t n_;
-  std::vector<double> log_alpha_, weights_;
-  std::vector<std::uint32_t> active_;
-  std::vector<double> scores_, gradient_, alpha_, next_, log_next_, change_;
+  std::size_t n_classes_;
+  Random random_;
+  Visits visits_;
+  std::vector<double> log_alpha_, weights_;  // (places, classes), (width, classes)
+  ByClass scores_{}, gradient_{}, alpha_{}, next_{}, log_next_{}, change_{};
+  double tolerance_;
   double dual_ = 0;
   double removed_gap_ = 0;  // of rows outside the active set, when last looked at
 };
@@ -187,7 +240,18 @@ class DualEg {
 }  // namespace
 
 Trainer dual_eg_trainer(const DualEgOptions& options) {
-  return [options](const Problem& problem) { return DualEg(options, problem).run(); };
+  return [options](const Problem& problem) {
+    switch (problem.n_classes) {
+      case 2:
+        return DualEg<2>(options, problem).run();
+      case 3:
+        return DualEg<3>(options, problem).run();
+      case 5:
+        return DualEg<5>(options, problem).run();
+      default:
+        return DualEg<0>(options, problem).run();
+    }
+  };
 }
 
 }  // namespace hyperbaton

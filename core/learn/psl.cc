@@ -21,8 +21,9 @@ class Psl {
         scores_(problem.n_classes),
         weights_(problem.rows.width() * problem.n_classes, 0.0) {
     if (options.average) lag_.assign(weights_.size(), 0.0);
+    const bool holds_out = options.validation > 0 && problem.validation == nullptr;
     for (std::size_t i = 0; i < problem.rows.size(); ++i) {
-      auto& side = options.validation > 0 && is_held_out(problem.seed, i, options.validation) ? held_out_ : training_;
+      auto& side = holds_out && is_held_out(problem.seed, i, options.validation) ? held_out_ : training_;
       side.push_back(static_cast<std::uint32_t>(i));
     }
     if (training_.empty()) training_.swap(held_out_);
@@ -32,15 +33,16 @@ class Psl {
     Random random(problem_.seed);
     Fit fit;
     auto &objective = fit.history["objective"], &errors = fit.history["validation"];
-    std::size_t fewest = held_out_.size() + 1, best_pass = 0;
+    const std::size_t n_judges = problem_.validation == nullptr ? held_out_.size() : problem_.validation->rows.size();
+    std::size_t fewest = n_judges + 1, best_pass = 0;
     for (std::size_t pass = 0; pass < options_.max_passes; ++pass) {
       shuffle_rows(problem_.rows, random, training_);
       const double loss = walk(pass) / static_cast<double>(training_.size());
       objective.push_back(loss);
-      if (!held_out_.empty()) {
+      if (n_judges > 0) {
         std::vector<double> now = result();
         const std::size_t wrong = count_errors(now);
-        errors.push_back(static_cast<double>(wrong) / static_cast<double>(held_out_.size()));
+        errors.push_back(static_cast<double>(wrong) / static_cast<double>(n_judges));
         if (wrong < fewest) {
           fewest = wrong;
           best_pass = pass;
@@ -51,7 +53,7 @@ class Psl {
       if (loss == 0) break;
       if (pass > 0 && std::abs(objective[pass - 1] - loss) < options_.tolerance * objective[pass - 1]) break;
     }
-    if (held_out_.empty()) fit.weights = result();
+    if (n_judges == 0) fit.weights = result();
     return fit;
   }
 
@@ -96,13 +98,19 @@ class Psl {
     return w;
   }
 
+  bool is_wrong(const std::vector<double>& weights, const Row& row, std::size_t label) {
+    score_row(row, weights.data(), scores_);
+    return static_cast<std::size_t>(std::max_element(scores_.begin(), scores_.end()) - scores_.begin()) != label;
+  }
+
   std::size_t count_errors(const std::vector<double>& weights) {
     std::size_t wrong = 0;
-    for (const std::size_t i : held_out_) {
-      score_row(problem_.rows[i], weights.data(), scores_);
-      const auto best = std::max_element(scores_.begin(), scores_.end()) - scores_.begin();
-      wrong += static_cast<std::size_t>(best) != problem_.label(i);
+    if (problem_.validation != nullptr) {
+      const auto& [rows, labels] = *problem_.validation;
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        wrong += is_wrong(weights, rows[i], static_cast<std::size_t>(labels[i]));
     }
+    for (const std::size_t i : held_out_) wrong += is_wrong(weights, problem_.rows[i], problem_.label(i));
     return wrong;
   }
 

@@ -117,6 +117,8 @@ class Rows {
 };
 
 inline double squared_norm(const Row& row) {
+  if (row.values == nullptr)
+    return row.scale * row.scale * static_cast<double>(row.features.size()) + (row.constant != kNoConstant ? 1 : 0);
   double sum = 0;
   row.visit([&](FeatureId, double value) { sum += value * value; });
   return sum;

@@ -4,7 +4,7 @@
 
 #include "learn/losses.hh"
 #include "learn/passes.hh"
-#include "learn/random.hh"
+#include "learn/visits.hh"
 
 namespace hyperbaton {
 
@@ -15,34 +15,31 @@ constexpr std::size_t kSample = 1000;
 // w = scale · v, so that shrinking all weights costs one multiplication.
 class Sgd {
  public:
-  Sgd(const Problem& problem, double lambda, double step)
-      : problem_(problem),
-        lambda_(lambda),
+  Sgd(const Problem& problem, double lambda, double step, bool decreasing)
+      : lambda_(lambda),
         step_(step),
+        decay_(decreasing ? lambda * step : 0),
         weights_(problem.rows.width() * problem.n_classes, 0.0),
         scores_(problem.n_classes) {}
 
-  // Visit the rows in this order; returns the sum of the losses met.
+  // One pass; returns the sum of the losses met.
   template <class Report>
-  double walk(std::span<const std::uint32_t> order, const Report& report) {
+  double walk(Visits& visits, const Report& report) {
     double total = 0;
-    for (std::size_t t = 0; t < order.size(); ++t) {
-      if (t % kReportRows == 0) report();
-      prefetch_visits(problem_.rows, problem_.labels, order, t, nullptr, 0);
-      const Row row = problem_.rows[order[t]];
+    visits.walk(report, nullptr, 0, [&](std::size_t, const Row& row, std::size_t y) {
       score_row(row, weights_.data(), scores_);
       for (double& score : scores_) score *= scale_;
-      const std::size_t y = problem_.label(order[t]);
       const double own = scores_[y];
       total += softmax(scores_) - own;
       scores_[y] -= 1;
-      const double eta = step_ / (1 + lambda_ * step_ * static_cast<double>(n_visits_++));
+      const double eta = step_ / (1 + decay_ * static_cast<double>(n_visits_++));
       // η λ < 1 after the first visit of any sensible schedule; a first step that is larger forgets all.
       scale_ *= std::max(1 - eta * lambda_, 1e-3);
       for (double& score : scores_) score *= -eta / scale_;
       add_row(row, scores_, weights_.data());
       if (scale_ < 1e-6) fold();
-    }
+      return true;
+    });
     fold();
     return total;
   }
@@ -56,18 +53,20 @@ class Sgd {
     scale_ = 1;
   }
 
-  const Problem& problem_;
-  double lambda_, step_;
+  double lambda_, step_, decay_;
   std::vector<double> weights_, scores_;
   double scale_ = 1;
   std::size_t n_visits_ = 0;
 };
 
 // The first step size whose neighbours do worse after one pass over a sample.
-double find_step(const Problem& problem, double lambda, std::span<const std::uint32_t> sample) {
+double find_step(const Problem& problem, double lambda, std::vector<std::uint32_t> sample) {
+  std::sort(sample.begin(), sample.end());
   const auto cost = [&](double step) {
-    Sgd sgd(problem, lambda, step);
-    sgd.walk(sample, [] {});
+    Sgd sgd(problem, lambda, step, true);
+    Random random(problem.seed);
+    Visits visits(problem, sample, random);
+    sgd.walk(visits, [] {});
     std::vector<double> scores(problem.n_classes);
     double total = 0;
     for (const std::uint32_t i : sample) {
@@ -94,15 +93,13 @@ Trainer sgd_trainer(const SgdOptions& options) {
   return [options](const Problem& problem) {
     const double lambda = 1 / (options.variance * static_cast<double>(problem.rows.size()));
     Random random(problem.seed);
-    auto order = all_rows(problem.rows);
-    shuffle_rows(problem.rows, random, order);
-    const auto sample = std::span(order).first(std::min(order.size(), kSample));
-    Sgd sgd(problem, lambda, options.step > 0 ? options.step : find_step(problem, lambda, sample));
+    Visits visits(problem, all_rows(problem.rows), random);
+    const double step = options.step > 0 ? options.step : find_step(problem, lambda, visits.sample(kSample));
+    Sgd sgd(problem, lambda, step, options.decreasing);
     Fit fit;
     auto& objective = fit.history["objective"];
     for (std::size_t pass = 0; pass < options.max_passes; ++pass) {
-      if (pass > 0) shuffle_rows(problem.rows, random, order);
-      const double loss = sgd.walk(order, [&] { problem.report(pass, options.max_passes); });
+      const double loss = sgd.walk(visits, [&] { problem.report(pass, options.max_passes); });
       objective.push_back(loss + dot(sgd.weights(), sgd.weights(), problem.n_threads) / (2 * options.variance));
       if (pass > 0 && std::abs(objective[pass - 1] - objective[pass]) < options.tolerance * objective[pass]) break;
     }

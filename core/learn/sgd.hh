@@ -11,6 +11,7 @@ namespace hyperbaton {
 struct SgdOptions {
   double variance;  // σ²
   double step;      // η₀; 0: found on a sample
+  bool decreasing;  // else η₀ throughout, which gets near the optimum and no nearer
   std::size_t max_passes;
   double tolerance;  // stop when the objective of a pass changes by less than this part
 };

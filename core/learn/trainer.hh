@@ -18,6 +18,12 @@ namespace hyperbaton {
 
 using Label = std::int32_t;
 
+// Rows to judge by while learning, over the same features and classes.
+struct Validation {
+  const Rows& rows;
+  std::span<const Label> labels;
+};
+
 struct Problem {
   const Rows& rows;
   std::span<const Label> labels;  // one for each row, in 0 … n_classes - 1
@@ -25,7 +31,8 @@ struct Problem {
   std::span<const double> log_prior;  // (rows, classes), added to the scores; empty: none
   std::uint64_t seed;
   unsigned n_threads;
-  Progress progress;  // told (passes done, passes at most)
+  Progress progress;             // told (passes done, passes at most)
+  const Validation* validation;  // null: none given
 
   std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels[row]); }
   // Tell how far we are; throws Cancelled when asked to stop.

@@ -29,6 +29,21 @@ class Random:
             items[i - 1], items[j] = items[j], items[i - 1]
 
 
+class Visits:
+    """A random order fixed once; each pass walks runs of 16 active rows of it, the runs in random order."""
+
+    def __init__(self, n, seed):
+        self.random, self.active = Random(seed), list(range(n))
+        self.random.shuffle(self.active)
+
+    def walk(self, visit):
+        runs = [self.active[at : at + 16] for at in range(0, len(self.active), 16)]
+        turns = list(range(len(runs)))
+        self.random.shuffle(turns)
+        kept = {turn: [i for i in runs[turn] if visit(i)] for turn in turns}
+        self.active = [i for turn in range(len(runs)) for i in kept[turn]]
+
+
 def psl(rows, labels, delta, step, n_passes, seed=0, average=False):
     """NI11 Table 2; returns weights (features, classes) and the mean loss of each pass."""
     random, order = Random(seed), list(range(len(rows)))
@@ -75,30 +90,29 @@ def dual_eg(rows, labels, n_classes, variance, epsilon, initial, max_trials, n_p
     n = len(rows)
     alpha = np.full((n, n_classes), initial / (n_classes - 1))
     alpha[np.arange(n), labels] = 1 - initial
-    random, active = Random(seed), list(range(n))
+    visits = Visits(n, seed)
     values, sizes = [], []
+
+    def visit(i):
+        scores = rows[i] @ dual_weights(rows, labels, alpha, variance)
+        gradient = 1 + np.log(alpha[i]) + scores[labels[i]] - scores
+        if gradient.max() - gradient.min() <= epsilon:
+            return False
+        eta, before = 0.5, dual(rows, labels, alpha, variance)
+        for _ in range(max_trials):
+            power = alpha[i] * np.exp(-eta * (gradient - gradient.min()))
+            trial = alpha.copy()
+            trial[i] = power / power.sum()
+            if dual(rows, labels, trial, variance) - before <= 1e-14:
+                alpha[i] = trial[i]
+                break
+            eta /= 2
+        return True
+
     for _ in range(n_passes):
-        if not active:
+        if not visits.active:
             break
-        sizes.append(len(active))
-        random.shuffle(active)
-        kept = []
-        for i in active:
-            weights = dual_weights(rows, labels, alpha, variance)
-            scores = rows[i] @ weights
-            gradient = 1 + np.log(alpha[i]) + scores[labels[i]] - scores
-            if gradient.max() - gradient.min() <= epsilon:
-                continue
-            kept.append(i)
-            eta, before = 0.5, dual(rows, labels, alpha, variance)
-            for _ in range(max_trials):
-                power = alpha[i] * np.exp(-eta * (gradient - gradient.min()))
-                trial = alpha.copy()
-                trial[i] = power / power.sum()
-                if dual(rows, labels, trial, variance) - before <= 1e-14:
-                    alpha = trial
-                    break
-                eta /= 2
-        active = kept
+        sizes.append(len(visits.active))
+        visits.walk(visit)
         values.append(dual(rows, labels, alpha, variance))
     return alpha, values, sizes

@@ -1,11 +1,15 @@
 """The benchmark's own parts: its data and its figures run at a small size."""
 
+import sys
+
 import numpy as np
+import pytest
 from benchmarks.learn.clusters import against_perceptron
 from benchmarks.learn.data import Data, from_bitext, generate
 from benchmarks.learn.figures import active_sets
+from benchmarks.learn.streaming import stream
 
-from hyperbaton.corpus.bitext import Bitext
+from hyperbaton.corpus import Bitext
 
 
 def test_generated_rows_can_be_learned_and_kept(tmp_path):
@@ -24,10 +28,19 @@ def test_generated_rows_can_be_learned_and_kept(tmp_path):
     assert all(share[0] == 100 for share in shares.values()) and (tmp_path / "active.svg").exists()
 
 
-def test_rows_of_a_bitext_tell_where_the_next_word_lies():
-    bitext = Bitext.of(["a b c d", "a b"], ["A C B D", "B A"], [[(0, 0), (2, 1), (1, 2), (3, 3)], [(1, 0), (0, 1)]])
-    data = from_bitext(bitext, n_classes=3, min_count=1)
-    # Jumps: a is monotone, c skips b, b goes back, d skips c; then b skips a, and a goes back.
-    assert data.labels.tolist() == [1, 0, 2, 0, 0, 2]
-    assert data.clusters.tolist() == [0, 2, 1, 3, 1, 0]
-    assert (np.diff(data.rows.indptr) == 8).all()
+def test_rows_of_a_bitext_are_its_phrase_pairs():
+    bitext = Bitext.of(["a b c", "a b"], ["A C B", "B A"], [[(0, 0), (2, 1), (1, 2)], [(1, 0), (0, 1)]])
+    data = from_bitext(bitext, "aligned_words", "three", min_count=1)
+    # a, a b c, c, c and b together, b; then b, a, and both.
+    assert len(data) == 8 and data.n_classes == 3
+    assert np.bincount(data.sentences).tolist() == [5, 3]
+    train, held_out = data.split(0.5, seed=1)
+    assert set(train.sentences) | set(held_out.sentences) == {0, 1} and not set(train.sentences) & set(held_out.sentences)
+    assert len(np.unique(data.clusters)) == 6
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit on private memory is Linux's")
+def test_learners_stream_shards_larger_than_their_memory():
+    # The system refuses them more than half of the 41 MiB of rows.
+    for result in stream(0.04, 0.02, 1, ("lbfgs", "sgd", "dual_eg"), shard_rows=10_000):
+        assert result["rows"] > 200_000 and result["private_mib"] < 20, result

@@ -92,6 +92,7 @@ def logistic_optimum(rows, labels, variance):
         ("iis", {"tolerance": 1e-12, "max_passes": 20000}, 1e-6),
         ("dual_eg", {"epsilon": 1e-5, "max_passes": 10000}, 1e-9),
         ("dual_eg", {"epsilon": 1e-5, "max_passes": 10000, "n_steps": 5}, 1e-9),
+        ("dual_eg", {"epsilon": 1e-5, "max_passes": 10000, "step": "fixed", "initial": 1e-4}, 1e-9),
         # Stochastic steps get near the optimum, not to it.
         ("sgd", {"tolerance": 0.0, "max_passes": 2000}, 1e-3),
     ],

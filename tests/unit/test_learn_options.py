@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.learn import BinaryRows, learners
+from hyperbaton.learn import BinaryRows, RowsError, learners
 from hyperbaton.learn._matrices import delta_matrix, kernel_matrix
 
 
@@ -45,6 +45,39 @@ def test_psl_keeps_the_pass_with_the_fewest_held_out_errors():
     assert len(errors) == best + 5 < 200
     again = learners["psl"](validation=0.3, max_passes=best + 1, tolerance=0.0).fit(rows, labels)
     np.testing.assert_array_equal(again.weights_, learner.weights_)
+
+
+def test_psl_stops_by_the_rows_given():
+    rng = np.random.default_rng(0)
+    rows = sparse.csr_array((rng.random((600, 300)) < 0.05).astype(float))
+    labels = rng.choice(["left", "right", "stay"], 600)
+    judges, truth = rows[400:], labels[400:]
+    rows, labels = rows[:400], labels[:400]
+    options = {"patience": 4, "tolerance": 0.0}
+    learner = learners["psl"](max_passes=200, **options).fit(rows, labels, validation=(judges, truth))
+    errors = learner.history_["validation"]
+    best = int(errors.argmin())
+    assert len(errors) == best + 5 < 200
+    assert 1 - learner.score(judges, truth) == pytest.approx(errors[best])
+    # All rows are learned from, and those given are not among them.
+    plain = learners["psl"](max_passes=best + 1, **options).fit(rows, labels)
+    np.testing.assert_array_equal(plain.weights_, learner.weights_)
+    # Each cluster is judged by its own rows; one without any learns as if none were given.
+    clusters, others = np.arange(400) % 3, np.arange(200) % 2
+    stopped = learners["psl"](max_passes=60, **options).fit_clusters(
+        rows, labels, clusters, validation=(judges, truth, others)
+    )
+    free = learners["psl"](max_passes=60, **options).fit_clusters(rows, labels, clusters)
+    errors = [np.mean(model.predict(judges, others) != truth) for model in (stopped, free)]
+    assert errors[0] < errors[1]
+    last = slice(free.offsets[2], free.offsets[3])
+    np.testing.assert_array_equal(stopped.weights[last], free.weights[last])
+    with pytest.raises(RowsError, match="label up of row 1 for validation is not among"):
+        learners["psl"]().fit(rows, labels, validation=(judges[:2], ["left", "up"]))
+    with pytest.raises(RowsError, match="validation have 7 features"):
+        learners["psl"]().fit(rows, labels, validation=(sparse.csr_array((1, 7)), ["left"]))
+    with pytest.raises(OptionError, match="does not stop by validation rows"):
+        learners["sgd"]().fit(rows, labels, validation=(judges, truth))
 
 
 def test_shrinking_does_not_change_the_answer():

@@ -44,6 +44,18 @@ def number_labels(labels: Any, n_rows: int, n_classes: int | None) -> tuple[Arra
     return np.arange(n_classes), given.astype(np.int32)
 
 
+def number_known_labels(labels: Any, n_rows: int, classes: Array) -> Array:
+    """Each row's class number, for labels that must be among the classes."""
+    given = np.asarray(labels)
+    if given.shape != (n_rows,):
+        raise RowsError(f"there must be one label for each row: {n_rows} rows, labels of shape {given.shape}")
+    numbers = np.minimum(np.searchsorted(classes, given), len(classes) - 1)
+    unknown = np.flatnonzero(classes[numbers] != given)
+    if unknown.size:
+        raise RowsError(f"label {given[unknown[0]]} of row {unknown[0]} for validation is not among those to learn from")
+    return numbers.astype(np.int32)
+
+
 def number_clusters(clusters: Any, n_rows: int, n_clusters: int | None) -> tuple[Array, int]:
     """Return each row's cluster (-1: in none), and the number of clusters."""
     given = np.asarray(clusters)

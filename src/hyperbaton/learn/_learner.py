@@ -19,11 +19,19 @@ from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn._labels import log_prior, number_clusters, number_labels
+from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
 from hyperbaton.learn._models import ClusterModel, LinearModel, NotFitted, n_threads, softmax
 from hyperbaton.learn._rows import Block, RowsError, RowsLike, as_blocks, core_rows
 
 Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Examples to judge by while learning, checked."""
+
+    rows: _core.Rows
+    labels: Array
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,8 @@ class Learner(ABC):
 
     # Whether `fit` accepts a prior distribution for each row.
     takes_prior: ClassVar[bool] = False
+    # Whether `fit` accepts examples to judge by while learning.
+    takes_validation: ClassVar[bool] = False
     # Whether sub-models for clusters can be trained.
     takes_clusters: ClassVar[bool] = True
 
@@ -65,6 +75,7 @@ class Learner(ABC):
         n_classes: int | None = None,
         progress: Progress | None = None,
         prior: Any = None,
+        validation: tuple[RowsLike, Any] | None = None,
     ) -> Self:
         """Learn from rows and their labels.
 
@@ -73,20 +84,24 @@ class Learner(ABC):
             labels: shape (n,); with `n_classes` the numbers 0…n_classes - 1, else anything that sorts.
             progress: called with passes done and passes at most; returns False to cancel.
             prior: shape (n, n_classes), a distribution over classes for each row that scores are relative to.
+            validation: other rows with their labels, to choose by when to stop.
         """
         training = self._check(rows, labels, n_classes, prior)
-        self._fit(training, progress)
+        judges = None if validation is None else self._check_validation(training, *validation)
+        self._fit(training, judges, progress)
         self.classes_ = training.classes
         self.n_features_in_ = training.blocks[0].shape[1]
         return self
 
-    def _fit(self, training: Training, progress: Progress | None) -> None:
+    def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
         weights, self.history_ = _core.fit(
             self._trainer(training),
             self._core_rows(training.blocks),
             training.labels,
             n_classes=training.n_classes,
             log_prior=training.log_prior,
+            validation_rows=judges.rows if judges else None,
+            validation_labels=judges.labels if judges else None,
             seed=self.seed,
             n_threads=n_threads(self.threads),
             progress=progress,
@@ -102,12 +117,14 @@ class Learner(ABC):
         n_clusters: int | None = None,
         progress: Progress | None = None,
         prior: Any = None,
+        validation: tuple[RowsLike, Any, Any] | None = None,
     ) -> ClusterModel:
         """Learn one sub-model for each cluster of rows, over only the features it sees, in parallel.
 
         Arguments:
             clusters: shape (n,), each row's cluster, numbered from 0; rows of cluster -1 are left out.
             progress: called with groups of clusters done and groups in all.
+            validation: other rows, their labels and their clusters; a cluster without any is trained to convergence.
         The rest is as for `fit`; the learner itself stays as it was, but for an estimated `delta_`.
         """
         if not self.takes_clusters:
@@ -115,6 +132,10 @@ class Learner(ABC):
         training = self._check(rows, labels, n_classes, prior)
         given = self._core_rows(training.blocks)
         numbers, n_known = number_clusters(clusters, len(given), n_clusters)
+        judges = None if validation is None else self._check_validation(training, *validation[:2])
+        judged = (
+            None if validation is None or judges is None else number_clusters(validation[2], len(judges.rows), n_known)[0]
+        )
         offsets, features, weights, objective = _core.fit_clusters(
             self._cluster_trainer(training, numbers),
             given,
@@ -123,6 +144,9 @@ class Learner(ABC):
             n_classes=training.n_classes,
             n_clusters=n_known,
             log_prior=training.log_prior,
+            validation_rows=judges.rows if judges else None,
+            validation_labels=judges.labels if judges else None,
+            validation_clusters=judged,
             seed=self.seed,
             n_threads=n_threads(self.threads),
             progress=progress,
@@ -215,6 +239,16 @@ class Learner(ABC):
                 raise RowsError(f"0 {what} (shape=({n_rows}, {blocks[0].shape[1]})) while a minimum of 1 is required.")
         classes, numbers = number_labels(labels, n_rows, n_classes)
         return Training(blocks, numbers, classes, log_prior(prior, n_rows, len(classes)))
+
+    def _check_validation(self, training: Training, rows: RowsLike, labels: Any) -> Validation:
+        if not self.takes_validation:
+            raise OptionError(f"{type(self).__name__} does not stop by validation rows")
+        blocks = as_blocks(rows)
+        if blocks[0].shape[1] != training.blocks[0].shape[1]:
+            found, expected = blocks[0].shape[1], training.blocks[0].shape[1]
+            raise RowsError(f"rows for validation have {found} features, those to learn from {expected}")
+        given = self._core_rows(blocks)
+        return Validation(given, number_known_labels(labels, len(given), training.classes))
 
     def _core_rows(self, blocks: list[Block]) -> _core.Rows:
         return core_rows(blocks, constant=self.intercept, unit_length=self.unit_length)

@@ -2,7 +2,12 @@
 
 minimise  D(α) = 1/(2σ²) Σ_k ‖w_k(α)‖² + Σ_ik α_ik log α_ik,   Σ_k α_ik = 1                      AL14 eq. 9
           w_k(α) = σ² Σ_i (p̃_ik − α_ik) x_i                                                      AL14 eq. 10
-by        α_ik ∝ α_ik exp(−η ∇_ik D), η = 0.5 halved until D does not rise                       AL14 eq. 11–14
+by        α_ik ∝ α_ik exp(−η_ik ∇_ik D), the step sizes η halved until D does not rise           AL14 eq. 11–14
+
+Algorithm 1 has η = 0.5 for all. Newton's step for log α is η_ik = 1/(1 + σ²‖x_i‖² α_ik), with the level of ∇ chosen so that
+Σ_k α_ik stays 1: one visit then all but solves a row's own problem. Algorithm 1 to the letter is step="fixed",
+initial=1e-4. With N rows that start makes weights as large as σ²·N/10⁴, which the first passes must take back; by
+default α starts at the true class, w at 0, and a row gets its other mass when it is first visited.
 
 At the solution −D(α) = P(w), the objective of `lbfgs` and `sgd`. The duality gap is Σ_i KL(α_i ‖ p(· | x_i)): each
 row's share tells how far it is from the condition of eq. 16, under which a row leaves the active set.
@@ -12,17 +17,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from hyperbaton import _core
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._learner import Learner, Training, Validation
 
 
 @dataclass(eq=False)
 class DualEg(Learner):
     """Multinomial logistic regression on the dual, leaving solved rows alone; fast on all rows at once.
 
-    `history_` tells the active rows, the duality gap and the re-checks by pass; `alpha_` holds the dual variables.
+    `history_` tells the active rows, the duality gap and the re-checks by pass; `alpha_` holds the dual variables;
+    `converged_` tells whether the last look at all rows (`recheck`) found none above `epsilon`.
 
     >>> DualEg(epsilon=0.01).fit([[1.0], [-1.0]], [0, 1]).predict([[3.0]]).tolist()
     [0]
@@ -30,9 +38,15 @@ class DualEg(Learner):
 
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
     epsilon: float = option(0.1, "a row is left alone when its gradients differ by at most this", minimum=0)
-    initial: float = option(1e-4, "mass of the wrong classes at the start (ε of eq. 15)", minimum=1e-12, maximum=0.999)
+    initial: float = option(
+        0.0,
+        "mass of wrong classes at the start (ε of eq. 15); 0: none before the first visit",
+        minimum=0,
+        maximum=0.999,
+    )
+    step: str = option("newton", "step size: by the curvature of each class, or 0.5 for all", choices=("newton", "fixed"))
     max_trials: int = option(10, "halvings of the step size at most", minimum=1)
-    n_steps: int = option(1, "updates for each visit of a row; 1 is Algorithm 1", minimum=1)
+    n_steps: int = option(1, "updates at each visit of a row", minimum=1)
     max_passes: int = option(100, "passes over the active rows at most", minimum=1)
     recheck: bool = option(True, "look at all rows again before stopping")
 
@@ -41,13 +55,15 @@ class DualEg(Learner):
             variance=self.variance,
             epsilon=self.epsilon,
             initial=self.initial,
+            newton=self.step == "newton",
             max_trials=self.max_trials,
             n_steps=self.n_steps,
             max_passes=self.max_passes,
             recheck=self.recheck,
         )
 
-    def _fit(self, training: Training, progress: Progress | None) -> None:
-        super()._fit(training, progress)
+    def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
+        super()._fit(training, judges, progress)
         if "alpha" in self.history_:
             self.alpha_ = self.history_.pop("alpha").reshape(-1, training.n_classes)
+        self.converged_ = not self.history_.pop("left", np.zeros(1))[0]

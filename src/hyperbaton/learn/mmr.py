@@ -19,7 +19,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._learner import Learner, Training, Validation
 from hyperbaton.learn._matrices import kernel_matrix
 from hyperbaton.learn._models import n_threads
 from hyperbaton.learn._rows import Block, core_rows, split_rows
@@ -73,8 +73,8 @@ class Mmr(Learner):
     def _kernel(self) -> _core.InputKernel:
         return _core.InputKernel(shape=self.kernel, gamma=self.gamma, shift=self.shift, degree=float(self.degree))
 
-    def _fit(self, training: Training, progress: Progress | None) -> None:
-        super()._fit(training, progress)
+    def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
+        super()._fit(training, judges, progress)
         if self.kernel == "linear":
             return
         alpha = self.history_.pop("alpha", np.zeros(len(training.labels)))

@@ -16,7 +16,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._learner import Learner, Training, Validation
 
 
 @dataclass(eq=False)
@@ -52,7 +52,7 @@ class Ordinal(Learner):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _fit(self, training: Training, progress: Progress | None) -> None:
-        super()._fit(training, progress)
+    def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
+        super()._fit(training, judges, progress)
         if "thresholds" in self.history_:
             self.thresholds_ = self.history_.pop("thresholds")

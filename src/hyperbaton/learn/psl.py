@@ -9,6 +9,7 @@ w_y += η x and w_k* −= η x for the class k* that attains the maximum (the fi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from hyperbaton import _core
 from hyperbaton.base.options import option
@@ -21,11 +22,14 @@ class Psl(DeltaLearner):
     """Perceptron with structured margins Δ between classes (NI11's MMS); the fastest learner for many small clusters.
 
     The mean loss met in a pass is its objective. With `validation`, the weights of the pass with the fewest errors on
-    the rows held out are kept; a cluster too small to hold rows out is trained to convergence.
+    the rows held out are kept; a cluster too small to hold rows out is trained to convergence. Rows for validation can
+    also be given: `fit(rows, labels, validation=(other_rows, other_labels))`.
 
     >>> Psl().fit([[1.0], [-1.0]], [0, 1]).predict([[3.0]]).tolist()
     [0]
     """
+
+    takes_validation: ClassVar[bool] = True
 
     step: float = option(0.05, "size η of an update", minimum=1e-12)
     max_passes: int = option(500, "passes over the rows at most", minimum=1)

@@ -25,10 +25,15 @@ class Sgd(Learner):
 
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
     step: float = option(0.0, "first step size η₀; 0: found on a sample", minimum=0)
+    schedule: str = option("decreasing", "the step size after the first", choices=("decreasing", "constant"))
     max_passes: int = option(100, "passes over the rows at most", minimum=1)
     tolerance: float = option(1e-4, "stop when the objective of a pass changes by less than this part", minimum=0)
 
     def _trainer(self, training: Training) -> _core.Trainer:
         return _core.sgd_trainer(
-            variance=self.variance, step=self.step, max_passes=self.max_passes, tolerance=self.tolerance
+            variance=self.variance,
+            step=self.step,
+            decreasing=self.schedule == "decreasing",
+            max_passes=self.max_passes,
+            tolerance=self.tolerance,
         )
