@@ -285,7 +285,8 @@ def train(
     inverse = 1 / (_TOGETHER * objective.curvature().reshape(-1) + 1 / variance)
     value, slope = evaluate(x)
     goal = tolerance * float(slope.abs().max())
-    history, pairs = [value], []
+    history = [value]
+    pairs: list[tuple[Tensor, Tensor, float]] = []
     while n_passes < max_passes and float(slope.abs().max()) > goal:
         if progress is not None and progress(n_passes, max_passes) is False:
             break
