@@ -123,11 +123,12 @@ void JumpFeatures::append(const TaggedText& text, std::size_t sentence, Position
   // The filter, the table and the keys lie far apart: each is asked for ahead, for all keys of a list.
   const auto add = [&](std::size_t n_keys) {
     std::size_t n_likely = 0;
-    for (std::size_t k = 0; k < n_keys; ++k)
-      if (index_.may_have(keys[k])) {
-        index_.prefetch_bucket(keys[k]);
-        keys[n_likely++] = keys[k];
-      }
+    for (std::size_t k = 0; k < n_keys; ++k) {
+      const std::uint64_t key = keys[k];
+      keys[n_likely] = key;  // kept if the next one does not take its place
+      n_likely += index_.may_have(key);
+    }
+    for (std::size_t k = 0; k < n_likely; ++k) index_.prefetch_bucket(keys[k]);
     for (std::size_t k = 0; k < n_likely; ++k) index_.prefetch_key(keys[k]);
     std::uint8_t count = 0;
     for (std::size_t k = 0; k < n_likely; ++k)

@@ -138,6 +138,7 @@ class TorchObjective:
         of_list = torch.repeat_interleave(numbers, counts.long())[order]
         self.transposed = SparseSums(torch.bincount(ids, minlength=lists.n_features), of_list, len(counts))
         self.batches = self._cut(lists)
+        self.grids = {batch.n: _grid(batch.n, self.device) for batch in self.batches}
 
     def _cut(self, lists: Lists) -> list[_Batch]:
         batches, begin, first = [], 0, 0
@@ -181,7 +182,7 @@ class TorchObjective:
             part = 1 / max(1, batch.n)
             values = torch.zeros(batch.size * (batch.n + 1), batch.n + 1, dtype=self.dtype, device=self.device)
             values[batch.rows] = part * (1 - part)
-            return values.view(batch.size, batch.n + 1, -1).masked_fill(_grid(batch.n, self.device)[2], 0)
+            return values.view(batch.size, batch.n + 1, -1).masked_fill(self.grids[batch.n][2], 0)
 
         result = self._gradient(flat)
         if self.planes == 3:
@@ -194,7 +195,7 @@ class TorchObjective:
         constants = torch.zeros(2, N_DISTANCES, self.planes, dtype=self.dtype, device=self.device)
         for batch in self.batches:
             side = batch.n + 1
-            back, distance, own = _grid(batch.n, self.device)
+            back, distance, own = self.grids[batch.n]
             cells = self._back(slope_of(batch), back, own)
             out = derivatives[batch.begin : batch.end].view(batch.size, 4 * side + side * side, self.planes)
             out[:, 4 * side :] = cells.reshape(batch.size, side * side, self.planes)
@@ -205,7 +206,7 @@ class TorchObjective:
                 out[:, 2 * side + o : 4 * side : 2] = by_np
                 total = here.sum(0)
                 for d in range(N_DISTANCES):
-                    constants[o, d] += total[distance == d].sum(0)
+                    constants[o, d] += (total * (distance == d)[..., None]).sum((0, 1))
         gradient = self.transposed(derivatives)
         gradient[:2] += constants.sum(1)
         gradient[2:N_CONSTANTS] += constants.reshape(-1, self.planes)
@@ -214,7 +215,7 @@ class TorchObjective:
     def _scores(self, batch: _Batch, weights: Tensor, sums: Tensor) -> Tensor:
         """(size, CP, NP): eq. 1, or eq. 2 by running sums away from the CP and from the NP."""
         side = batch.n + 1
-        back, distance, own = _grid(batch.n, self.device)
+        back, distance, own = self.grids[batch.n]
         mine = sums[batch.begin : batch.end].view(batch.size, 4 * side + side * side, self.planes)
         left = mine[:, : 2 * side].view(batch.size, side, 1, 2, self.planes)
         right = mine[:, 2 * side : 4 * side].view(batch.size, 1, side, 2, self.planes)
