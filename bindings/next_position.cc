@@ -64,8 +64,7 @@ HYPERBATON_BINDINGS(next_position) {
       "Sorted keys of the features of jumps that occur often enough.");
 
   m.def(
-      "jump_starts",
-      [](const Ints& offsets) { return to_numpy(jump_starts(view(offsets))); }, "offsets"_a,
+      "jump_starts", [](const Ints& offsets) { return to_numpy(jump_starts(view(offsets))); }, "offsets"_a,
       "Where the jumps of each sentence start among those of a text, and their number.");
 
   m.def(

@@ -1,5 +1,5 @@
-// For the benchmark `cubic` alone: GO13 eq. 2 and its gradient as they stand, O(n³) dot products for each sentence, beside the running
-// sums of core/next_position/jump_scores.hh. Both see the same random features.
+// For the benchmark `cubic` alone: GO13 eq. 2 and its gradient as they stand, O(n³) dot products for each sentence, beside
+// the running sums of core/next_position/jump_scores.hh. Both see the same random features.
 #include <chrono>
 
 #include "base/hash.hh"
@@ -30,13 +30,14 @@ struct Problem {
       counts.push_back(static_cast<std::uint8_t>(count));
       for (std::size_t k = 0; k < count; ++k) {
         const double uniform = static_cast<double>(draw() >> 11) * 0x1p-53;
-        ids.push_back(static_cast<std::uint32_t>(kJumpConstants +
-                                                 static_cast<std::size_t>(std::pow(static_cast<double>(n_features), uniform)) - 1));
+        ids.push_back(static_cast<std::uint32_t>(
+            kJumpConstants + static_cast<std::size_t>(std::pow(static_cast<double>(n_features), uniform)) - 1));
       }
     }
     starts.push_back(static_cast<std::uint32_t>(ids.size()));
     next.assign(n + 1, 0);
-    for (std::size_t i = 0; i <= n; ++i) next[i] = static_cast<int>(i == n ? n + 1 : (i % 3 == 1 && i + 2 <= n) ? i + 2 : i + 1);
+    for (std::size_t i = 0; i <= n; ++i)
+      next[i] = static_cast<int>(i == n ? n + 1 : (i % 3 == 1 && i + 2 <= n) ? i + 2 : i + 1);
     weights.resize(kPlanes * (kJumpConstants + n_features));
     for (double& w : weights) w = (static_cast<double>(draw() >> 11) * 0x1p-53 - 0.5) / 10;
   }
@@ -105,7 +106,8 @@ struct Problem {
 
 }  // namespace
 
-// Seconds for objective and gradient of one sentence in both forms, the two objectives, and the largest difference of gradients.
+// Seconds for objective and gradient of one sentence in both forms, the two objectives, and the largest difference of
+// gradients.
 extern "C" void compare(std::size_t n_words, std::size_t n_features, std::size_t repeats, double* out) {
   const Problem problem(n_words, n_features, n_words);
   std::vector<double> first(problem.weights.size()), second(problem.weights.size());

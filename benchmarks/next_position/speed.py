@@ -6,9 +6,11 @@ import argparse
 import resource
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks._measure import print_rows
 from benchmarks.next_position.pack import read
@@ -32,42 +34,45 @@ def measure(arguments: argparse.Namespace, size: int) -> list[dict[str, Any]]:
     jumps = training.core()
     threads = max(arguments.threads)
     keys = _core.count_jump_features(jumps, min_count=4, n_threads=threads, progress=None)
-    rows = []
-    for name in ("pair", "sequence"):
-        model = MODELS[name](threads=threads)
-        if not isinstance(model, JumpWeights):
-            raise TypeError(name)
-        model.keys_ = keys
-        shape = (N_CONSTANTS + len(keys), model.planes)
-        weights = np.random.default_rng(1).normal(scale=0.01, size=shape)
+    return [row for name in ("pair", "sequence") for row in measure_model(arguments, name, training, keys)]
 
-        def tell(backend: str, work: Callable[[], Any], name: str = name, n: int = len(bitext)) -> None:
-            work()
-            walls, cpus = zip(*(timed(work) for _ in range(3)), strict=True)
-            wall, cpu = float(np.median(walls)), float(np.median(cpus))
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-            rows.append(
-                {"model": name, "sentences": n, "features": len(keys), "backend": backend, "seconds": wall}
-                | {"cpu seconds": cpu, "sentences/s": n / wall, "peak MiB": peak}
-            )
 
-        for n_threads in arguments.threads:
-            model.threads = n_threads
-            objective = model._objective(jumps, True, None)
-            tell(f"core, {n_threads} threads", lambda objective=objective: objective(weights))
-            del objective
-        anew = model._objective(jumps, False, None)
-        tell(f"core, {threads} threads, features found anew", lambda anew=anew: anew(weights))
-        flat = {"tagged": labels is not None, "n_threads": threads, "progress": None}
-        tell(f"jump_logprobs, {threads} threads", lambda: _core.jump_logprobs(jumps, keys, weights, **flat))
-        for device in arguments.torch:
-            import torch
+def measure_model(
+    arguments: argparse.Namespace, name: str, training: JumpTraining, keys: npt.NDArray[np.uint64]
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    jumps, n, threads = training.core(), len(training.source.text), max(arguments.threads)
+    model = MODELS[name](threads=threads)
+    if not isinstance(model, JumpWeights):
+        raise TypeError(name)
+    model.keys_ = keys
+    weights = np.random.default_rng(1).normal(scale=0.01, size=(N_CONSTANTS + len(keys), model.planes))
 
-            from hyperbaton.models._jump_torch import TorchObjective
+    def tell(backend: str, work: Callable[[], Any]) -> None:
+        work()
+        walls, cpus = zip(*(timed(work) for _ in range(3)), strict=True)
+        wall, cpu = float(np.median(walls)), float(np.median(cpus))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+        rows.append(
+            {"model": name, "sentences": n, "features": len(keys), "backend": backend, "seconds": wall}
+            | {"cpu seconds": cpu, "sentences/s": n / wall, "peak MiB": peak}
+        )
 
-            on = TorchObjective(model.lists(training), model.planes, device, torch.float32)
-            given = torch.from_numpy(weights).to(device, torch.float32)
-            tell(f"torch, {device}, float32", lambda on=on, given=given: on(given))
+    for n_threads in arguments.threads:
+        model.threads = n_threads
+        objective = model._objective(jumps, True, None)
+        tell(f"core, {n_threads} threads", partial(objective, weights))
+        del objective
+    tell(f"core, {threads} threads, features found anew", partial(model._objective(jumps, False, None), weights))
+    options = {"tagged": training.source.labels is not None, "n_threads": threads, "progress": None}
+    tell(f"jump_logprobs, {threads} threads", partial(_core.jump_logprobs, jumps, keys, weights, **options))
+    for device in arguments.torch:
+        import torch
+
+        from hyperbaton.models._jump_torch import TorchObjective
+
+        on = TorchObjective(model.lists(training), model.planes, device, torch.float32)
+        tell(f"torch, {device}, float32", partial(on, torch.from_numpy(weights).to(device, torch.float32)))
     return rows
 
 

@@ -91,11 +91,13 @@ void VisitsView::next_positions(std::size_t s, int n_words, std::vector<int>& ne
 }
 
 void check_jumps(const TaggedText& text, const VisitsView& visits) {
-  if (!text.tags.empty() && text.tags.size() != text.words.tokens.size()) throw Error("there must be one tag for each word");
+  if (!text.tags.empty() && text.tags.size() != text.words.tokens.size())
+    throw Error("there must be one tag for each word");
   if (visits.offsets.size() != text.words.offsets.size()) throw Error("there must be one visit order for each sentence");
   for (std::size_t s = 0; s < text.size(); ++s)
     for (auto at = visits.offsets[s]; at < visits.offsets[s + 1]; ++at)
-      if (visits.positions[static_cast<std::size_t>(at)] >= text.words[s].size()) throw Error("a visit leaves its sentence");
+      if (visits.positions[static_cast<std::size_t>(at)] >= text.words[s].size())
+        throw Error("a visit leaves its sentence");
 }
 
 std::vector<std::uint64_t> count_jump_features(const TaggedText& text, const VisitsView& visits, const Counting& options,
@@ -118,10 +120,18 @@ void JumpFeatures::append(const TaggedText& text, std::size_t sentence, Position
   for (std::size_t o = 0; o < 2; ++o)
     for (std::size_t t = 0; t < templates.size(); ++t) codes[o][t] = pair_code(t, o);
   std::array<std::uint64_t, kPairs> keys;
+  // The filter, the table and the keys lie far apart: each is asked for ahead, for all keys of a list.
   const auto add = [&](std::size_t n_keys) {
-    for (std::size_t k = 0; k < n_keys; ++k) index_.prefetch_key(keys[k]);
+    std::size_t n_likely = 0;
+    for (std::size_t k = 0; k < n_keys; ++k) {
+      const std::uint64_t key = keys[k];
+      keys[n_likely] = key;  // kept if the next one does not take its place
+      n_likely += index_.may_have(key);
+    }
+    for (std::size_t k = 0; k < n_likely; ++k) index_.prefetch_bucket(keys[k]);
+    for (std::size_t k = 0; k < n_likely; ++k) index_.prefetch_key(keys[k]);
     std::uint8_t count = 0;
-    for (std::size_t k = 0; k < n_keys; ++k)
+    for (std::size_t k = 0; k < n_likely; ++k)
       if (const std::int32_t rank = index_.find(keys[k]); rank >= 0) {
         lists.ids.push_back(static_cast<std::uint32_t>(kJumpConstants + static_cast<std::size_t>(rank)));
         ++count;
@@ -133,7 +143,7 @@ void JumpFeatures::append(const TaggedText& text, std::size_t sentence, Position
       for (std::size_t o = 0; o < 2; ++o) {
         const std::size_t n_parts = kWordParts + tagged_;
         for (std::size_t part = 0; part < n_parts; ++part) keys[part] = unary_key(side, part, o, parts[p][part]);
-        for (std::size_t part = 0; part < n_parts; ++part) index_.prefetch_bucket(keys[part]);
+        for (std::size_t part = 0; part < n_parts; ++part) index_.prefetch_filter(keys[part]);
         add(n_parts);
       }
   for (int i = 0; i <= n; ++i)
@@ -145,7 +155,7 @@ void JumpFeatures::append(const TaggedText& text, std::size_t sentence, Position
       const auto& code = codes[goes_back(i, j)];
       for (std::size_t t = 0; t < templates.size(); ++t) {
         keys[t] = pair_key(code[t], parts[i][templates[t].left], parts[j][templates[t].right]);
-        index_.prefetch_bucket(keys[t]);
+        index_.prefetch_filter(keys[t]);
       }
       add(templates.size());
     }

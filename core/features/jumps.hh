@@ -1,7 +1,7 @@
 // Features of a jump from a current position (CP) i to a next position (NP) j: GO13 Table 1.
 //
-// Positions are those of positions.hh: i in 0 … n, j in 1 … n + 1, j ≠ i. o says whether the jump goes back (i > j), d is its
-// distance class. All features carry o. There are three kinds:
+// Positions are those of positions.hh: i in 0 … n, j in 1 … n + 1, j ≠ i. o says whether the jump goes back (i > j), d is
+// its distance class. All features carry o. There are three kinds:
 //   constants   ⟨o⟩ and ⟨o, d⟩: the numbers 0 … kJumpConstants - 1, always in the space
 //   unary       ⟨o, a part of i⟩ or ⟨o, a part of j⟩: the same for all jumps from i, or to j, with one o
 //   binary      ⟨o, a part of i, a part of j⟩
@@ -45,7 +45,8 @@ std::vector<std::uint64_t> count_jump_features(const TaggedText& text, const Vis
                                                const Progress& progress);
 
 // The features of sentences, list by list. Each sentence has, in this order: the unary features of CP i = 0 … n, for o = 0
-// and 1; those of NP j = 1 … n + 1, for o = 0 and 1; the binary features of (i, j), i = 0 … n, j = 1 … n + 1 (none for i = j).
+// and 1; those of NP j = 1 … n + 1, for o = 0 and 1; the binary features of (i, j), i = 0 … n, j = 1 … n + 1 (none for i =
+// j).
 struct JumpLists {
   std::vector<std::uint8_t> counts;  // features of each list
   std::vector<std::uint32_t> ids;    // features of all lists

@@ -56,7 +56,7 @@ struct KeySource {
 // that a round holds about kKeysTogether of them at once.
 template <class MakeWorker>
 std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& options, const Progress& progress,
-                                 const MakeWorker& make_worker) {
+                                      const MakeWorker& make_worker) {
   constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
   constexpr unsigned kPartitionBits = 8;
   constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
@@ -98,16 +98,23 @@ std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& o
   return all;
 }
 
-// Finds keys through a table on their top bits.
+// Finds keys through a table on their top bits. Most keys that are looked for are not there: a bit for each value of the
+// low bits of a key, 16 bits for each key, tells nearly all of those apart at the cost of one access to memory.
 class KeyIndex {
  public:
   explicit KeyIndex(std::span<const std::uint64_t> keys) : keys_(keys) {
     const unsigned bits = std::max(1u, static_cast<unsigned>(std::bit_width(keys.size())));
     shift_ = 64 - bits;
     starts_.assign((std::size_t{1} << bits) + 1, 0);
-    for (const std::uint64_t key : keys) ++starts_[static_cast<std::size_t>(key >> shift_) + 1];
+    filter_.assign(std::max<std::size_t>(std::bit_ceil(keys.size() / 4 + 1), 1), 0);
+    for (const std::uint64_t key : keys) {
+      ++starts_[static_cast<std::size_t>(key >> shift_) + 1];
+      filter_[filter_word(key)] |= filter_bit(key);
+    }
     for (std::size_t b = 1; b < starts_.size(); ++b) starts_[b] += starts_[b - 1];
   }
+  void prefetch_filter(std::uint64_t key) const { __builtin_prefetch(&filter_[filter_word(key)]); }
+  bool may_have(std::uint64_t key) const { return (filter_[filter_word(key)] & filter_bit(key)) != 0; }
   void prefetch_bucket(std::uint64_t key) const { __builtin_prefetch(&starts_[static_cast<std::size_t>(key >> shift_)]); }
   void prefetch_key(std::uint64_t key) const {
     __builtin_prefetch(keys_.data() + starts_[static_cast<std::size_t>(key >> shift_)]);
@@ -121,10 +128,13 @@ class KeyIndex {
   }
 
  private:
+  std::size_t filter_word(std::uint64_t key) const { return static_cast<std::size_t>(key >> 6) & (filter_.size() - 1); }
+  static std::uint64_t filter_bit(std::uint64_t key) { return std::uint64_t{1} << (key & 63); }
+
   std::span<const std::uint64_t> keys_;
   unsigned shift_;
+  std::vector<std::uint64_t> filter_;
   std::vector<std::uint32_t> starts_;
 };
-
 
 }  // namespace hyperbaton

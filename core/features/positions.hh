@@ -1,7 +1,8 @@
 // What features see of one position of a sentence: nine parts, made of the words and tags around it.
 //
-// A sentence of n words has the positions 0 (BOS), 1 … n (its words), n + 1 (EOS), as in GO13 section 3.2; what lies beyond is
-// padding. A feature of a position is one of its parts (GO13 section 4.3); a feature of two positions joins a part of each (Table 1).
+// A sentence of n words has the positions 0 (BOS), 1 … n (its words), n + 1 (EOS), as in GO13 section 3.2; what lies beyond
+// is padding. A feature of a position is one of its parts (GO13 section 4.3); a feature of two positions joins a part of
+// each (Table 1).
 #pragma once
 
 #include <array>
@@ -17,7 +18,17 @@ namespace hyperbaton {
 // Word numbers and labels that no text has.
 inline constexpr WordId kBos = 0xfffffff0, kEos = 0xfffffff1, kPadding = 0xfffffff2;
 
-enum Part : std::uint8_t { kWord2Before, kWord1Before, kWord, kWord1After, kWord2After, kTag, kTagBefore, kTagAfter, kWordTag };
+enum Part : std::uint8_t {
+  kWord2Before,
+  kWord1Before,
+  kWord,
+  kWord1After,
+  kWord2After,
+  kTag,
+  kTagBefore,
+  kTagAfter,
+  kWordTag
+};
 inline constexpr std::size_t kParts = 9, kWordParts = 5;
 
 // Words and, if they are known, one tag for each.
@@ -40,7 +51,8 @@ class PositionParts {
     const auto tag = [&](int p) { return at(p, [&](std::size_t w) { return text.tags[first + w]; }); };
     for (int p = 0; p <= n_words_ + 1; ++p) {
       auto& part = parts_[static_cast<std::size_t>(p)];
-      for (int offset = -2; offset <= 2; ++offset) part[static_cast<std::size_t>(offset + 2)] = combine(1, word(p + offset));
+      for (int offset = -2; offset <= 2; ++offset)
+        part[static_cast<std::size_t>(offset + 2)] = combine(1, word(p + offset));
       if (!tagged) continue;
       part[kTag] = combine(2, tag(p));
       part[kTagBefore] = combine(combine(3, tag(p - 1)), tag(p));

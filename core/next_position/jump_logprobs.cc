@@ -36,8 +36,8 @@ std::vector<std::int64_t> jump_starts(std::span<const std::int64_t> offsets) {
   return starts;
 }
 
-void jump_logprobs(const TaggedText& text, const JumpFeatures& features, std::span<const double> weights, std::size_t planes,
-                   std::span<double> logprobs, unsigned n_threads, const Progress& progress) {
+void jump_logprobs(const TaggedText& text, const JumpFeatures& features, std::span<const double> weights,
+                   std::size_t planes, std::span<double> logprobs, unsigned n_threads, const Progress& progress) {
   const auto starts = jump_starts(text.words.offsets);
   if (logprobs.size() != static_cast<std::size_t>(starts.back())) throw Error("the output does not fit the text");
   if (planes == 1)

@@ -49,8 +49,7 @@ void JumpObjective::cut_blocks() {
   std::size_t total = 0;
   for (std::size_t place = 0; place < sentences_.size(); ++place) total += work(place);
   const std::size_t by_memory = kMaxBufferBytes / (n_parameters_ * sizeof(double) + 1), by_work = total / 2048;
-  const std::size_t n_blocks =
-      std::clamp<std::size_t>(std::min({by_memory, by_work, sentences_.size()}), 1, kMaxBlocks);
+  const std::size_t n_blocks = std::clamp<std::size_t>(std::min({by_memory, by_work, sentences_.size()}), 1, kMaxBlocks);
   std::size_t done = 0;
   for (std::size_t place = 0; place < sentences_.size(); ++place) {
     if (done >= total * blocks_.size() / n_blocks) {

@@ -33,8 +33,8 @@ class JumpObjective {
 
   // Returns −Σ log P and overwrites the gradient.
   double operator()(std::span<const double> weights, std::span<double> gradient, const Progress& progress) const;
-  // A guess of the Hessian's diagonal: that of each weight by itself where all jumps are equally likely, times the number of
-  // features that move together.
+  // A guess of the Hessian's diagonal: that of each weight by itself where all jumps are equally likely, times the number
+  // of features that move together.
   std::vector<double> curvature(const Progress& progress) const;
 
   // The features of a sentence, given by its place in `sentences`; `scratch.next` gets its jumps. The lists are valid until
@@ -51,8 +51,8 @@ class JumpObjective {
  private:
   // Consecutive sentences.
   struct Block {
-    std::size_t begin, end;             // places
-    JumpLists lists;                    // of all sentences, if they are kept
+    std::size_t begin, end;                           // places
+    JumpLists lists;                                  // of all sentences, if they are kept
     std::vector<std::size_t> list_starts, id_starts;  // of each sentence, and the end
   };
   template <std::size_t Planes>

@@ -1,7 +1,7 @@
 // Scores of all jumps of one sentence, and their derivatives: GO13 eq. 1 (PAIR) and eq. 2 (SEQUENCE).
 //
-// Rows are CP i = 0 … n, columns NP j = 1 … n + 1 (column j - 1); a row is a distribution over j ≠ i. With Planes = 1 (PAIR)
-// the score is w·f(i, j). With Planes = 3 (SEQUENCE) each feature has three weights, one for each label pair, giving
+// Rows are CP i = 0 … n, columns NP j = 1 … n + 1 (column j - 1); a row is a distribution over j ≠ i. With Planes = 1
+// (PAIR) the score is w·f(i, j). With Planes = 3 (SEQUENCE) each feature has three weights, one for each label pair, giving
 //
 //   A(i, k) = w·f(i, k; C, I)     B(i, j) = w·f(i, j; C, N)     C(k, j) = w·f(k, j; I, N)
 //   score(i, j) = 2 B(i, j) + Σ_k A(i, k) + Σ_k C(k, j)     over k strictly between i and j

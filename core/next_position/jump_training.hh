@@ -20,7 +20,8 @@ struct AdagradOptions {
 };
 
 // A quick approximation of the same (Duchi et al. 2011): w_f −= step · g_f / √Σ g_f², sentence by sentence in random
-// order. The prior's part of g_f is spread over the sentences that f occurs in. `objective` has the value met during each pass.
+// order. The prior's part of g_f is spread over the sentences that f occurs in. `objective` has the value met during each
+// pass.
 Minimum adagrad_jumps(const JumpObjective& objective, const AdagradOptions& options, const Progress& progress);
 
 }  // namespace hyperbaton

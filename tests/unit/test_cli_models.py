@@ -73,3 +73,40 @@ def test_wrong_usage_is_one_line(work: Path) -> None:
     (work / "lr" / "sources.counts.npy").write_bytes(b"\x93NUMPY")
     done = run("evaluate", work / "lr", *files)
     assert done.returncode == 1 and "sources.counts.npy" in done.stderr and not (work / "x").exists()
+
+
+def test_models_of_jumps_are_trained_evaluated_and_explained(work: Path) -> None:
+    files, held_out = ([work / f"{part}.{ending}" for ending in ("zh", "en", "links")] for part in ("train", "test"))
+    tags = {}
+    for part in ("train", "test"):
+        lines = (work / f"{part}.zh").read_text(encoding="utf-8").splitlines()
+        tags[part] = work / f"{part}.zh.pos"
+        tags[part].write_text("".join(" ".join("WX"[len(w) % 2] for w in line.split()) + "\n" for line in lines))
+    made = run("train", "linear_jump", *files, "-o", work / "jumps")
+    assert made.returncode == 0, made.stderr
+    flags = ("--source-tags", tags["train"], "--max-passes", 10, "--json")
+    made = run("train", "sequence", *files, "-o", work / "seq", *flags)
+    assert made.returncode == 0 and json.loads(made.stdout)["tags"] == "tags", made.stderr
+    models = (work / "jumps", work / "seq", work / "mms")
+    done = run("evaluate", *models, *held_out, "--source-tags", tags["test"], "--json", "--plots", work / "jump-plots")
+    assert done.returncode == 0, done.stderr
+    linear, sequence, mms = (json.loads(line) for line in done.stdout.splitlines())
+    assert sequence["mean_logprob"] > linear["mean_logprob"] and "f1" in mms and sequence["n"] == linear["n"]
+    assert 0 <= sequence["accuracy"] <= 100 and "0" in sequence["accuracy_by_distance"] and sequence["train_seconds"] > 0
+    for name in ("probability-by-distortion", "accuracy-by-distance", "precision-by-distance"):
+        assert (work / "jump-plots" / f"{name}.svg").stat().st_size > 0
+    table = run("evaluate", work / "jumps", *held_out)
+    assert table.stdout.splitlines()[0].startswith("model\tpath\tn\taccuracy\tback\tmonotone\tforward")
+    told = run("explain", work / "seq", "--sentence", "a b c", "--source-tags", "X X W", "--links", "2-0 0-1", "--json")
+    assert json.loads(told.stdout)["order"] == [2, 0] and json.loads(told.stdout)["given"], told.stderr
+    told = run("explain", work / "seq", "--sentence", "a b c", "--source-tags", "X X W", "-o", work / "jumps.svg")
+    assert "BOS → " in told.stdout and (work / "jumps.svg").stat().st_size > 0
+    assert run("explain", work / "seq").returncode == 0
+
+
+def test_wrong_use_of_tags_is_one_line(work: Path) -> None:
+    files = [work / f"train.{ending}" for ending in ("zh", "en", "links")]
+    done = run("train", "lexicalized", *files, "-o", work / "y", "--source-tags", work / "train.zh")
+    assert done.returncode == 1 and "makes no use of --source-tags" in done.stderr
+    done = run("explain", work / "jumps", "--phrase", "a")
+    assert done.returncode == 1 and "give --sentence" in done.stderr

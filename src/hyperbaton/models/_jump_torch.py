@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 Array = npt.NDArray[Any]
-Tensor = torch.Tensor
 
 N_CONSTANTS = 8
 N_DISTANCES = 3
@@ -138,6 +138,7 @@ class TorchObjective:
         of_list = torch.repeat_interleave(numbers, counts.long())[order]
         self.transposed = SparseSums(torch.bincount(ids, minlength=lists.n_features), of_list, len(counts))
         self.batches = self._cut(lists)
+        self.grids = {batch.n: _grid(batch.n, self.device) for batch in self.batches}
 
     def _cut(self, lists: Lists) -> list[_Batch]:
         batches, begin, first = [], 0, 0
@@ -187,7 +188,7 @@ class TorchObjective:
             part = 1 / max(1, batch.n)
             values = torch.zeros(batch.size * (batch.n + 1), batch.n + 1, dtype=self.dtype, device=self.device)
             values[batch.rows] = part * (1 - part)
-            return values.view(batch.size, batch.n + 1, -1).masked_fill(_grid(batch.n, self.device)[2], 0)
+            return values.view(batch.size, batch.n + 1, -1).masked_fill(self.grids[batch.n][2], 0)
 
         result = self._gradient(flat)
         if self.planes == 3:
@@ -200,7 +201,7 @@ class TorchObjective:
         constants = torch.zeros(2, N_DISTANCES, self.planes, dtype=self.dtype, device=self.device)
         for batch in self.batches:
             side = batch.n + 1
-            back, distance, own = _grid(batch.n, self.device)
+            back, distance, own = self.grids[batch.n]
             cells = self._back(slope_of(batch), back, own)
             out = derivatives[batch.begin : batch.end].view(batch.size, 4 * side + side * side, self.planes)
             out[:, 4 * side :] = cells.reshape(batch.size, side * side, self.planes)
@@ -211,7 +212,7 @@ class TorchObjective:
                 out[:, 2 * side + o : 4 * side : 2] = by_np
                 total = here.sum(0)
                 for d in range(N_DISTANCES):
-                    constants[o, d] += total[distance == d].sum(0)
+                    constants[o, d] += (total * (distance == d)[..., None]).sum((0, 1))
         gradient = self.transposed(derivatives)
         gradient[:2] += constants.sum(1)
         gradient[2:N_CONSTANTS] += constants.reshape(-1, self.planes)
@@ -220,7 +221,7 @@ class TorchObjective:
     def _scores(self, batch: _Batch, weights: Tensor, sums: Tensor) -> Tensor:
         """(size, CP, NP): eq. 1, or eq. 2 by running sums away from the CP and from the NP."""
         side = batch.n + 1
-        back, distance, own = _grid(batch.n, self.device)
+        back, distance, own = self.grids[batch.n]
         mine = sums[batch.begin : batch.end].view(batch.size, 4 * side + side * side, self.planes)
         left = mine[:, : 2 * side].view(batch.size, side, 1, 2, self.planes)
         right = mine[:, 2 * side : 4 * side].view(batch.size, 1, side, 2, self.planes)
@@ -291,7 +292,8 @@ def train(
     inverse = 1 / (_TOGETHER * objective.curvature().reshape(-1) + 1 / variance)
     value, slope = evaluate(x)
     goal = tolerance * float(slope.abs().max())
-    history, pairs = [value], []
+    history = [value]
+    pairs: list[tuple[Tensor, Tensor, float]] = []
     while n_passes < max_passes and float(slope.abs().max()) > goal:
         if progress is not None and progress(n_passes, max_passes) is False:
             break

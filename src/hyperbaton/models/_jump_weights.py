@@ -11,7 +11,7 @@ distance class d. A feature is kept if it occurs `min_count` times, as footnote 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,7 @@ class JumpWeights(NextPositionModel):
 
     def _train_core(self, jumps: _core.JumpText, progress: Progress | None) -> tuple[Array, Array]:
         objective = self._objective(jumps, self.cache, progress)
-        shared = {"variance": self.variance, "max_passes": self.max_passes, "progress": progress}
+        shared: dict[str, Any] = {"variance": self.variance, "max_passes": self.max_passes, "progress": progress}
         if self.optimizer == "adagrad":
             return objective.adagrad(step=self.step, seed=self.seed, **shared)
         start = np.zeros((N_CONSTANTS + len(self.keys_), self.planes))

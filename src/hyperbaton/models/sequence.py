@@ -25,4 +25,6 @@ class Sequence(JumpWeights):
     # A score adds up many more weights than PAIR's, so that each must be smaller.
     variance: float = option(0.003, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
 
+    step: float = option(0.02, "adagrad: size of an update", minimum=1e-12)
+
     planes: ClassVar = 3
