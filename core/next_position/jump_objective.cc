@@ -1,6 +1,7 @@
 #include "next_position/jump_objective.hh"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hyperbaton {
 
@@ -41,6 +42,39 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, s
     block.lists.counts.shrink_to_fit();
     block.lists.ids.shrink_to_fit();
   });
+  number_by_frequency();
+}
+
+void JumpObjective::number_by_frequency() {
+  const std::size_t n_features = n_parameters_ / options_.planes;
+  std::vector<std::uint32_t> frequency(n_features, 0), inner(n_features);
+  for (const Block& block : blocks_)
+    for (const std::uint32_t id : block.lists.ids) ++frequency[id];
+  order_.resize(n_features);
+  std::iota(order_.begin(), order_.end(), 0u);
+  // The constants stay in front.
+  std::stable_sort(order_.begin() + kJumpConstants, order_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return frequency[a] > frequency[b]; });
+  for (std::size_t f = 0; f < n_features; ++f) inner[order_[f]] = static_cast<std::uint32_t>(f);
+  parallel_blocks(blocks_.size(), 1, options_.n_threads, {}, [&](std::size_t b, std::size_t) {
+    for (std::uint32_t& id : blocks_[b].lists.ids) id = inner[id];
+  });
+}
+
+std::vector<double> JumpObjective::in_our_order(std::span<const double> inner) const {
+  std::vector<double> ours(inner.begin(), inner.end());
+  const std::size_t planes = options_.planes;
+  for (std::size_t f = 0; f < order_.size(); ++f)
+    for (std::size_t p = 0; p < planes; ++p) ours[planes * order_[f] + p] = inner[planes * f + p];
+  return ours;
+}
+
+std::vector<double> JumpObjective::in_inner_order(std::span<const double> ours) const {
+  std::vector<double> inner(ours.begin(), ours.end());
+  const std::size_t planes = options_.planes;
+  for (std::size_t f = 0; f < order_.size(); ++f)
+    for (std::size_t p = 0; p < planes; ++p) inner[planes * f + p] = ours[planes * order_[f] + p];
+  return inner;
 }
 
 // About the same number of jumps in each block; no more blocks than their gradients are worth.
@@ -83,7 +117,7 @@ JumpLists JumpObjective::all_lists() const {
   for (std::size_t place = 0; place < sentences_.size(); ++place) {
     const SentenceLists one = lists_of(place, scratch);
     all.counts.insert(all.counts.end(), one.counts, one.counts + n_lists(one.n_words));
-    all.ids.insert(all.ids.end(), one.ids, one.ids + one.n_ids);
+    for (std::size_t at = 0; at < one.n_ids; ++at) all.ids.push_back(order_.empty() ? one.ids[at] : order_[one.ids[at]]);
   }
   return all;
 }
@@ -131,9 +165,12 @@ void JumpObjective::sum_blocks(std::span<double> sum, const Progress& progress, 
 double JumpObjective::operator()(std::span<const double> weights, std::span<double> gradient,
                                  const Progress& progress) const {
   std::vector<double> losses(blocks_.size());
+  const std::vector<double> inner = in_inner_order(weights);
   sum_blocks(gradient, progress, [&](std::size_t b, std::span<double> part) {
-    losses[b] = options_.planes == 1 ? pass<1>(blocks_[b], weights, part) : pass<3>(blocks_[b], weights, part);
+    losses[b] = options_.planes == 1 ? pass<1>(blocks_[b], inner, part) : pass<3>(blocks_[b], inner, part);
   });
+  const std::vector<double> ours = in_our_order(gradient);
+  std::copy(ours.begin(), ours.end(), gradient.begin());
   double total = 0;
   for (const double loss : losses) total += loss;
   return total;
@@ -146,7 +183,7 @@ std::vector<double> JumpObjective::curvature(const Progress& progress) const {
     options_.planes == 1 ? add_curvature<1>(blocks_[b], part) : add_curvature<3>(blocks_[b], part);
   });
   for (double& one : result) one *= kTogether;
-  return result;
+  return in_our_order(result);
 }
 
 }  // namespace hyperbaton

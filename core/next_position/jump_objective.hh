@@ -37,6 +37,10 @@ class JumpObjective {
   // of features that move together.
   std::vector<double> curvature(const Progress& progress) const;
 
+  // Lists that are kept have features numbered by falling frequency, so that the weights of frequent ones lie together in
+  // memory: the same values in the caller's order. Without kept lists nothing changes.
+  std::vector<double> in_our_order(std::span<const double> inner) const;
+
   // The features of a sentence, given by its place in `sentences`; `scratch.next` gets its jumps. The lists are valid until
   // the scratch is used again.
   struct Scratch {
@@ -63,6 +67,8 @@ class JumpObjective {
   template <class Work>
   void sum_blocks(std::span<double> sum, const Progress& progress, const Work& work) const;
   void cut_blocks();
+  void number_by_frequency();
+  std::vector<double> in_inner_order(std::span<const double> ours) const;
 
   TaggedText text_;
   VisitsView visits_;
@@ -72,6 +78,7 @@ class JumpObjective {
   std::size_t n_jumps_ = 0;
   std::vector<std::uint32_t> sentences_;
   std::vector<Block> blocks_;
+  std::vector<std::uint32_t> order_;  // of the features: our number of each inner one; empty: they are the same
 };
 
 }  // namespace hyperbaton

@@ -87,7 +87,7 @@ Minimum run_adagrad(const JumpObjective& objective, const AdagradOptions& option
     const auto& w = adagrad.weights();
     minimum.objective.push_back(loss + dot(w, w, objective.n_threads()) / (2 * options.variance));
   }
-  minimum.x = adagrad.take();
+  minimum.x = objective.in_our_order(adagrad.take());
   return minimum;
 }
 
