@@ -94,13 +94,14 @@ class PythonSteps : public StepScorer {
   nb::callable function_;
 };
 
+// Properties keep their object alive, and so what these arrays look at.
 template <class T>
-Array<T> borrowed(const std::vector<T>& values, nb::handle owner) {
-  return Array<T>(values.data(), {values.size()}, owner);
+Array<T> borrowed(const std::vector<T>& values) {
+  return Array<T>(values.data(), {values.size()});
 }
 template <class T>
-Array2<T> borrowed(const std::vector<T>& values, std::size_t width, nb::handle owner) {
-  return Array2<T>(values.data(), {values.size() / std::max<std::size_t>(width, 1), width}, owner);
+Array2<T> borrowed(const std::vector<T>& values, std::size_t width) {
+  return Array2<T>(values.data(), {values.size() / width, width});
 }
 
 struct BoundOptions {
@@ -153,18 +154,19 @@ HYPERBATON_BINDINGS(decode) {
   nb::class_<BoundOptions>(m, "TranslationOptions", "Translation options of sentences, as columns.")
       .def_prop_ro("n_features", [](const BoundOptions& self) { return self.options.n_features; })
 #define COLUMN(name) \
-  .def_prop_ro(#name, [](nb::handle self) { return borrowed(nb::cast<const BoundOptions&>(self).options.name, self); })
+  .def_prop_ro(#name, [](const BoundOptions& self) { return borrowed(self.options.name); })
       // clang-format off
       COLUMN(offsets) COLUMN(sentence) COLUMN(begin) COLUMN(length) COLUMN(pair) COLUMN(target_offsets)
       COLUMN(target_words) COLUMN(link_offsets) COLUMN(score) COLUMN(estimate)
       // clang-format on
 #undef COLUMN
       .def_prop_ro("links",
-                   [](const BoundOptions& self) { return to_numpy(std::vector(self.options.links)); })
-      .def_prop_ro("features", [](nb::handle self) {
-        const auto& options = nb::cast<const BoundOptions&>(self).options;
-        return borrowed(options.features, options.n_features, self);
-      });
+                   [](const BoundOptions& self) {
+                     const auto& links = self.options.links;
+                     return Array2<std::uint16_t>(reinterpret_cast<const std::uint16_t*>(links.data()), {links.size(), 2});
+                   })
+      .def_prop_ro("features",
+                   [](const BoundOptions& self) { return borrowed(self.options.features, self.options.n_features); });
 
   m.def(
       "find_options",
@@ -220,7 +222,8 @@ HYPERBATON_BINDINGS(decode) {
                 {{scores.data(), scores.size()}, n, std::move(weights), rule, side, std::move(cuts), {}, times_distance}};
             std::ranges::copy(merge, self->scorer.merge.begin());
           },
-          nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a);
+          nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a)
+      .def_prop_ro("n_features", [](const BoundOptionScorer& self) { return self.scorer.n_features(); });
 
   nb::class_<BoundJumpScorer>(m, "JumpScorer", "Scores of jumps from the last source word to the next one.")
       .def(

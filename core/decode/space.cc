@@ -219,9 +219,9 @@ std::uint8_t Space::step_class(const OptionScorer& scorer, const Move& move, con
   } else if (scorer.rule == StepRule::Neighbour) {
     orientation = step_orientation(move.previous, move.next);
   } else {
-    const Neighbours neighbours{move.previous.begin > 0 && before[move.previous.begin - 1],
+    const Beside beside{move.previous.begin > 0 && before[move.previous.begin - 1],
                                 move.previous.end < n_words_ && before[move.previous.end]};
-    orientation = block_step_orientation(move.previous, move.next, neighbours);
+    orientation = block_step_orientation(move.previous, move.next, beside);
   }
   return scorer.merge[static_cast<std::size_t>(orientation)];
 }

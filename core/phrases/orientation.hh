@@ -89,12 +89,12 @@ inline Orientation step_orientation(SourceSpan previous, SourceSpan next) {
 }
 // Hierarchical, towards the next phrase: where the source words next to the previous phrase are still to be translated, the
 // block that will hold them follows (Galley and Manning 2008, as Moses approximates it).
-struct Neighbours {
+struct Beside {
   bool left_covered, right_covered;  // the words next to the previous phrase
 };
-inline Orientation block_step_orientation(SourceSpan previous, SourceSpan next, Neighbours neighbours) {
-  if (next.begin == previous.end || (next.begin > previous.end && !neighbours.right_covered)) return Orientation::Monotone;
-  if (next.end == previous.begin || (next.end < previous.begin && !neighbours.left_covered)) return Orientation::Swap;
+inline Orientation block_step_orientation(SourceSpan previous, SourceSpan next, Beside beside) {
+  if (next.begin == previous.end || (next.begin > previous.end && !beside.right_covered)) return Orientation::Monotone;
+  if (next.end == previous.begin || (next.end < previous.begin && !beside.left_covered)) return Orientation::Swap;
   return next.begin > previous.end ? Orientation::DiscontinuousRight : Orientation::DiscontinuousLeft;
 }
 // Hierarchical, towards the previous phrase: step_orientation of the block on top of the stack of what is translated.
