@@ -113,11 +113,12 @@ class Translations:
         """A row of features by name."""
         return {name: [float(row[c]) for c in columns] for name, columns in self.columns.items()}
 
-    def nbest(self, first: int = 0, alignment: bool = False) -> Iterator[str]:
-        """Lines of an n-best list in Moses' format; sentences are numbered from `first`."""
+    def nbest(self, first: int = 0, alignment: bool = False, most: int | None = None) -> Iterator[str]:
+        """Lines of an n-best list in Moses' format; sentences are numbered from `first`, at most `most` lines each."""
         for sentence in range(len(self)):
             for piece in range(int(self.pieces[sentence]), int(self.pieces[sentence + 1])):
-                for path in range(int(self.path_offsets[piece]), int(self.path_offsets[piece + 1])):
+                paths = range(int(self.path_offsets[piece]), int(self.path_offsets[piece + 1]))
+                for path in paths[:most]:
                     yield self._nbest_line(first + sentence, path, alignment)
 
     def _nbest_line(self, number: int, path: int, alignment: bool) -> str:

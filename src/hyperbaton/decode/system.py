@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, OptionError
-from hyperbaton.base.options import from_mapping, to_mapping
+from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.store import Artefact, save
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
@@ -129,6 +129,11 @@ class System:
                 raise OptionError(f"weights of {name} must be finite")
             merged[name] = values
         return replace(self, weights={name: merged[name] for name in features})
+
+    def with_options(self, options: Decoding) -> System:
+        """The same system with these decoding options."""
+        check_options(options)
+        return replace(self, options=options)
 
     @cached_property
     def lookup(self) -> _core.LookupTable:
