@@ -89,8 +89,13 @@ class Collector {
     std::ranges::stable_sort(ranked_, std::greater<>(), &Ranked::estimate);
     if (options_.table_limit > 0 && ranked_.size() > options_.table_limit) ranked_.resize(options_.table_limit);
     for (const auto& row : ranked_) {
+      const auto first = static_cast<std::ptrdiff_t>(found_.links.size());
       for (const auto link : input_.table.links_of(static_cast<std::size_t>(row.pair)))
         found_.links.push_back({link.source, link.target});
+      // Tables of other programs have their links in any order.
+      std::sort(found_.links.begin() + first, found_.links.end(), [](Link a, Link b) {
+        return a.target != b.target ? a.target < b.target : a.source < b.source;
+      });
       add(s, span, row, target_of(row.pair));
     }
     return !ranked_.empty();

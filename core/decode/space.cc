@@ -42,8 +42,8 @@ Space::Space(const DecodeInput& input, std::size_t sentence, const Limits& limit
   }
   find_spans();
   fill_future();
-  number_phrases();
-  for (const auto& lm : input.lms) lms_.emplace_back(lm, phrases_);
+  for (std::size_t o = 0; o < n_options_; ++o) targets_.push_back(input.options.target(first_option_ + o));
+  for (const auto& lm : input.lms) lms_.emplace_back(lm, targets_);
   weigh_options();
   weigh_jumps();
   lay_out_state();
@@ -77,16 +77,6 @@ void Space::fill_future() {
       for (std::size_t middle = begin + 1; middle < begin + length; ++middle)
         best = std::max(best, future_[begin * stride + middle] + future_[middle * stride + begin + length]);
     }
-}
-
-void Space::number_phrases() {
-  Interner numbers;
-  for (std::size_t o = 0; o < n_options_; ++o) {
-    const auto target = input_.options.target(first_option_ + o);
-    const auto [number, is_new] = numbers.number(target);
-    if (is_new) phrases_.push_back(target);
-    phrase_of_.push_back(number);
-  }
 }
 
 void Space::weigh_options() {
@@ -262,6 +252,9 @@ void Space::prepare(const std::uint32_t* state, float future, const Span& span, 
     block = shifted.orientation;
     move.state[at_stack_] = shifted.stack;
   }
+  move.first_option = span.first;
+  move.lm_rows.resize(lms_.size());
+  for (std::size_t k = 0; k < lms_.size(); ++k) move.lm_rows[k] = lms_[k].row(state[at_lms_ + k], span.first, span.last);
   move.classes.resize(input_.option_scorers.size());
   for (std::size_t k = 0; k < move.classes.size(); ++k) {
     const auto& scorer = input_.option_scorers[k];
@@ -287,7 +280,7 @@ float Space::guess(const std::uint32_t* state, std::uint32_t option, const Move&
 bool Space::apply(const std::uint32_t* state, std::uint32_t option, Move& move, float& score) {
   if (is_forced_) {
     const auto done = state[at_forced_];
-    const auto target = phrases_[phrase_of_[option]];
+    const auto target = targets_[option];
     if (target.size() > forced_.size() - done || !std::ranges::equal(target, forced_.subspan(done, target.size())))
       return false;
     move.state[at_forced_] = done + static_cast<std::uint32_t>(target.size());
@@ -300,7 +293,7 @@ bool Space::apply(const std::uint32_t* state, std::uint32_t option, Move& move, 
     move.state[at_jumps_ + k] = last < 0 ? state[at_jumps_ + k] : static_cast<std::uint32_t>(last) + 1;
   }
   for (std::size_t k = 0; k < lms_.size(); ++k) {
-    const auto scored = lms_[k].extend(state[at_lms_ + k], phrase_of_[option]);
+    const auto scored = lms_[k].extend(move.lm_rows[k], state[at_lms_ + k], move.first_option, option);
     score += scored.score;
     move.state[at_lms_ + k] = scored.state;
   }
@@ -348,6 +341,10 @@ void Space::set_step_state(std::uint32_t* state, std::size_t scorer, std::int64_
   state[at_steps_ + 2 * scorer + 1] = static_cast<std::uint32_t>(bits >> 32);
 }
 
+const Space::Span& Space::span_of(std::uint32_t option) const {
+  return *std::prev(std::ranges::upper_bound(spans_, option, {}, &Span::first));
+}
+
 void Space::replay(std::span<const std::uint32_t> path, std::vector<float>& features) {
   const std::size_t n = n_step_features(input_);
   std::vector<std::uint32_t> state(state_size_);
@@ -357,7 +354,7 @@ void Space::replay(std::span<const std::uint32_t> path, std::vector<float>& feat
   Move move;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const std::size_t option = first_option_ + path[i];
-    const Span span{{input_.options.begin[option], input_.options.begin[option] + input_.options.length[option]}, 0, 0};
+    const auto& span = span_of(path[i]);
     prepare(state.data(), 0, span, move);
     float weighted;
     apply(state.data(), path[i], move, weighted);

@@ -70,6 +70,8 @@ class Space {
     float ahead;                      // the same for distances, where they are counted
     std::vector<std::uint8_t> classes;  // of each option scorer
     std::vector<std::uint32_t> state;   // behind the step; the options' part is filled in by apply
+    std::uint32_t first_option;         // of the span
+    std::vector<std::uint32_t> lm_rows;  // where the language models keep the results of the span's options
   };
 
   int n_words() const { return n_words_; }
@@ -80,7 +82,7 @@ class Space {
     const auto i = static_cast<std::size_t>(begin);
     return std::span(spans_).subspan(span_offsets_[i], span_offsets_[i + 1] - span_offsets_[i]);
   }
-  std::span<const WordId> target(std::uint32_t option) const { return phrases_[phrase_of_[option]]; }
+  std::span<const WordId> target(std::uint32_t option) const { return targets_[option]; }
   float estimate(std::uint32_t option) const { return input_.options.estimate[first_option_ + option]; }
 
   std::size_t state_size() const { return state_size_; }
@@ -123,8 +125,8 @@ class Space {
   };
 
   void find_spans();
+  const Span& span_of(std::uint32_t option) const;
   void fill_future();
-  void number_phrases();
   void weigh_options();
   void weigh_jumps();
   void lay_out_state();
@@ -148,8 +150,7 @@ class Space {
   std::vector<Span> spans_;
   std::vector<std::size_t> span_offsets_;
   std::vector<float> future_;                      // of [begin, end), (n + 1)²
-  std::vector<std::span<const WordId>> phrases_;   // distinct target phrases
-  std::vector<std::uint32_t> phrase_of_;           // by option
+  std::vector<std::span<const WordId>> targets_;   // by option
   std::vector<LmScorer> lms_;
   std::vector<std::vector<float>> weighted_;       // by option scorer: (options, classes)
   std::vector<std::vector<std::uint32_t>> rows_;   // by option scorer, for Side::After: the first option with the same row
