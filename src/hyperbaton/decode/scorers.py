@@ -12,6 +12,7 @@ Scores are natural logs of probabilities, or any other numbers of which more is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -93,9 +94,13 @@ class ReorderingTable:
     probabilities: npt.NDArray[np.float32]
     collapse: bool = False
 
+    @cached_property
+    def orientations(self) -> OrientationSet:
+        return self.kind.set
+
     @property
     def n_features(self) -> int:
-        return len(self.kind.sides) * (1 if self.collapse else len(self.kind.set))
+        return len(self.kind.sides) * (1 if self.collapse else len(self.orientations))
 
     def scorers(self, block: Block, weights: list[float]) -> list[CoreScorer]:
         rows = block.sources if self.kind.conditioning == "f" else block.pairs
@@ -103,9 +108,9 @@ class ReorderingTable:
         found = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
         with np.errstate(divide="ignore"):
             found[known] = np.nan_to_num(np.log(self.probabilities[rows[known]]), nan=0.0)
-        n, width = len(self.kind.set), self.n_features // len(self.kind.sides)
+        n, width = len(self.orientations), self.n_features // len(self.kind.sides)
         return [
-            _option_scorer(found[:, i * n : (i + 1) * n], weights[i * width : (i + 1) * width], self.kind.set, side)
+            _option_scorer(found[:, i * n : (i + 1) * n], weights[i * width : (i + 1) * width], self.orientations, side)
             for i, side in enumerate(self.kind.sides)
         ]
 
