@@ -141,6 +141,9 @@ HYPERBATON_BINDINGS(decode) {
           nb::kw_only(), "source_offsets"_a, "source_words"_a, "target_offsets"_a, "target_words"_a, "offsets"_a,
           "targets"_a, "scores"_a, "link_offsets"_a, "links"_a, "index"_a);
 
+  nb::class_<RankCache>(m, "RankCache", "The best pairs of frequent phrases, for one table, limit and set of weights.")
+      .def(nb::init<>());
+
   nb::class_<BoundLm>(m, "WeightedLm", "A language model with its weight, and its number of each target word.")
       .def(
           "__init__",
@@ -170,7 +173,7 @@ HYPERBATON_BINDINGS(decode) {
 
   m.def(
       "find_options",
-      [](const LookupTable& table, const Words& tokens, const Ints& offsets, const Words& copies,
+      [](const LookupTable& table, RankCache& cache, const Words& tokens, const Ints& offsets, const Words& copies,
          const std::vector<const BoundLm*>& lms, const Floats& weights, const Array2<std::int64_t>& demands,
          const Ints& demand_offsets, const Words& demand_words, std::size_t table_limit, int max_length, bool drop_unknown,
          unsigned n_threads) {
@@ -194,11 +197,11 @@ HYPERBATON_BINDINGS(decode) {
         BoundOptions found;
         {
           const nb::gil_scoped_release release;
-          found.options = find_options(input, {table_limit, max_length, drop_unknown, n_threads}, {});
+          found.options = find_options(input, {table_limit, max_length, drop_unknown, n_threads}, cache, {});
         }
         return found;
       },
-      nb::kw_only(), "table"_a, "tokens"_a, "offsets"_a, "copies"_a, "lms"_a, "weights"_a, "demands"_a,
+      nb::kw_only(), "table"_a, "cache"_a, "tokens"_a, "offsets"_a, "copies"_a, "lms"_a, "weights"_a, "demands"_a,
       "demand_offsets"_a, "demand_words"_a, "table_limit"_a, "max_length"_a, "drop_unknown"_a, "n_threads"_a,
       "Translation options of sentences.");
 

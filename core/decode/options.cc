@@ -21,10 +21,14 @@ float estimate_inside(std::span<const WeightedLm> lms, std::span<const WordId> t
   return sum;
 }
 
+// Source phrases with more pairs than this are worth remembering.
+constexpr std::int64_t kMany = 50;
+
 // Collects the options of some sentences.
 class Collector {
  public:
-  Collector(const OptionsInput& input, const OptionsOptions& options) : input_(input), options_(options) {
+  Collector(const OptionsInput& input, const OptionsOptions& options, RankCache& cache)
+      : input_(input), options_(options), cache_(cache) {
     found_.n_features = input.n_scores + kOwnFeatures;
     found_.target_offsets.push_back(0);
     found_.link_offsets.push_back(0);
@@ -52,11 +56,6 @@ class Collector {
   Options take() { return std::move(found_); }
 
  private:
-  struct Ranked {
-    std::int64_t pair;
-    float score, estimate;
-  };
-
   float weighted(std::span<const float> features) const {
     float sum = 0;
     for (std::size_t i = 0; i < features.size(); ++i) sum += features[i] * input_.weights[i];
@@ -78,17 +77,29 @@ class Collector {
     features_[input_.n_scores + 2] = pair == kUnknownPair ? kLogFloor : 0;
   }
 
-  bool add_phrase(std::size_t s, SourceSpan span, std::uint32_t phrase) {
-    ranked_.clear();
-    for (auto pair = input_.table.offsets[phrase]; pair < input_.table.offsets[phrase + 1]; ++pair) {
+  RankCache::Pairs rank(std::uint32_t phrase) {
+    const auto begin = input_.table.offsets[phrase], end = input_.table.offsets[phrase + 1];
+    const bool many = end - begin > kMany;
+    if (many)
+      if (auto known = cache_.find(phrase)) return known;
+    std::vector<RankedPair> ranked;
+    for (auto pair = begin; pair < end; ++pair) {
       fill_features(pair, target_of(pair).size());
       const float score = weighted(features_);
-      ranked_.push_back({pair, score, score + estimate_inside(input_.lms, target_of(pair))});
+      ranked.push_back({pair, score, score + estimate_inside(input_.lms, target_of(pair))});
     }
     // Equal estimates keep the order of the table.
-    std::ranges::stable_sort(ranked_, std::greater<>(), &Ranked::estimate);
-    if (options_.table_limit > 0 && ranked_.size() > options_.table_limit) ranked_.resize(options_.table_limit);
-    for (const auto& row : ranked_) {
+    std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
+    if (options_.table_limit > 0 && ranked.size() > options_.table_limit) ranked.resize(options_.table_limit);
+    ranked.shrink_to_fit();
+    auto found = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
+    if (many) cache_.add(phrase, found);
+    return found;
+  }
+
+  bool add_phrase(std::size_t s, SourceSpan span, std::uint32_t phrase) {
+    const auto ranked = rank(phrase);
+    for (const auto& row : *ranked) {
       const auto first = static_cast<std::ptrdiff_t>(found_.links.size());
       for (const auto link : input_.table.links_of(static_cast<std::size_t>(row.pair)))
         found_.links.push_back({link.source, link.target});
@@ -98,7 +109,7 @@ class Collector {
       });
       add(s, span, row, target_of(row.pair));
     }
-    return !ranked_.empty();
+    return !ranked->empty();
   }
 
   void add_unknown(std::size_t s, int position) {
@@ -124,7 +135,7 @@ class Collector {
     add(s, span, {pair, score, score + estimate_inside(input_.lms, target)}, target);
   }
 
-  void add(std::size_t s, SourceSpan span, const Ranked& row, std::span<const WordId> target) {
+  void add(std::size_t s, SourceSpan span, const RankedPair& row, std::span<const WordId> target) {
     fill_features(row.pair, target.size());
     found_.sentence.push_back(static_cast<std::uint32_t>(s));
     found_.begin.push_back(static_cast<std::uint16_t>(span.begin));
@@ -140,8 +151,8 @@ class Collector {
 
   const OptionsInput& input_;
   const OptionsOptions& options_;
+  RankCache& cache_;
   Options found_;
-  std::vector<Ranked> ranked_;
   std::vector<float> features_;
 };
 
@@ -158,12 +169,13 @@ void append_offsets(std::vector<std::int64_t>& to, const std::vector<std::int64_
 
 }  // namespace
 
-Options find_options(const OptionsInput& input, const OptionsOptions& options, const Progress& progress) {
+Options find_options(const OptionsInput& input, const OptionsOptions& options, RankCache& cache,
+                     const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
   std::vector<Options> parts(n);
   parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t s = begin; s < end; ++s) {
-      Collector collector(input, options);
+      Collector collector(input, options, cache);
       collector.add_sentence(s);
       parts[s] = collector.take();
     }

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <shared_mutex>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/parallel.hh"
@@ -24,6 +27,33 @@ struct WeightedLm {
 enum class OwnFeature : std::uint8_t { WordPenalty, PhrasePenalty, UnknownWord };
 inline constexpr std::size_t kOwnFeatures = 3;
 inline constexpr float kLogFloor = -100.0F;
+
+// A phrase pair with its weighted score, and the same with the language models' estimate.
+struct RankedPair {
+  std::int64_t pair;
+  float score, estimate;
+};
+
+// The best pairs of frequent source phrases, which have thousands, remembered from sentence to sentence. Whoever holds
+// one uses it with one table, one set of models and weights, and one limit; any number of threads may.
+class RankCache {
+ public:
+  using Pairs = std::shared_ptr<const std::vector<RankedPair>>;
+  Pairs find(std::uint32_t phrase) const {
+    const std::shared_lock lock(mutex_);
+    const auto found = ranked_.find(phrase);
+    return found == ranked_.end() ? nullptr : found->second;
+  }
+  void add(std::uint32_t phrase, Pairs pairs) {
+    const std::unique_lock lock(mutex_);
+    if (ranked_.size() < kMost) ranked_.emplace(phrase, std::move(pairs));
+  }
+
+ private:
+  static constexpr std::size_t kMost = 200'000;
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<std::uint32_t, Pairs> ranked_;
+};
 
 // A translation that the user demands for a span; no other option may overlap it.
 struct Demand {
@@ -84,6 +114,6 @@ struct Options {
   }
 };
 
-Options find_options(const OptionsInput& input, const OptionsOptions& options, const Progress& progress);
+Options find_options(const OptionsInput& input, const OptionsOptions& options, RankCache& cache, const Progress& progress);
 
 }  // namespace hyperbaton

@@ -74,6 +74,7 @@ class Translator:
         self.options = options or system.options
         check_options(self.options)
         self.threads = threads or default_threads()
+        self._cache = _core.RankCache()
 
     def translate(self, sentences: Iterable[str], progress: Progress | None = None) -> list[str]:
         """The best translation of each sentence."""
@@ -132,6 +133,7 @@ class Translator:
         weights = self.system.weights
         found = _core.find_options(
             table=self.system.lookup,
+            cache=self._cache,
             tokens=words.source[source.tokens],
             offsets=source.offsets,
             copies=words.targets[source.tokens],
