@@ -57,6 +57,11 @@ std::vector<WeightedLm> view_lms(const std::vector<const BoundLm*>& bound) {
   return lms;
 }
 
+ForcedView view_forced(const Words& words, const Ints& offsets, std::size_t n) {
+  if (offsets.size() != 0 && offsets.size() != n + 1) throw Error("a translation for each sentence is needed");
+  return {view(words), view(offsets)};
+}
+
 struct BoundOptionScorer {
   Array2<float> scores;
   OptionScorer scorer;
@@ -175,7 +180,8 @@ HYPERBATON_BINDINGS(decode) {
       "find_options",
       [](const LookupTable& table, RankCache& cache, const Words& tokens, const Ints& offsets, const Words& copies,
          const std::vector<const BoundLm*>& lms, const Floats& weights, const Array2<std::int64_t>& demands,
-         const Ints& demand_offsets, const Words& demand_words, std::size_t table_limit, int max_length, bool drop_unknown,
+         const Ints& demand_offsets, const Words& demand_words, const Words& forced_words, const Ints& forced_offsets,
+         std::size_t table_limit, int max_length, bool drop_unknown,
          unsigned n_threads) {
         const auto pairs = table.pairs();
         if (weights.size() != table.scores.shape(1) + kOwnFeatures) throw Error("a weight for each score is needed");
@@ -193,7 +199,8 @@ HYPERBATON_BINDINGS(decode) {
                                  PhraseIndex(view(table.index), pairs.source),
                                  views,
                                  view(weights),
-                                 {spans, view(demand_offsets), view(demand_words)}};
+                                 {spans, view(demand_offsets), view(demand_words)},
+                                 view_forced(forced_words, forced_offsets, offsets.size() - 1)};
         BoundOptions found;
         {
           const nb::gil_scoped_release release;
@@ -202,7 +209,7 @@ HYPERBATON_BINDINGS(decode) {
         return found;
       },
       nb::kw_only(), "table"_a, "cache"_a, "tokens"_a, "offsets"_a, "copies"_a, "lms"_a, "weights"_a, "demands"_a,
-      "demand_offsets"_a, "demand_words"_a, "table_limit"_a, "max_length"_a, "drop_unknown"_a, "n_threads"_a,
+      "demand_offsets"_a, "demand_words"_a, "forced_words"_a, "forced_offsets"_a, "table_limit"_a, "max_length"_a, "drop_unknown"_a, "n_threads"_a,
       "Translation options of sentences.");
 
   nb::enum_<StepRule>(m, "StepRule", "By what the class of a step is decided.")
@@ -252,9 +259,8 @@ HYPERBATON_BINDINGS(decode) {
         const auto views = view_lms(lms);
         const std::size_t n = source_offsets.size() - 1;
         if (options.options.offsets.size() != n + 1) throw Error("the options are those of another text");
-        if (forced_offsets.size() != 0 && forced_offsets.size() != n + 1) throw Error("a translation for each sentence is needed");
         DecodeInput input{options.options,    view(source_offsets), views, distortion_weight,  {}, {}, {}, {}, {},
-                          view(forced_words), view(forced_offsets)};
+                          view_forced(forced_words, forced_offsets, n)};
         for (const auto* bound : option_scorers) {
           if (bound->scores.shape(0) != options.options.size()) throw Error("a row of scores for each option is needed");
           input.option_scorers.push_back(bound->scorer);

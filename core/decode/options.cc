@@ -77,13 +77,20 @@ class Collector {
     features_[input_.n_scores + 2] = pair == kUnknownPair ? kLogFloor : 0;
   }
 
-  RankCache::Pairs rank(std::uint32_t phrase) {
+  // Whether a target phrase occurs in the translation that is forced.
+  bool possible(std::size_t s, std::int64_t pair) const {
+    return !input_.forced.any() || !std::ranges::search(input_.forced[s], target_of(pair)).empty() ||
+           target_of(pair).empty();
+  }
+
+  RankCache::Pairs rank(std::size_t s, std::uint32_t phrase) {
     const auto begin = input_.table.offsets[phrase], end = input_.table.offsets[phrase + 1];
-    const bool many = end - begin > kMany;
+    const bool many = end - begin > kMany && !input_.forced.any();
     if (many)
       if (auto known = cache_.find(phrase)) return known;
     std::vector<RankedPair> ranked;
     for (auto pair = begin; pair < end; ++pair) {
+      if (!possible(s, pair)) continue;
       fill_features(pair, target_of(pair).size());
       const float score = weighted(features_);
       ranked.push_back({pair, score, score + estimate_inside(input_.lms, target_of(pair))});
@@ -98,7 +105,7 @@ class Collector {
   }
 
   bool add_phrase(std::size_t s, SourceSpan span, std::uint32_t phrase) {
-    const auto ranked = rank(phrase);
+    const auto ranked = rank(s, phrase);
     for (const auto& row : *ranked) {
       const auto first = static_cast<std::ptrdiff_t>(found_.links.size());
       for (const auto link : input_.table.links_of(static_cast<std::size_t>(row.pair)))
@@ -109,7 +116,7 @@ class Collector {
       });
       add(s, span, row, target_of(row.pair));
     }
-    return !ranked->empty();
+    return input_.table.offsets[phrase] < input_.table.offsets[phrase + 1];
   }
 
   void add_unknown(std::size_t s, int position) {

@@ -66,6 +66,16 @@ struct Demands {
   std::span<const WordId> words;
 };
 
+// Translations that must come out, target words by sentence; no offsets where nothing is forced.
+struct ForcedView {
+  std::span<const WordId> words;
+  std::span<const std::int64_t> offsets;
+  bool any() const { return !offsets.empty(); }
+  std::span<const WordId> operator[](std::size_t s) const {
+    return words.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
+  }
+};
+
 struct OptionsInput {
   TokensView source;                   // numbers of the table's source vocabulary, kUnknownWord where it has none
   std::span<const WordId> copies;      // for each token the target word that stands for it when it is passed through
@@ -76,6 +86,7 @@ struct OptionsInput {
   std::span<const WeightedLm> lms;
   std::span<const float> weights;      // of the table's scores and own features
   Demands demands;
+  ForcedView forced;  // options that cannot be part of these are left out
 };
 
 struct OptionsOptions {

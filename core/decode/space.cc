@@ -35,11 +35,8 @@ Space::Space(const DecodeInput& input, std::size_t sentence, const Limits& limit
     walls_ = of_sentence(input.walls, sentence);
     zones_ = of_sentence(input.zones, sentence);
   }
-  is_forced_ = !input.forced_offsets.empty();
-  if (is_forced_) {
-    const auto begin = static_cast<std::size_t>(input.forced_offsets[sentence]);
-    forced_ = input.forced_words.subspan(begin, static_cast<std::size_t>(input.forced_offsets[sentence + 1]) - begin);
-  }
+  is_forced_ = input.forced.any();
+  if (is_forced_) forced_ = input.forced[sentence];
   find_spans();
   fill_future();
   for (std::size_t o = 0; o < n_options_; ++o) targets_.push_back(input.options.target(first_option_ + o));

@@ -36,9 +36,7 @@ struct DecodeInput {
   std::vector<WeightedSteps> step_scorers;
   std::span<const Wall> walls;  // by sentence
   std::span<const Zone> zones;  // by sentence
-  // Translations that must come out, target words by sentence; empty offsets where nothing is forced.
-  std::span<const WordId> forced_words;
-  std::span<const std::int64_t> forced_offsets;
+  ForcedView forced;
 };
 
 struct Limits {

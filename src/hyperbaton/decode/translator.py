@@ -130,6 +130,10 @@ class Translator:
         ]
         targets = words.targets[text.tokens]
         demand_ends = text.offsets[len(source) : len(source) + len(demanded) + 1]
+        forced_words, forced_offsets = np.zeros(0, np.uint32), np.zeros(0, np.int64)
+        if forced is not None:
+            forced_offsets = text.offsets[len(source) + len(demanded) :]
+            forced_words, forced_offsets = targets[forced_offsets[0] :], forced_offsets - forced_offsets[0]
         weights = self.system.weights
         found = _core.find_options(
             table=self.system.lookup,
@@ -145,6 +149,8 @@ class Translator:
             demands=np.array([d.span for d in markup.demands], np.int64).reshape(-1, 3),
             demand_offsets=demand_ends - demand_ends[0],
             demand_words=targets[demand_ends[0] : demand_ends[-1]],
+            forced_words=forced_words,
+            forced_offsets=forced_offsets,
             table_limit=options.table_limit,
             max_length=self.system.index.max_length,
             drop_unknown=options.drop_unknown,
@@ -161,8 +167,6 @@ class Translator:
         walls = [*markup.walls]
         if options.monotone_at_punctuation:
             walls = sorted({*walls, *punctuation_walls(source)})
-        first_forced = len(source) + len(demanded)
-        forced_offsets = text.offsets[first_forced:] if forced is not None else np.zeros(0, np.int64)
         decoded = _core.decode(
             options=found,
             source_offsets=source.offsets,
@@ -173,8 +177,8 @@ class Translator:
             step_scorers=[s for s in scorers if isinstance(s, _core.StepScorer)],
             walls=np.array(walls, np.int64).reshape(-1, 2),
             zones=np.array(markup.zones, np.int64).reshape(-1, 3),
-            forced_words=targets[forced_offsets[0] :] if forced is not None else np.zeros(0, np.uint32),
-            forced_offsets=forced_offsets - forced_offsets[0] if forced is not None else forced_offsets,
+            forced_words=forced_words,
+            forced_offsets=forced_offsets,
             cube=options.search == "cube",
             stack=options.stack,
             log_threshold=float(np.log(options.threshold)) if options.threshold > 0 else -np.inf,
