@@ -80,11 +80,11 @@ class PythonSteps : public StepScorer {
     const nb::gil_scoped_acquire acquire;
     const std::size_t n = steps.size();
     auto coverage = steps.coverage;
-    const auto result = nb::cast<nb::tuple>(function_(
-        steps.sentence, to_numpy(std::vector(steps.states)),
-        to_numpy(std::move(coverage), std::max<std::size_t>(static_cast<std::size_t>(steps.n_words), 1)),
-        to_numpy(std::vector(steps.previous_begin)), to_numpy(std::vector(steps.previous_end)),
-        to_numpy(std::vector(steps.options))));
+    const auto result = nb::cast<nb::tuple>(
+        function_(steps.sentence, to_numpy(std::vector(steps.states)),
+                  to_numpy(std::move(coverage), std::max<std::size_t>(static_cast<std::size_t>(steps.n_words), 1)),
+                  to_numpy(std::vector(steps.previous_begin)), to_numpy(std::vector(steps.previous_end)),
+                  to_numpy(std::vector(steps.options))));
     if (result.size() != 2) throw Error("a scorer of steps must return scores and states");
     const auto given_scores = nb::cast<Array<float>>(result[0]);
     const auto given_states = nb::cast<Array<std::int64_t>>(result[1]);
@@ -134,7 +134,8 @@ HYPERBATON_BINDINGS(decode) {
       .def(
           "__init__",
           [](LookupTable* self, Ints source_offsets, Words source_words, Ints target_offsets, Words target_words,
-             Ints offsets, Words targets, Array2<float> scores, Ints link_offsets, Array2<std::uint8_t> links, Words index) {
+             Ints offsets, Words targets, Array2<float> scores, Ints link_offsets, Array2<std::uint8_t> links,
+             Words index) {
             new (self) LookupTable{source_offsets, source_words, target_offsets, target_words, offsets,
                                    targets,        scores,       link_offsets,   links,        index};
             const auto pairs = self->pairs();
@@ -161,12 +162,11 @@ HYPERBATON_BINDINGS(decode) {
 
   nb::class_<BoundOptions>(m, "TranslationOptions", "Translation options of sentences, as columns.")
       .def_prop_ro("n_features", [](const BoundOptions& self) { return self.options.n_features; })
-#define COLUMN(name) \
-  .def_prop_ro(#name, [](const BoundOptions& self) { return borrowed(self.options.name); })
+#define COLUMN(name) .def_prop_ro(#name, [](const BoundOptions& self) { return borrowed(self.options.name); })
       // clang-format off
       COLUMN(offsets) COLUMN(sentence) COLUMN(begin) COLUMN(length) COLUMN(pair) COLUMN(target_offsets)
       COLUMN(target_words) COLUMN(link_offsets) COLUMN(score) COLUMN(estimate)
-      // clang-format on
+  // clang-format on
 #undef COLUMN
       .def_prop_ro("links",
                    [](const BoundOptions& self) {
@@ -181,8 +181,7 @@ HYPERBATON_BINDINGS(decode) {
       [](const LookupTable& table, RankCache& cache, const Words& tokens, const Ints& offsets, const Words& copies,
          const std::vector<const BoundLm*>& lms, const Floats& weights, const Array2<std::int64_t>& demands,
          const Ints& demand_offsets, const Words& demand_words, const Words& forced_words, const Ints& forced_offsets,
-         std::size_t table_limit, int max_length, bool drop_unknown,
-         unsigned n_threads) {
+         std::size_t table_limit, int max_length, bool drop_unknown, unsigned n_threads) {
         const auto pairs = table.pairs();
         if (weights.size() != table.scores.shape(1) + kOwnFeatures) throw Error("a weight for each score is needed");
         if (copies.size() != tokens.size()) throw Error("a target word for each source word is needed");
@@ -209,8 +208,8 @@ HYPERBATON_BINDINGS(decode) {
         return found;
       },
       nb::kw_only(), "table"_a, "cache"_a, "tokens"_a, "offsets"_a, "copies"_a, "lms"_a, "weights"_a, "demands"_a,
-      "demand_offsets"_a, "demand_words"_a, "forced_words"_a, "forced_offsets"_a, "table_limit"_a, "max_length"_a, "drop_unknown"_a, "n_threads"_a,
-      "Translation options of sentences.");
+      "demand_offsets"_a, "demand_words"_a, "forced_words"_a, "forced_offsets"_a, "table_limit"_a, "max_length"_a,
+      "drop_unknown"_a, "n_threads"_a, "Translation options of sentences.");
 
   nb::enum_<StepRule>(m, "StepRule", "By what the class of a step is decided.")
       .value("distance", StepRule::Distance)
@@ -259,7 +258,15 @@ HYPERBATON_BINDINGS(decode) {
         const auto views = view_lms(lms);
         const std::size_t n = source_offsets.size() - 1;
         if (options.options.offsets.size() != n + 1) throw Error("the options are those of another text");
-        DecodeInput input{options.options,    view(source_offsets), views, distortion_weight,  {}, {}, {}, {}, {},
+        DecodeInput input{options.options,
+                          view(source_offsets),
+                          views,
+                          distortion_weight,
+                          {},
+                          {},
+                          {},
+                          {},
+                          {},
                           view_forced(forced_words, forced_offsets, n)};
         for (const auto* bound : option_scorers) {
           if (bound->scores.shape(0) != options.options.size()) throw Error("a row of scores for each option is needed");
@@ -296,7 +303,8 @@ HYPERBATON_BINDINGS(decode) {
           decoded = decode(input, how, report);
         }
         std::vector<std::int64_t> counts;
-        for (const auto& count : decoded.counts) counts.insert(counts.end(), {count.hypotheses, count.spans, count.spans_cut});
+        for (const auto& count : decoded.counts)
+          counts.insert(counts.end(), {count.hypotheses, count.spans, count.spans_cut});
         nb::dict columns;
         columns["path_offsets"] = to_numpy(std::move(decoded.path_offsets));
         columns["step_offsets"] = to_numpy(std::move(decoded.step_offsets));

@@ -21,8 +21,7 @@ class BlockStacks {
   };
 
   Shifted shift(std::uint32_t stack, SourceSpan span) {
-    const auto orientation =
-        stack == kEmpty ? first_step_orientation(span) : step_orientation(node(stack).block, span);
+    const auto orientation = stack == kEmpty ? first_step_orientation(span) : step_orientation(node(stack).block, span);
     while (stack != kEmpty) {
       const auto& top = node(stack);
       if (top.block.end == span.begin)

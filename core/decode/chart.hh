@@ -78,7 +78,7 @@ class Chart {
 };
 
 struct Beam {
-  std::size_t size;     // hypotheses of a stack; 0 means all
+  std::size_t size;      // hypotheses of a stack; 0 means all
   double log_threshold;  // estimates this far below the best are dropped; -infinity keeps all
 };
 

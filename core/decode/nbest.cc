@@ -32,7 +32,8 @@ std::vector<Path> best_paths(const Search& search, const Space& space, const NBe
 
   std::vector<Path> paths;
   Interner outputs;
-  const std::size_t most = options.distinct && options.factor == 0 ? ~std::size_t{0} : options.n * std::max<std::size_t>(options.factor, 1);
+  const std::size_t most =
+      options.distinct && options.factor == 0 ? ~std::size_t{0} : options.n * std::max<std::size_t>(options.factor, 1);
   for (std::size_t taken = 0; taken < most && paths.size() < options.n && !queue.empty();) {
     const auto i = queue.top();
     queue.pop();

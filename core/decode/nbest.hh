@@ -7,8 +7,8 @@ namespace hyperbaton {
 
 struct NBestOptions {
   std::size_t n;
-  bool distinct;        // by target words
-  std::size_t factor;   // distinct: give up after n times this many translations; 0 never does
+  bool distinct;       // by target words
+  std::size_t factor;  // distinct: give up after n times this many translations; 0 never does
 };
 
 struct Path {

@@ -43,8 +43,7 @@ class Collector {
       for (int end = begin + 1; end <= std::min(n, begin + std::max(options_.max_length, 1)); ++end) {
         if (std::ranges::any_of(demands, [&](const Demand& d) { return d.begin < end && begin < d.end; })) break;
         const auto phrase = words.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-        const auto number =
-            std::ranges::find(phrase, kUnknownWord) == phrase.end() ? input_.index.find(phrase) : kNoPhrase;
+        const auto number = std::ranges::find(phrase, kUnknownWord) == phrase.end() ? input_.index.find(phrase) : kNoPhrase;
         const bool any = number != kNoPhrase && add_phrase(s, {begin, end}, number);
         if (!any && end == begin + 1) add_unknown(s, begin);
       }
@@ -111,9 +110,8 @@ class Collector {
       for (const auto link : input_.table.links_of(static_cast<std::size_t>(row.pair)))
         found_.links.push_back({link.source, link.target});
       // Tables of other programs have their links in any order.
-      std::sort(found_.links.begin() + first, found_.links.end(), [](Link a, Link b) {
-        return a.target != b.target ? a.target < b.target : a.source < b.source;
-      });
+      std::sort(found_.links.begin() + first, found_.links.end(),
+                [](Link a, Link b) { return a.target != b.target ? a.target < b.target : a.source < b.source; });
       add(s, span, row, target_of(row.pair));
     }
     return input_.table.offsets[phrase] < input_.table.offsets[phrase + 1];
@@ -132,7 +130,8 @@ class Collector {
     const auto words = input_.demands.words.subspan(from, static_cast<std::size_t>(input_.demands.offsets[i + 1]) - from);
     // Which word of the span stands for which is not said: all of them are linked to the first target word.
     if (!words.empty())
-      for (int w = demand.begin; w < demand.end; ++w) found_.links.push_back({static_cast<std::uint16_t>(w - demand.begin), 0});
+      for (int w = demand.begin; w < demand.end; ++w)
+        found_.links.push_back({static_cast<std::uint16_t>(w - demand.begin), 0});
     add_single(s, {demand.begin, demand.end}, kDemandedPair, words);
   }
 
@@ -176,8 +175,7 @@ void append_offsets(std::vector<std::int64_t>& to, const std::vector<std::int64_
 
 }  // namespace
 
-Options find_options(const OptionsInput& input, const OptionsOptions& options, RankCache& cache,
-                     const Progress& progress) {
+Options find_options(const OptionsInput& input, const OptionsOptions& options, RankCache& cache, const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
   std::vector<Options> parts(n);
   parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {

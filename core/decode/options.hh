@@ -61,8 +61,8 @@ struct Demand {
   std::uint16_t begin, end;
 };
 struct Demands {
-  std::span<const Demand> spans;              // by sentence
-  std::span<const std::int64_t> offsets;      // target words of demand i: words[offsets[i] .. offsets[i+1])
+  std::span<const Demand> spans;          // by sentence
+  std::span<const std::int64_t> offsets;  // target words of demand i: words[offsets[i] .. offsets[i+1])
   std::span<const WordId> words;
 };
 
@@ -77,14 +77,14 @@ struct ForcedView {
 };
 
 struct OptionsInput {
-  TokensView source;                   // numbers of the table's source vocabulary, kUnknownWord where it has none
-  std::span<const WordId> copies;      // for each token the target word that stands for it when it is passed through
+  TokensView source;               // numbers of the table's source vocabulary, kUnknownWord where it has none
+  std::span<const WordId> copies;  // for each token the target word that stands for it when it is passed through
   PairsView table;
-  std::span<const float> scores;       // n_scores probabilities for each pair
+  std::span<const float> scores;  // n_scores probabilities for each pair
   std::size_t n_scores;
   PhraseIndex index;
   std::span<const WeightedLm> lms;
-  std::span<const float> weights;      // of the table's scores and own features
+  std::span<const float> weights;  // of the table's scores and own features
   Demands demands;
   ForcedView forced;  // options that cannot be part of these are left out
 };
@@ -108,16 +108,17 @@ struct Options {
   std::vector<std::int64_t> target_offsets;
   std::vector<WordId> target_words;
   std::vector<std::int64_t> link_offsets;
-  std::vector<Link> links;       // positions inside the phrases, by target, then source
-  std::vector<float> features;   // the table's scores and the own features
+  std::vector<Link> links;      // positions inside the phrases, by target, then source
+  std::vector<float> features;  // the table's scores and the own features
   std::size_t n_features;
-  std::vector<float> score;      // weighted features
-  std::vector<float> estimate;   // the same with the language models' scores inside the phrase
+  std::vector<float> score;     // weighted features
+  std::vector<float> estimate;  // the same with the language models' scores inside the phrase
 
   std::size_t size() const { return sentence.size(); }
   std::span<const WordId> target(std::size_t option) const {
-    return std::span(target_words).subspan(static_cast<std::size_t>(target_offsets[option]),
-                                           static_cast<std::size_t>(target_offsets[option + 1] - target_offsets[option]));
+    return std::span(target_words)
+        .subspan(static_cast<std::size_t>(target_offsets[option]),
+                 static_cast<std::size_t>(target_offsets[option + 1] - target_offsets[option]));
   }
   std::span<const Link> links_of(std::size_t option) const {
     return std::span(links).subspan(static_cast<std::size_t>(link_offsets[option]),

@@ -38,7 +38,8 @@ PhraseIndex::PhraseIndex(std::span<const std::uint32_t> slots, const PhrasesView
 std::uint32_t PhraseIndex::find(std::span<const WordId> phrase) const {
   std::size_t at = hash_phrase(phrase) & (slots_.size() - 1);
   while (slots_[at] != kNoPhrase) {
-    if (slots_[at] >= phrases_.offsets.size() - 1) throw Error("the index of the phrase table is damaged: build the system again");
+    if (slots_[at] >= phrases_.offsets.size() - 1)
+      throw Error("the index of the phrase table is damaged: build the system again");
     if (std::ranges::equal(phrases_[slots_[at]], phrase)) return slots_[at];
     at = (at + 1) & (slots_.size() - 1);
   }

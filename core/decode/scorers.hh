@@ -22,9 +22,9 @@ struct OptionScorer {
   std::vector<float> weights;  // one for all classes, or one for each, which makes each a feature of its own
   StepRule rule;
   Side side;
-  std::vector<std::int32_t> cuts;      // for Distance
-  std::array<std::uint8_t, 4> merge;   // for the others: the class of each orientation
-  bool times_distance;                 // scores are per word of distance (Ni 2011, eq. 7)
+  std::vector<std::int32_t> cuts;     // for Distance
+  std::array<std::uint8_t, 4> merge;  // for the others: the class of each orientation
+  bool times_distance;                // scores are per word of distance (Ni 2011, eq. 7)
 
   std::size_t n_features() const { return weights.size(); }
   float weight(std::size_t column) const { return weights.size() == 1 ? weights[0] : weights[column]; }
@@ -33,7 +33,7 @@ struct OptionScorer {
 // Per jump: a matrix of n + 1 rows and columns for a sentence of n words. Row 0 is the start of the sentence, row i + 1
 // word i as the last one translated; column j is word j as the next one, column n the end of the sentence.
 struct JumpScorer {
-  std::span<const float> matrices;       // of all sentences
+  std::span<const float> matrices;        // of all sentences
   std::span<const std::int64_t> offsets;  // where they begin
   float weight;
   bool inside;  // charge the jumps inside a phrase pair too, not only those between two
@@ -43,10 +43,10 @@ struct JumpScorer {
 struct StepBatch {
   std::size_t sentence;
   int n_words;
-  std::vector<std::int64_t> states;       // what the scorer returned for the step before, 0 at first
-  std::vector<std::uint8_t> coverage;     // before the step: n_words flags for each
+  std::vector<std::int64_t> states;                        // what the scorer returned for the step before, 0 at first
+  std::vector<std::uint8_t> coverage;                      // before the step: n_words flags for each
   std::vector<std::int32_t> previous_begin, previous_end;  // source span of the previous phrase, 0 and 0 at first
-  std::vector<std::int64_t> options;      // of the block
+  std::vector<std::int64_t> options;                       // of the block
 
   std::size_t size() const { return options.size(); }
 };

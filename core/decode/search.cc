@@ -90,9 +90,8 @@ void Search::insert(Candidate candidate, const std::uint32_t* state) {
 void Search::keep(const Candidate& candidate, const std::uint32_t* state) {
   auto& stack = stacks_[candidate.stack];
   if (stack.hopeless(candidate.estimate())) return;
-  stack.add(
-      chart_, options_.beam,
-      {candidate.score, candidate.estimate(), candidate.future, candidate.previous, candidate.option, kNone}, state);
+  stack.add(chart_, options_.beam,
+            {candidate.score, candidate.estimate(), candidate.future, candidate.previous, candidate.option, kNone}, state);
 }
 
 }  // namespace hyperbaton

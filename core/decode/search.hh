@@ -14,9 +14,9 @@ struct SearchOptions {
 };
 
 struct SearchCounts {
-  std::int64_t hypotheses = 0;     // steps that were scored
-  std::int64_t spans = 0;          // source spans considered for extension
-  std::int64_t spans_cut = 0;      // of which the distortion limit forbade
+  std::int64_t hypotheses = 0;  // steps that were scored
+  std::int64_t spans = 0;       // source spans considered for extension
+  std::int64_t spans_cut = 0;   // of which the distortion limit forbade
 };
 
 // Fill stacks 0 … n_words. The last one holds complete translations, their scores with the end of the sentence.

@@ -207,7 +207,7 @@ std::uint8_t Space::step_class(const OptionScorer& scorer, const Move& move, con
     orientation = step_orientation(move.previous, move.next);
   } else {
     const Beside beside{move.previous.begin > 0 && before[move.previous.begin - 1],
-                                move.previous.end < n_words_ && before[move.previous.end]};
+                        move.previous.end < n_words_ && before[move.previous.end]};
     orientation = block_step_orientation(move.previous, move.next, beside);
   }
   return scorer.merge[static_cast<std::size_t>(orientation)];
@@ -390,7 +390,8 @@ void Space::replay(std::span<const std::uint32_t> path, std::vector<float>& feat
       input_.step_scorers[k].scorer->score(batch, std::span(next, 1), std::span(&behind, 1));
       set_step_state(move.state.data(), k, behind);
     }
-    const auto own = std::span(input_.options.features).subspan(option * input_.options.n_features, input_.options.n_features);
+    const auto own =
+        std::span(input_.options.features).subspan(option * input_.options.n_features, input_.options.n_features);
     std::ranges::copy(own, next);
     state = move.state;
   }

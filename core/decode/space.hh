@@ -62,13 +62,13 @@ class Space {
   struct Move {
     SourceSpan previous;
     SourceSpan next;
-    bool first;                       // no previous phrase
-    float score;                      // weighted, of what does not depend on the option
-    float future;                     // future cost behind the step
-    float ahead;                      // the same for distances, where they are counted
-    std::vector<std::uint8_t> classes;  // of each option scorer
-    std::vector<std::uint32_t> state;   // behind the step; the options' part is filled in by apply
-    std::uint32_t first_option;         // of the span
+    bool first;                          // no previous phrase
+    float score;                         // weighted, of what does not depend on the option
+    float future;                        // future cost behind the step
+    float ahead;                         // the same for distances, where they are counted
+    std::vector<std::uint8_t> classes;   // of each option scorer
+    std::vector<std::uint32_t> state;    // behind the step; the options' part is filled in by apply
+    std::uint32_t first_option;          // of the span
     std::vector<std::uint32_t> lm_rows;  // where the language models keep the results of the span's options
   };
 
@@ -147,12 +147,12 @@ class Space {
 
   std::vector<Span> spans_;
   std::vector<std::size_t> span_offsets_;
-  std::vector<float> future_;                      // of [begin, end), (n + 1)²
-  std::vector<std::span<const WordId>> targets_;   // by option
+  std::vector<float> future_;                     // of [begin, end), (n + 1)²
+  std::vector<std::span<const WordId>> targets_;  // by option
   std::vector<LmScorer> lms_;
-  std::vector<std::vector<float>> weighted_;       // by option scorer: (options, classes)
-  std::vector<std::vector<std::uint32_t>> rows_;   // by option scorer, for Side::After: the first option with the same row
-  std::vector<std::vector<JumpOption>> jumps_;     // by jump scorer: options
+  std::vector<std::vector<float>> weighted_;      // by option scorer: (options, classes)
+  std::vector<std::vector<std::uint32_t>> rows_;  // by option scorer, for Side::After: the first option with the same row
+  std::vector<std::vector<JumpOption>> jumps_;    // by jump scorer: options
   BlockStacks stacks_;
   bool needs_begin_ = false, needs_end_ = false, needs_stack_ = false;
 

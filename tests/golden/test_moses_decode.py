@@ -92,7 +92,9 @@ def recomputed(kind: str, found: Translations, path: int, sentence: int) -> dict
 
 @pytest.mark.parametrize(("kind", "limit", "search"), CASES)
 def test_scores_equal_moses(kind: str, limit: int, search: int) -> None:
-    golden = parse(list(oracle.open_text(GOLDEN / "decode" / f"{kind}-bidirectional-fe.dl{limit}.search{search}.nbest5.gz")))
+    golden = parse(
+        list(oracle.open_text(GOLDEN / "decode" / f"{kind}-bidirectional-fe.dl{limit}.search{search}.nbest5.gz"))
+    )
     found = translations(kind, limit, search)
     ours = parse(list(found.nbest(alignment=True)))
     assert ours.keys() == golden.keys()

@@ -13,8 +13,8 @@ from hyperbaton.cli._common import n_threads, print_json, print_table, say
 from hyperbaton.cli._system import DecodingFlags, Weights, changed, parse_weights
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode import System
-from hyperbaton.decode.diagnose import diagnose as run
 from hyperbaton.decode.diagnose import JUMPS
+from hyperbaton.decode.diagnose import diagnose as run
 
 
 def diagnose(

@@ -23,7 +23,9 @@ def system(
     lm: Annotated[list[Path] | None, typer.Option(help="Language model or ARPA file; may be repeated.")] = None,
     reordering: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=DIR of a model, NAME=TYPE of a table to count, NAME=TYPE:FILE of one to read; may be repeated."),
+        typer.Option(
+            help="NAME=DIR of a model, NAME=TYPE of a table to count, NAME=TYPE:FILE of one to read; may be repeated."
+        ),
     ] = None,
     scaled: Annotated[
         list[str] | None, typer.Option(help="NAME=β: this model scales the distance, −d/(βp), instead of log p.")

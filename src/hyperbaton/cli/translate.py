@@ -26,7 +26,9 @@ def translate(
     nbest: Annotated[int, typer.Option(help="Write so many translations of each sentence, in Moses' format.", min=0)] = 0,
     distinct: Annotated[bool, typer.Option(help="n-best: different translations only.")] = False,
     alignment: Annotated[bool, typer.Option(help="n-best: say which phrase became which.")] = False,
-    trace: Annotated[Path | None, typer.Option(help="Write how each translation came about, one JSON object a line.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Write how each translation came about, one JSON object a line.")
+    ] = None,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
     threads: Threads = 0,

@@ -78,11 +78,15 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
     try:
         kind = ReorderingType.parse(name)
     except OptionError as error:
-        raise OptionError(f"{where}: neither a trained model nor a type like hier-mslr-bidirectional-fe ({error})") from error
+        raise OptionError(
+            f"{where}: neither a trained model nor a type like hier-mslr-bidirectional-fe ({error})"
+        ) from error
     if file:
         return ReorderingTable(kind, read_reordering_table(file, kind, table))
     if not (Path(phrases) / MANIFEST).exists() or Artefact(phrases).kind != extracted_phrases.KIND:
-        raise OptionError(f"a {kind.name} table can only be counted from what 'hyperbaton extract -o' wrote; give {name}:FILE")
+        raise OptionError(
+            f"a {kind.name} table can only be counted from what 'hyperbaton extract -o' wrote; give {name}:FILE"
+        )
     found = Extracted.load(phrases)
     probabilities = reordering_probabilities(
         found.inventory, found.samples, kind, min_count=int(Artefact(phrases).options.get("min-count", 1))

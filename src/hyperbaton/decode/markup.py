@@ -1,8 +1,8 @@
 """Markup in sentences, as in Moses: translations that are demanded, zones and walls.
 
-    das ist <x translation="a small house">ein kleines haus</x>      this translation for these words, and no other
-    <zone> ein wort </zone>                                          once entered, finished before it is left
-    er kam <wall/> sie ging                                          all of the left before anything of the right
+das ist <x translation="a small house">ein kleines haus</x>      this translation for these words, and no other
+<zone> ein wort </zone>                                          once entered, finished before it is left
+er kam <wall/> sie ging                                          all of the left before anything of the right
 """
 
 from __future__ import annotations

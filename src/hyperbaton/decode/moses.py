@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import writing_file
 from hyperbaton.corpus.files import read_lines, write_pieces
+from hyperbaton.corpus.text import gather
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ReorderingTable
 from hyperbaton.decode.system import DISTORTION, PHRASE_PENALTY, TRANSLATION, UNKNOWN_WORD, WORD_PENALTY, System
 from hyperbaton.lm import LanguageModel
-from hyperbaton.phrases import ReorderingType
+from hyperbaton.phrases import Phrases, ReorderingType
 from hyperbaton.phrases.moses import phrase_table_pieces, read_phrase_table, read_reordering_table, reordering_table_pieces
 
 _LMS = ("KENLM", "SRILM", "IRSTLM", "IRSTLM2", "RANDLM", "LazyKENLM")
@@ -108,7 +113,7 @@ def import_moses(path: str | PathLike[str]) -> System:
     if len(tables) != 1:
         raise InputError(f"expected one phrase table, found {len(tables)}", ini.path)
     table = read_phrase_table(ini.file(tables[0]))
-    wanted = int(tables[0].values.get("num-features", table.scores.shape[1]))
+    wanted = int(tables[0].values.get("num-features", str(table.scores.shape[1])))
     if len(table) and table.scores.shape[1] != wanted:
         raise InputError(
             f"num-features={wanted}, but {ini.file(tables[0])} has {table.scores.shape[1]} scores in a row",
@@ -158,6 +163,17 @@ def _decoding(ini: MosesIni, table: Feature) -> Decoding:
     )
 
 
+def _reordering_rows(system: System, model: ReorderingTable, progress: Progress | None) -> Iterator[bytes]:
+    """The rows of a reordering table, without those that it has not."""
+    table, probabilities = system.table, model.probabilities
+    known = ~np.isnan(probabilities[:, 0])
+    if model.kind.conditioning == "fe":
+        return reordering_table_pieces(table.select(known), probabilities[known], "fe", progress)
+    where, offsets = gather(table.source.offsets, np.flatnonzero(known))
+    source = Phrases(offsets, table.source.words[where], table.source.vocabulary)
+    return reordering_table_pieces(replace(table, source=source), probabilities[known], "f", progress)
+
+
 def export_moses(system: System, folder: str | PathLike[str], progress: Progress | None = None) -> Path:
     """Write a system as Moses reads it: moses.ini, text tables, ARPA models; returns the moses.ini.
 
@@ -166,7 +182,9 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
     folder = Path(folder)
     foreign = [name for name, model in system.reordering.items() if not isinstance(model, ReorderingTable)]
     if foreign:
-        raise OptionError(f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables can be exported")
+        raise OptionError(
+            f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables can be exported"
+        )
     features: list[str] = ["UnknownWordPenalty", "WordPenalty", "PhrasePenalty"]
     write_pieces(folder / "phrase-table.gz", phrase_table_pieces(system.table, progress))
     features.append(
@@ -176,8 +194,7 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
     for name, model in system.reordering.items():
         if isinstance(model, ReorderingTable):
             file = f"reordering-table.{name}.{model.kind.name}.gz"
-            rows = reordering_table_pieces(system.table, model.probabilities, model.kind.conditioning, progress)
-            write_pieces(folder / file, rows)
+            write_pieces(folder / file, _reordering_rows(system, model, progress))
             features.append(
                 f"LexicalReordering name={name} num-features={model.n_features} "
                 f"type={model.kind.name}-{'collapseff' if model.collapse else 'allff'} input-factor=0 output-factor=0 path={file}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -97,7 +98,7 @@ class Translations:
         first = [int(p) if p < q else -1 for p, q in zip(self.path_offsets[:-1], self.path_offsets[1:], strict=True)]
         best = ["" if p < 0 else " ".join(self.text[p]) for p in first]
         ends = self.pieces.tolist()
-        return [" ".join(filter(None, best[a:b])) for a, b in zip(ends, ends[1:], strict=False)]
+        return [" ".join(filter(None, best[a:b])) for a, b in pairwise(ends)]
 
     def steps(self, path: int) -> list[Step]:
         """The steps of a translation."""
@@ -125,7 +126,9 @@ class Translations:
         words = "".join(f"{word} " for word in self.text[path])
         named = self.named(self.totals[path])
         told = " ".join(
-            f"{name}= " + " ".join(f"{value:g}" for value in values) for name, values in named.items() if name != UNKNOWN_WORD
+            f"{name}= " + " ".join(f"{value:g}" for value in values)
+            for name, values in named.items()
+            if name != UNKNOWN_WORD
         )
         line = f"{number} ||| {words} ||| {told} ||| {self.scores[path]:g}"
         if not alignment:

@@ -120,7 +120,9 @@ class System:
         for name, given in weights.items():
             values = [float(v) for v in given] if isinstance(given, list | tuple) else [float(given)]
             if name not in features:
-                raise OptionError(f"there is a weight for {name!r}, but the system has no such model; it has {', '.join(features)}")
+                raise OptionError(
+                    f"there is a weight for {name!r}, but the system has no such model; it has {', '.join(features)}"
+                )
             if len(values) == 1:
                 values *= features[name]
             if len(values) != features[name]:
