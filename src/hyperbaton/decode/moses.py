@@ -194,10 +194,11 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
     for name, model in system.reordering.items():
         if isinstance(model, ReorderingTable):
             file = f"reordering-table.{name}.{model.kind.name}.gz"
+            kind = f"{model.kind.name}-{'collapseff' if model.collapse else 'allff'}"
             write_pieces(folder / file, _reordering_rows(system, model, progress))
             features.append(
                 f"LexicalReordering name={name} num-features={model.n_features} "
-                f"type={model.kind.name}-{'collapseff' if model.collapse else 'allff'} input-factor=0 output-factor=0 path={file}"
+                f"type={kind} input-factor=0 output-factor=0 path={file}"
             )
     features.append("Distortion")
     for name, lm in system.lms.items():
