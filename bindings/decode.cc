@@ -253,7 +253,7 @@ HYPERBATON_BINDINGS(decode) {
          const Array2<std::int64_t>& walls, const Array2<std::int64_t>& zones, const Words& forced_words,
          const Ints& forced_offsets, bool cube, std::size_t stack, double log_threshold, std::size_t pop_limit,
          int distortion_limit, bool future_distortion, std::size_t n_best, bool distinct, std::size_t n_best_factor,
-         bool relax, unsigned n_threads, const std::optional<nb::callable>& progress) {
+         bool relax, bool graph, unsigned n_threads, const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
         const auto views = view_lms(lms);
         const std::size_t n = source_offsets.size() - 1;
@@ -296,6 +296,7 @@ HYPERBATON_BINDINGS(decode) {
         const DecodeOptions how{{cube, {stack, log_threshold}, pop_limit, {distortion_limit, true, future_distortion}},
                                 {n_best, distinct, n_best_factor},
                                 relax,
+                                graph,
                                 n_threads};
         Decoded decoded;
         {
@@ -313,12 +314,21 @@ HYPERBATON_BINDINGS(decode) {
         columns["features"] = to_numpy(std::move(decoded.features), decoded.n_features);
         columns["relaxed"] = to_numpy(std::move(decoded.relaxed));
         columns["counts"] = to_numpy(std::move(counts), 3);
+        std::vector<std::int64_t> places;
+        std::vector<double> values;
+        for (const auto& row : decoded.graph) {
+          places.insert(places.end(), {row.hypothesis, row.stack, row.back, row.recombined, row.option});
+          values.insert(values.end(), {row.score, row.transition, row.best});
+        }
+        columns["graph_offsets"] = to_numpy(std::move(decoded.graph_offsets));
+        columns["graph_places"] = to_numpy(std::move(places), 5);
+        columns["graph_scores"] = to_numpy(std::move(values), 3);
         return columns;
       },
       nb::kw_only(), "options"_a, "source_offsets"_a, "lms"_a, "distortion_weight"_a, "option_scorers"_a, "jump_scorers"_a,
       "step_scorers"_a, "walls"_a, "zones"_a, "forced_words"_a, "forced_offsets"_a, "cube"_a, "stack"_a, "log_threshold"_a,
       "pop_limit"_a, "distortion_limit"_a, "future_distortion"_a, "n_best"_a, "distinct"_a, "n_best_factor"_a, "relax"_a,
-      "n_threads"_a, "progress"_a.none(), "The best translations of sentences, as columns.");
+      "graph"_a, "n_threads"_a, "progress"_a.none(), "The best translations of sentences, as columns.");
 }
 
 }  // namespace hyperbaton::bindings

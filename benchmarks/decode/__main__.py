@@ -1,9 +1,9 @@
 """How fast sentences are translated, against the model score that is reached.
 
-    python -m benchmarks.decode SRC SYSTEM… [--lines 500] [--searches cube:100:6 cube:1000:6 stack:100:6 cube:1000:-1]
+    python -m benchmarks.decode SRC SYSTEM… [--lines 500] [--searches cube:100:6 stack:100:6 cube:1000:-1]
 
-A search is `cube:POPS:LIMIT` or `stack:SIZE:LIMIT`. Prints, for each system, search and 1 and 2 threads: words per second of
-processor and wall time, the mean model score, seconds to load, peak memory, and the speed relative to the first system
+A search is `cube:POPS:LIMIT` or `stack:SIZE:LIMIT`. Prints, for each system, search and 1 and 2 threads: words per second
+of processor and wall time, the mean model score, seconds to load, peak memory, and the speed relative to the first system
 with the same search and threads: what a reordering model costs. Where `moses` or `moses2` is on PATH, the systems that
 Moses can read go through it in the same run, with the same search, one thread.
 """

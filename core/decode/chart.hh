@@ -67,6 +67,7 @@ class Chart {
   const std::uint32_t* state(std::uint32_t id) const { return states_.data() + id * stride_; }
   const Arc& arc(std::uint32_t i) const { return arcs_[i]; }
   std::size_t stride() const { return stride_; }
+  std::size_t size() const { return hypotheses_.size(); }
 
  private:
   std::size_t stride_;

@@ -10,6 +10,7 @@ struct Translated {
   std::size_t first_option = 0;
   bool relaxed = false;
   SearchCounts counts;
+  std::vector<GraphRow> graph;
 };
 
 Translated translate(const DecodeInput& input, std::size_t sentence, const DecodeOptions& options) {
@@ -18,12 +19,13 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
   auto search_options = options.search;
   while (true) {
     Space space(input, sentence, search_options.limits);
-    Search search(space, search_options, options.n_best.n > 1);
+    Search search(space, search_options, options.n_best.n > 1 || options.graph);
     const bool found = search.run();
     if (!result.relaxed) result.counts = search.counts();
     if (found || result.relaxed || !options.relax) {
       result.paths = best_paths(search, space, options.n_best);
       for (const auto& path : result.paths) space.replay(path.options, result.features);
+      if (options.graph) result.graph = search_graph(search);
       return result;
     }
     result.relaxed = true;
@@ -44,6 +46,7 @@ Decoded decode(const DecodeInput& input, const DecodeOptions& options, const Pro
   all.n_features = n_step_features(input);
   all.path_offsets.push_back(0);
   all.step_offsets.push_back(0);
+  all.graph_offsets.push_back(0);
   for (auto& part : parts) {
     for (const auto& path : part.paths) {
       for (const auto option : path.options) all.options.push_back(static_cast<std::int64_t>(part.first_option + option));
@@ -54,6 +57,11 @@ Decoded decode(const DecodeInput& input, const DecodeOptions& options, const Pro
     all.path_offsets.push_back(static_cast<std::int64_t>(all.scores.size()));
     all.relaxed.push_back(part.relaxed);
     all.counts.push_back(part.counts);
+    for (auto& row : part.graph) {
+      if (row.option >= 0) row.option += static_cast<std::int64_t>(part.first_option);
+      all.graph.push_back(row);
+    }
+    all.graph_offsets.push_back(static_cast<std::int64_t>(all.graph.size()));
     part = Translated{};
   }
   return all;

@@ -1,6 +1,7 @@
 // Translate the sentences of a block.
 #pragma once
 
+#include "decode/graph.hh"
 #include "decode/nbest.hh"
 
 namespace hyperbaton {
@@ -13,14 +14,17 @@ struct Decoded {
   std::vector<double> scores;              // of each translation
   std::vector<float> features;             // (steps and one end for each translation, n_features), unweighted
   std::size_t n_features;
-  std::vector<std::uint8_t> relaxed;  // by sentence: no translation within the limits was found, so they were lifted
-  std::vector<SearchCounts> counts;   // by sentence
+  std::vector<std::uint8_t> relaxed;        // by sentence: no translation within the limits was found, so they were lifted
+  std::vector<SearchCounts> counts;         // by sentence
+  std::vector<std::int64_t> graph_offsets;  // rows of sentence s
+  std::vector<GraphRow> graph;              // if asked for; options are those of the block
 };
 
 struct DecodeOptions {
   SearchOptions search;
   NBestOptions n_best;
   bool relax;  // lift walls, zones and the distortion limit where nothing covers a sentence
+  bool graph;  // return the search graph
   unsigned n_threads;
 };
 

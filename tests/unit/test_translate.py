@@ -117,6 +117,21 @@ def test_traces_add_up(system: System) -> None:
         assert sorted(order) == list(range(len(piece["source"].split())))
 
 
+def test_search_graph_holds_the_best_translation(system: System) -> None:
+    found = Translator(system, Decoding(stack=30, pop_limit=200), threads=1).translate_block(
+        LINES[:4], NBest(1), graph=True
+    )
+    for sentence in range(4):
+        rows = slice(*found.graph_offsets[sentence : sentence + 2].tolist())
+        places, values = found.graph_places[rows], found.graph_scores[rows]
+        # The start lies on the best way; scores follow from the hypothesis before.
+        assert values[0, 2] == pytest.approx(found.scores[sentence])
+        assert values[:, 2].max() == pytest.approx(found.scores[sentence])
+        before = values[np.maximum(places[:, 2], 0), 0]
+        assert values[1:, 0] == pytest.approx((before + values[:, 1])[1:])
+    assert len(list(found.graph())) == len(found.graph_places)
+
+
 ODD = {
     "empty": "",
     "spaces": "   ",

@@ -29,6 +29,7 @@ def translate(
     trace: Annotated[
         Path | None, typer.Option(help="Write how each translation came about, one JSON object a line.")
     ] = None,
+    search_graph: Annotated[Path | None, typer.Option(help="Write every hypothesis that survived.")] = None,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
     threads: Threads = 0,
@@ -50,14 +51,17 @@ def translate(
         bars = stack.enter_context(Bars(quiet))
         progress = bars.stage("translate")
         told = stack.enter_context(trace.open("w", encoding="utf-8")) if trace else None
+        graph = stack.enter_context(search_graph.open("w", encoding="utf-8")) if search_graph else None
         done = 0
         # Somebody who types wants an answer to each line.
         block = 1 if source == "-" and sys.stdin.isatty() else 256
-        for found in translator.blocks(lines, wanted, block=block):
+        for found in translator.blocks(lines, wanted, block=block, graph=graph is not None):
             rows = found.nbest(done, alignment, nbest) if nbest else found.lines()
             sys.stdout.writelines(f"{row}\n" for row in rows)
             sys.stdout.flush()
             if told is not None:
                 told.writelines(json.dumps(item, ensure_ascii=False) + "\n" for item in traces(found, done))
+            if graph is not None:
+                graph.writelines(f"{row}\n" for row in found.graph(done))
             done += len(found)
             progress(done, done)

@@ -55,6 +55,9 @@ class Translations:
     features: npt.NDArray[np.float32]
     relaxed: npt.NDArray[np.uint8]
     counts: npt.NDArray[np.int64]  # (n_pieces, 3): hypotheses, spans considered, spans cut by the limits
+    graph_offsets: npt.NDArray[np.int64]  # rows of each piece's search graph, if it was asked for
+    graph_places: npt.NDArray[np.int64]  # (n_rows, 5): hypothesis, stack, back, recombined, option; -1 is none
+    graph_scores: npt.NDArray[np.float64]  # (n_rows, 3): score, transition, best complete score through here
 
     def __len__(self) -> int:
         return len(self.pieces) - 1
@@ -113,6 +116,20 @@ class Translations:
     def named(self, row: npt.NDArray[np.floating]) -> dict[str, list[float]]:
         """A row of features by name."""
         return {name: [float(row[c]) for c in columns] for name, columns in self.columns.items()}
+
+    def graph(self, first: int = 0) -> Iterator[str]:
+        """Lines of the search graph, much as Moses writes it; sentences are numbered from `first`."""
+        source, target = self.block.options.source, self.block.options.target
+        for sentence in range(len(self)):
+            for row in range(*self.graph_offsets[self.pieces[[sentence, sentence + 1]]].tolist()):
+                hypothesis, stack, back, recombined, option = self.graph_places[row].tolist()
+                score, transition, best = self.graph_scores[row].tolist()
+                line = f"{first + sentence} hyp={hypothesis} stack={stack} back={back} score={score:g}"
+                line += f" transition={transition:g} recombined={recombined} fscore={best:g}"
+                if option >= 0:
+                    begin, length = int(source.begin[option]), int(source.length[option])
+                    line += f" covered={begin}-{begin + length - 1} out={' '.join(target[option])}"
+                yield line
 
     def nbest(self, first: int = 0, alignment: bool = False, most: int | None = None) -> Iterator[str]:
         """Lines of an n-best list in Moses' format; sentences are numbered from `first`, at most `most` lines each."""

@@ -86,12 +86,13 @@ class Translator:
         n_best: NBest | None = None,
         *,
         block: int = BLOCK,
+        graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
         """Translations of consecutive blocks of sentences."""
         lines = iter(sentences)
         while chunk := list(islice(lines, block)):
-            yield self.translate_block(chunk, n_best or NBest(), progress=progress)
+            yield self.translate_block(chunk, n_best or NBest(), graph=graph, progress=progress)
 
     def translate_block(
         self,
@@ -100,6 +101,7 @@ class Translator:
         *,
         forced: Sequence[str] | None = None,
         relax: bool = True,
+        graph: bool = False,
         progress: Progress | None = None,
     ) -> Translations:
         """Translations of sentences that are searched together.
@@ -107,6 +109,7 @@ class Translator:
         Arguments:
             forced: find the best way to these translations, one for each sentence; none where there is no way.
             relax: lift limits on the order for a sentence that cannot be translated within them.
+            graph: keep the search graph.
         """
         options = self.options
         markup = parse_markup(lines) if options.markup else Markup.none(lines)
@@ -189,6 +192,7 @@ class Translator:
             distinct=n_best.distinct,
             n_best_factor=n_best.factor,
             relax=relax,
+            graph=graph,
             n_threads=self.threads,
             progress=progress,
         )
