@@ -135,6 +135,10 @@ class ModelUse:
             raise OptionError(f"a model's use is direct or scaled, not {self.use!r}")
         if self.use == "scaled" and not hasattr(self.model, "option_logprobs"):
             raise OptionError("only a model of orientation classes can scale the distance")
+        if getattr(self.model, "needs_tags", False):
+            raise OptionError(
+                "the model was trained with tags, which the decoder has not: train it with classes or words alone"
+            )
         if not self.beta > 0:
             raise OptionError(f"beta must be above 0, not {self.beta:g}")
 
