@@ -55,6 +55,7 @@ def translations(kind: str, limit: int, search: int) -> Translations:
         pop_limit=5000,
         threshold=0.0,
         distortion_limit=limit,
+        future_distortion=False,
     )
     return Translator(system(kind), options, threads=2).translate_block(LINES, NBest(5, distinct=True))
 

@@ -158,6 +158,7 @@ def _decoding(ini: MosesIni, table: Feature) -> Decoding:
         threshold=ini.number("beam-threshold", 1e-5),
         distortion_limit=int(ini.number("distortion-limit", 6)),
         table_limit=int(table.values.get("table-limit", 20)),
+        future_distortion=False,  # Moses does not
         drop_unknown="drop-unknown" in ini.sections,
         monotone_at_punctuation="monotone-at-punctuation" in ini.sections,
     )
