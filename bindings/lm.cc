@@ -1,9 +1,11 @@
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
 #include "lm/arpa.hh"
 #include "lm/build.hh"
 #include "lm/ngram_model.hh"
 #include "lm/quantize.hh"
 #include "lm/score.hh"
-#include "lm_tables.hh"
 #include "module.hh"
 
 namespace hyperbaton::bindings {
@@ -15,6 +17,13 @@ using Bytes2 = Array2<std::uint8_t>;
 using Floats = Array<float>;
 using Ints = Array<std::int64_t>;
 using Words = Array<std::uint32_t>;
+
+// The slots of each order, of tables without bins.
+nb::list to_slots(std::vector<NgramArrays>&& tables) {
+  nb::list orders;
+  for (auto& table : tables) orders.append(to_numpy(std::move(table.bytes), table.stride));
+  return orders;
+}
 
 // The view does not hold the arrays: whoever makes a model keeps its tuple alive. A copy would not live long enough, so
 // arrays that do not fit as they are, are refused.
@@ -41,6 +50,14 @@ HYPERBATON_BINDINGS(lm) {
       .def_prop_ro("order", &NgramModel::order)
       .def_prop_ro("n_words", &NgramModel::n_words)
       .def(
+          "count_ngrams",
+          [](const NgramModel& self) {
+            std::vector<std::size_t> counts;
+            for (std::uint32_t n = 1; n <= self.order(); ++n) counts.push_back(self.table(n).count_ngrams());
+            return counts;
+          },
+          "The number of n-grams of each order.")
+      .def(
           "score_words",
           [](const NgramModel& self, const Words& tokens, const Ints& offsets, unsigned n_threads,
              const std::optional<nb::callable>& progress) {
@@ -62,28 +79,31 @@ HYPERBATON_BINDINGS(lm) {
               const nb::gil_scoped_release release;
               tables = quantize(self, n_bins);
             }
-            return to_tuple(std::move(tables));
+            nb::list orders;
+            for (auto& table : tables)
+              orders.append(nb::make_tuple(to_numpy(std::move(table.bytes), table.stride),
+                                           to_numpy(std::move(table.prob_bins)), to_numpy(std::move(table.backoff_bins))));
+            return orders;
           },
-          "n_bins"_a, "The tables of the same model with values in bins.");
+          "n_bins"_a, "The slots, probability bins and back-off bins of each order of the same model with values in bins.");
 
   nb::class_<ArpaReader> reader(m, "ArpaReader", "Reads a language model in the ARPA format.");
   def_feed(reader)
       .def(nb::init<unsigned>(), "n_threads"_a)
       .def("vocabulary", [](const ArpaReader& self) { return self.vocabulary(); })
       .def(
-          "take", [](ArpaReader& self) { return to_tuple(self.take()); },
-          "The tables of each order; call once, at the end.");
+          "take", [](ArpaReader& self) { return to_slots(self.take()); },
+          "The slots of each order; call once, at the end.");
 
   nb::class_<ArpaWriter>(m, "ArpaWriter", "Writes a language model in the ARPA format, in pieces.")
       .def(
           "__init__",
-          [](ArpaWriter* self, const NgramModel& model, const Bytes& bytes, const Ints& offsets,
-             unsigned n_threads) {
+          [](ArpaWriter* self, const NgramModel& model, const Bytes& bytes, const Ints& offsets, unsigned n_threads) {
             const nb::gil_scoped_release release;
             new (self) ArpaWriter(model, view(bytes), view(offsets), n_threads);
           },
-          "model"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "n_threads"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-          nb::keep_alive<1, 4>())
+          "model"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "n_threads"_a, nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
       .def(
           "next",
           [](ArpaWriter& self) {
@@ -95,6 +115,24 @@ HYPERBATON_BINDINGS(lm) {
             return nb::bytes(piece.data(), piece.size());
           },
           "The next piece of text, empty at the end.");
+
+  m.def(
+      "build_ngram_tables",
+      [](const std::vector<std::tuple<Array2<std::uint32_t>, Floats, Floats>>& orders, std::size_t n_words,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        std::vector<NgramColumns> columns;
+        for (const auto& [words, prob, backoff] : orders)
+          columns.push_back({{words.data(), words.size()}, view(prob), view(backoff)});
+        std::vector<NgramArrays> tables;
+        {
+          const nb::gil_scoped_release release;
+          tables = build_ngram_tables(columns, n_words, n_threads, report);
+        }
+        return to_slots(std::move(tables));
+      },
+      "orders"_a, nb::kw_only(), "n_words"_a, "n_threads"_a, "progress"_a.none(),
+      "The slots of each order, from (words oldest first, log10 probabilities, log10 back-off weights) of each.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -1,10 +1,7 @@
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "lm/build.hh"
 #include "lm/counts.hh"
 #include "lm/kneser_ney.hh"
-#include "lm_tables.hh"
 #include "module.hh"
 
 namespace hyperbaton::bindings {
@@ -148,23 +145,6 @@ HYPERBATON_BINDINGS(lm_estimate) {
       },
       "rows"_a, "words"_a.noconvert(), "log10_prob"_a.noconvert(), "weights"_a.noconvert(),
       "Finished rows as columns; weights become back-off weights in place.");
-
-  m.def(
-      "build_ngram_tables",
-      [](const std::vector<std::tuple<Rows, Array<float>, Array<float>>>& orders, std::size_t n_words,
-         unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
-        std::vector<NgramColumns> columns;
-        for (const auto& [words, prob, backoff] : orders) columns.push_back({numbers(words), view(prob), view(backoff)});
-        std::vector<NgramArrays> tables;
-        {
-          const nb::gil_scoped_release release;
-          tables = build_ngram_tables(columns, n_words, n_threads, report);
-        }
-        return to_tuple(std::move(tables));
-      },
-      "orders"_a, nb::kw_only(), "n_words"_a, "n_threads"_a, "progress"_a.none(),
-      "Tables of n-grams given as (words oldest first, log10 probabilities, log10 back-off weights) for each order.");
 }
 
 }  // namespace hyperbaton::bindings

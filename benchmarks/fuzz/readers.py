@@ -31,6 +31,7 @@ MAKERS: list[Callable[[], Any]] = [
     lambda: _core.TreeReader(*TEXT.columns),
     lambda: _core.ConlluReader(*TEXT.columns),
     lambda: _core.ConlluReader(),
+    lambda: _core.ArpaReader(1),
 ]
 CONLLU = "".join(
     "".join(f"{i + 1}\t{word}\t_\tX\tY\t_\t{i}\tdep\t_\t_\n" for i, word in enumerate(sentence)) + "\n"
@@ -43,6 +44,8 @@ SEEDS = [
     b"# Sentence pair (1)\na b\nNULL ({ 2 }) a ({ 1 }) b ({ })\n# 2\n\nNULL ({ })\n",
     "(S (A a) (B b))\n\n(())\n(S 他 (X (Y 的) -LRB-) 's)\n".encode(),
     "1\t(S a b)\n4\t(S 他 的 ( 's)\n".encode(),
+    b"\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n-1\t<s>\t-1\n-1\t</s>\n-1\ta\n"
+    b"-1\tb\n\n\\2-grams:\n-1\t<s> a\n-1\ta b\n\n\\end\\\n",
     f"# text = x\n1-2\tab\t{'_	' * 7}_\n{CONLLU}".encode(),
 ]
 

@@ -49,7 +49,7 @@ class ArpaReader {
   Part part_ = Part::Start;
   std::vector<Section> sections_;
   std::array<WordId, kMaxNgramOrder> last_{};  // the words of the last n-gram
-  std::size_t order_ = 0;  // of the section being read
+  std::size_t order_ = 0;                      // of the section being read
   Vocabulary vocabulary_;
   std::vector<NgramArrays> tables_;
 };

@@ -23,6 +23,7 @@ std::string_view cut_field(std::string_view& line) {
   return field;
 }
 
+std::string header(std::size_t order) { return std::string(1, '\\') + std::to_string(order) + "-grams:"; }
 std::string ngrams(std::size_t order) { return std::to_string(order) + "-grams"; }
 
 }  // namespace
@@ -86,7 +87,7 @@ void ArpaReader::check_complete() const {
 void ArpaReader::start_section(std::string_view line) {
   check_complete();
   if (sections_.empty()) fail("expected 'ngram 1=COUNT' after \\data\\, found " + quoted(line));
-  const auto expected = order_ == sections_.size() ? "\\end\\" : "\\" + ngrams(order_ + 1) + ":";
+  const auto expected = order_ == sections_.size() ? "\\end\\" : header(order_ + 1);
   if (line != expected) fail("expected " + expected + ", found " + quoted(line));
   if (order_ == sections_.size()) {
     part_ = Part::End;
@@ -132,7 +133,7 @@ void ArpaReader::add_ngram(std::string_view line) {
   const auto last = cut_field(line);
   const auto backoff = last.empty() ? 0.0F : parse_float(last);
   if (!backoff) fail("expected a back-off weight after " + std::to_string(order_) + " words, found " + quoted(last));
-  if (!line.empty()) fail("expected the end of the line after the back-off weight, found " + quoted(line));
+  if (!line.empty()) fail("expected the end of the line after the back-off weight, found " + quoted(cut_field(line)));
   section.prob.push_back(*prob);
   if (order_ < sections_.size()) {
     section.backoff.push_back(*backoff);

@@ -20,10 +20,8 @@ void spell(const NgramModel& model, std::uint32_t order, std::uint32_t slot, Wor
 // The slots of a table's n-grams.
 std::vector<std::uint32_t> ngram_slots(const NgramTable& table) {
   std::vector<std::uint32_t> slots;
-  for (std::uint32_t slot = 0; slot < table.n_slots(); ++slot) {
-    const auto key = table.key(slot);
-    if (key != ngram_key::kEmpty && !(key & ngram_key::kBlank)) slots.push_back(slot);
-  }
+  for (std::uint32_t slot = 0; slot < table.n_slots(); ++slot)
+    if (table.is_ngram(slot)) slots.push_back(slot);
   return slots;
 }
 
@@ -74,7 +72,7 @@ std::string ArpaWriter::next() {
   if (order_ == 0) {
     text = "\\data\\\n";
     for (std::uint32_t n = 1; n <= model_.order(); ++n)
-      text += "ngram " + std::to_string(n) + "=" + std::to_string(ngram_slots(model_.table(n)).size()) + "\n";
+      text += "ngram " + std::to_string(n) + "=" + std::to_string(model_.table(n).count_ngrams()) + "\n";
   }
   if (done_ == rows_.size()) {
     if (++order_ > model_.order()) return "\n\\end\\\n";

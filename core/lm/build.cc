@@ -27,7 +27,7 @@ struct Blanks {
   }
 };
 
-// Finds the slots of n-grams of one order, starting from what the last one had in common with it: lists are mostly sorted.
+// Finds the slots of n-grams, starting from what the last one had in common with it: lists are mostly sorted.
 class Finder {
  public:
   explicit Finder(std::span<const NgramTable> tables) : tables_(tables) {}
@@ -35,22 +35,35 @@ class Finder {
   std::uint32_t find(Words ngram) {
     std::size_t n = 0;
     while (n < n_known_ && n < ngram.size() && words_[n] == ngram[ngram.size() - 1 - n]) ++n;
-    for (; n < ngram.size(); ++n) {
+    for (n_known_ = n; n < ngram.size(); n_known_ = ++n) {
       const auto word = ngram[ngram.size() - 1 - n];
-      const auto slot = n == 0 ? word : tables_[n].find(slots_[n - 1], word);
-      n_known_ = n;
-      if (slot == NgramTable::kNone) return slot;
+      NgramHash hash = n == 0 ? NgramHash(word) : hashes_[n - 1];
+      auto slot = word;
+      if (n > 0) {
+        hash.extend(word);
+        slot = tables_[n].find(slots_[n - 1], word, hash.home(tables_[n].n_slots()));
+        if (slot == NgramTable::kNone) return slot;
+      }
       words_[n] = word;
+      hashes_[n] = hash;
       slots_[n] = slot;
     }
-    n_known_ = n;
     return slots_[n - 1];
+  }
+  // Ask memory for what find() will need.
+  void prefetch(Words ngram) const {
+    NgramHash hash(ngram.back());
+    for (std::size_t n = 1; n < ngram.size(); ++n) {
+      hash.extend(ngram[ngram.size() - 1 - n]);
+      tables_[n].prefetch(hash.home(tables_[n].n_slots()));
+    }
   }
 
  private:
   std::span<const NgramTable> tables_;
   std::size_t n_known_ = 0;
   std::array<WordId, kMaxNgramOrder> words_;
+  std::vector<NgramHash> hashes_ = std::vector<NgramHash>(kMaxNgramOrder, NgramHash(0));
   std::array<std::uint32_t, kMaxNgramOrder> slots_;
 };
 
@@ -82,9 +95,11 @@ class Builder {
   }
 
  private:
+  static constexpr std::size_t kAhead = 8;  // so many n-grams before its turn, memory is asked for one
+
   // The two nodes that a new one hangs on: its words without the newest, and without the oldest one.
   struct Ends {
-    std::uint32_t context, parent;
+    std::uint32_t context, parent, home;  // and where the new one is looked for
     bool found() const { return context != NgramTable::kNone && parent != NgramTable::kNone; }
   };
 
@@ -117,17 +132,37 @@ class Builder {
       parallel_blocks(here, block, n_threads_, progress_, [&](std::size_t begin, std::size_t end) {
         Finder contexts(tables_), parents(tables_);
         for (std::size_t i = begin; i < end; ++i) {
-          const auto ngram = columns.words.subspan((first + i) * n, n);
-          ends[i] = {contexts.find(ngram.first(n - 1)), parents.find(ngram.last(n - 1))};
+          if (i + kAhead < end) {
+            const auto next = ngram(n, first + i + kAhead);
+            contexts.prefetch(next.first(n - 1));
+            parents.prefetch(next.last(n - 1));
+          }
+          ends[i] = find_ends(ngram(n, first + i), contexts, parents);
         }
       });
-      for (std::size_t i = first; i < first + here; ++i) {
-        const auto ngram = columns.words.subspan(i * n, n);
-        if (!insert(ngram, ends[i - first], columns.log10_prob[i], backoff(n, i))) throw DuplicateNgram(n, i);
+      for (std::size_t i = 0; i < here; ++i) {
+        if (i + kAhead < here) {
+          const auto& next = ends[i + kAhead];
+          table(n).prefetch(next.home);
+          if (next.found()) {
+            table(n - 1).prefetch(next.context);
+            table(n - 1).prefetch(next.parent);
+          }
+        }
+        const auto at = first + i;
+        if (!insert(ngram(n, at), ends[i], columns.log10_prob[at], backoff(n, at))) throw DuplicateNgram(n, at);
       }
     }
   }
 
+  Ends find_ends(Words ngram, Finder& contexts, Finder& parents) const {
+    const auto n = ngram.size();
+    NgramHash hash(ngram.back());
+    for (std::size_t k = 2; k <= n; ++k) hash.extend(ngram[n - k]);
+    return {contexts.find(ngram.first(n - 1)), parents.find(ngram.last(n - 1)), hash.home(table(n).n_slots())};
+  }
+
+  Words ngram(std::size_t n, std::size_t i) const { return orders_[n - 1].words.subspan(i * n, n); }
   float backoff(std::size_t n, std::size_t i) const {
     return orders_[n - 1].log10_backoff.empty() ? 0 : orders_[n - 1].log10_backoff[i];
   }
@@ -136,8 +171,8 @@ class Builder {
     const bool highest = n == orders_.size();
     const std::size_t stride = highest ? 12 : 16;
     const std::size_t n_ngrams = orders_[n - 1].log10_prob.size() + (highest ? 0 : blanks_[n - 1].size());
-    // One slot in four stays empty, at least one.
-    const std::size_t n_slots = n == 1 ? n_words_ : n_ngrams + n_ngrams / 3 + 1;
+    // One slot in three stays empty, at least one.
+    const std::size_t n_slots = n == 1 ? n_words_ : n_ngrams + n_ngrams / 2 + 1;
     if (n_slots >= NgramTable::kNone || n_words_ >= ngram_key::kMaxWords)
       throw Error("too many n-grams of order " + std::to_string(n));
     arrays_.push_back({std::vector<std::uint8_t>(n_slots * stride, 0xff), stride, {}, {}});
@@ -180,7 +215,7 @@ class Builder {
     mark(n - 1, ends.parent, ngram_key::kExtendsLeft);
     const auto& here = table(n);
     const auto key = ngram_key::make(ends.parent, ngram[0]);
-    auto slot = ngram_key::home(key, here.n_slots());
+    auto slot = ends.home;
     while (here.key(slot) != ngram_key::kEmpty) {
       if ((here.key(slot) & ~ngram_key::kFlags) == key) return false;
       if (++slot == here.n_slots()) slot = 0;
@@ -193,11 +228,11 @@ class Builder {
   void insert_blank(Words ngram) {
     const auto n = ngram.size();
     Finder contexts(tables_), parents(tables_);
-    const Ends ends{contexts.find(ngram.first(n - 1)), parents.find(ngram.last(n - 1))};
+    const auto ends = find_ends(ngram, contexts, parents);
     const float prob = ends.found() ? table(n - 1).prob(ends.parent) + table(n - 1).backoff(ends.context) : 0;
     // It is not new if it was only found missing because its own end was.
     const bool is_new = insert(ngram, ends, prob, 0);
-    if (ends.found() && is_new) mark(n, table(n).find(ends.parent, ngram[0]), ngram_key::kBlank);
+    if (ends.found() && is_new) mark(n, table(n).find(ends.parent, ngram[0], ends.home), ngram_key::kBlank);
   }
 
   std::span<const NgramColumns> orders_;

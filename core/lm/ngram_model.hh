@@ -54,11 +54,21 @@ inline std::uint64_t make(std::uint32_t parent, std::uint32_t word) {
 }
 inline std::uint32_t parent(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
 inline std::uint32_t word(std::uint64_t key) { return static_cast<std::uint32_t>(key & ~kFlags); }
-// Where the search for a key starts among n slots.
-inline std::uint32_t home(std::uint64_t key, std::uint64_t n_slots) {
-  return static_cast<std::uint32_t>((mix(key) >> 32) * n_slots >> 32);
-}
 }  // namespace ngram_key
+
+// A hash of an n-gram's words, from the newest to the oldest.
+class NgramHash {
+ public:
+  explicit NgramHash(std::uint32_t newest) : value_(mix(newest)) {}
+  void extend(std::uint32_t older) { value_ = (value_ ^ (older + 1ULL)) * 0x9e3779b97f4a7c15ULL, value_ ^= value_ >> 29; }
+  // Where the search for the n-gram starts among n slots.
+  std::uint32_t home(std::uint64_t n_slots) const {
+    return static_cast<std::uint32_t>(((value_ * 0xd6e8feb86659fd93ULL) >> 32) * n_slots >> 32);
+  }
+
+ private:
+  std::uint64_t value_;
+};
 
 // The slots of one order, by number.
 class NgramTable {
@@ -86,14 +96,25 @@ class NgramTable {
     std::memcpy(&key, bytes_ + slot * stride_, 8);
     return key;
   }
+  // Whether the slot holds an n-gram of the model.
+  bool is_ngram(std::uint32_t slot) const {
+    const auto here = key(slot);
+    return here != ngram_key::kEmpty && !(here & ngram_key::kBlank);
+  }
+  std::size_t count_ngrams() const {
+    std::size_t n = 0;
+    for (std::uint32_t slot = 0; slot < n_slots_; ++slot) n += is_ngram(slot) ? 1 : 0;
+    return n;
+  }
   float prob(std::uint32_t slot) const { return value(bytes_ + slot * stride_ + 8, prob_bins_); }
   float backoff(std::uint32_t slot) const {
     return value(bytes_ + slot * stride_ + 8 + (prob_bins_ ? 1 : sizeof(float)), backoff_bins_);
   }
-  // The slot of the child `word` of a node of the order below, or kNone.
-  std::uint32_t find(std::uint32_t parent, std::uint32_t word) const {
+  // Ask memory for what a search that starts in this slot will need.
+  void prefetch(std::uint32_t slot) const { __builtin_prefetch(bytes_ + slot * stride_); }
+  // The slot of the child `word` of a node of the order below, or kNone. `slot` is where the search starts.
+  std::uint32_t find(std::uint32_t parent, std::uint32_t word, std::uint32_t slot) const {
     const auto wanted = ngram_key::make(parent, word);
-    auto slot = ngram_key::home(wanted, n_slots_);
     for (auto left = n_slots_; left > 0; --left) {
       const auto here = key(slot);
       if ((here & ~ngram_key::kFlags) == wanted) return slot;
@@ -154,6 +175,13 @@ class NgramModel {
 
   // log p(word | in), natural log, and the state after the word. `out` must not be `in`.
   float score(const LmState& in, std::uint32_t word, LmState& out) const {
+    std::array<std::uint32_t, kMaxNgramOrder - 1> homes;  // of the n-grams of order 2, 3, …
+    NgramHash hash(word);
+    for (std::size_t k = 0; k < in.length; ++k) {
+      hash.extend(in.words[k]);
+      homes[k] = hash.home(tables_[k + 1].n_slots());
+      tables_[k + 1].prefetch(homes[k]);
+    }
     std::uint8_t kept = 0, matched = 1;
     std::uint32_t node = word, oldest = word;
     auto key = tables_[0].key(word);
@@ -168,7 +196,7 @@ class NgramModel {
       if (matched > in.length || !(key & ngram_key::kExtendsLeft)) break;
       oldest = in.words[matched - 1];
       const auto& next = tables_[matched];
-      const auto child = next.find(node, oldest);
+      const auto child = next.find(node, oldest, homes[matched - 1]);
       if (child == NgramTable::kNone) break;
       node = child;
       key = next.key(node);

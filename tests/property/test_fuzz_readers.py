@@ -29,6 +29,13 @@ FRAGMENTS = [
     *(b"a", b"b", b"c", b"(", b")", b"(S", b"-LRB-", b"0-0", b"1-1", b"9-9", b"-", b"1\t", b"2\t", b"3\t"),
     *(b"(S a b)", b"(S ( c))", b"(())", b"# Sentence pair", b"NULL ({ 1 })", b"({", b"})", b"a ({ 1 2 }) "),
     *(b"1\ta\ta\tX\tX\t_\t0\tr\t_\t_\n", b"2\tb\tb\tX\tX\t_\t1\tr\t_\t_\n\n", b"1-2\t_", b"#", "他".encode()),
+    *(
+        b"\\data\\\nngram 1=3\n",
+        b"ngram 2=1\n",
+        b"\n\\1-grams:\n-1 <s> -1\n-1\t</s>\n-1 a\n",
+        b"\\2-grams:\n-1 <s> a\n",
+        b"\\end\\\n",
+    ),
     *(b"0-0\n\n0-0\n", b"a b\n\n( c\n", b"(S a b)\n\n(S -LRB- c)\n", b"99999999999999999999"),
 ]
 content = st.one_of(st.binary(max_size=60), st.lists(st.sampled_from(FRAGMENTS), max_size=25).map(b"".join))
@@ -42,6 +49,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "trees": lambda: _core.TreeReader(*TEXT.columns),
     "checked conllu": lambda: _core.ConlluReader(*TEXT.columns),
     "conllu": lambda: _core.ConlluReader(),
+    "arpa": lambda: _core.ArpaReader(1),
 }
 
 

@@ -13,7 +13,7 @@ all processes that use it. Probabilities are kept as the log10 of the ARPA forma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -108,7 +108,7 @@ class LanguageModel:
         words, ngrams = estimate_ngrams(text, options, vocabulary, threads=threads, progress=progress)
         n_threads = threads or default_threads()
         tables = _core.build_ngram_tables(ngrams, n_words=len(words), n_threads=n_threads, progress=None)
-        return cls(words, _tables(tables), to_mapping(options))
+        return cls(words, _without_bins(tables), to_mapping(options))
 
     @classmethod
     def read_arpa(cls, path: AnyPath) -> LanguageModel:
@@ -126,7 +126,7 @@ class LanguageModel:
 
     @classmethod
     def _taken(cls, reader: _core.ArpaReader) -> LanguageModel:
-        return cls(Vocabulary(*reader.vocabulary().arrays()), _tables(reader.take()))
+        return cls(Vocabulary(*reader.vocabulary().arrays()), _without_bins(reader.take()))
 
     def arpa_pieces(self) -> Iterator[bytes]:
         """The model in the ARPA format, in pieces; n-grams are sorted by word number."""
@@ -162,6 +162,11 @@ class LanguageModel:
         return len(self.tables)
 
     @property
+    def n_ngrams(self) -> list[int]:
+        """The number of n-grams of each order."""
+        return self.view.count_ngrams()
+
+    @property
     def nbytes(self) -> int:
         """What the n-grams take, on disk and in memory."""
         return sum(array.nbytes for table in self.tables for array in table)
@@ -170,7 +175,8 @@ class LanguageModel:
         """The same model in less space: probabilities and back-off weights of each order from 2 on in 2^bits bins."""
         if not 1 <= bits <= 8:
             raise OptionError(f"quantisation needs 1 to 8 bits, not {bits}")
-        return LanguageModel(self.vocabulary, _tables(self.view.quantize(1 << bits)), {**self.options, "quantize": bits})
+        tables = tuple(NgramTable(*parts) for parts in self.view.quantize(1 << bits))
+        return LanguageModel(self.vocabulary, tables, {**self.options, "quantize": bits})
 
     def numbers(self, text: Text) -> npt.NDArray[np.uint32]:
         """Each token's number in the model's vocabulary, `UNK` if it has none; shape (n_tokens,)."""
@@ -218,5 +224,6 @@ class LanguageModel:
         )
 
 
-def _tables(tables: Any) -> tuple[NgramTable, ...]:
-    return tuple(NgramTable(*table) for table in tables)
+def _without_bins(slots: Iterable[npt.NDArray[np.uint8]]) -> tuple[NgramTable, ...]:
+    none = np.empty(0, np.float32)
+    return tuple(NgramTable(order, none, none) for order in slots)

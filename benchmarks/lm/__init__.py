@@ -1,0 +1,1 @@
+"""Language models: time and memory of estimating, reading and asking them, KenLM beside ours where it is installed."""

@@ -1,0 +1,79 @@
+"""The verb `lm`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.progress import Bars
+from hyperbaton.cli import Json, Quiet, Threads
+from hyperbaton.cli._common import log, n_threads, print_json, say
+from hyperbaton.corpus import Text
+from hyperbaton.lm import Estimation, LanguageModel
+
+
+def lm(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Tokenized text; or an ARPA file, or a stored model.")],
+    estimation: Estimation,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write.")] = None,
+    arpa: Annotated[str | None, typer.Option(help="ARPA file to write; - is stdout.")] = None,
+    from_arpa: Annotated[bool, typer.Option(help="TEXT is an ARPA file, whatever its name.")] = False,
+    vocabulary: Annotated[str | None, typer.Option(help="Words that may be in the model; others become <unk>.")] = None,
+    quantize: Annotated[
+        int | None, typer.Option(help="Keep probabilities and back-off weights in so many bits.", min=1, max=8)
+    ] = None,
+    threads: Threads = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Estimate an n-gram language model from TEXT, or turn a model from one form into another.
+
+    A model is estimated with interpolated modified Kneser-Ney smoothing, as lmplz does. A TEXT whose name has .arpa in
+    it is read as an ARPA file, and a folder as a stored model.
+
+    Examples:
+
+        hyperbaton lm train.en -o lm --order 5
+
+        hyperbaton lm train.en -o lm --order 4 --prune "0 0 1" --arpa lm.arpa.gz
+
+        hyperbaton lm lm.arpa.gz -o lm --quantize 8
+
+        hyperbaton lm lm --arpa lm.arpa.gz
+    """
+    if output is None and arpa is None:
+        raise OptionError("nothing to write: give -o LM, --arpa FILE or both")
+    stored, is_arpa = Path(text).is_dir(), from_arpa or ".arpa" in Path(text).name
+    if (stored or is_arpa) and (estimation != Estimation() or vocabulary is not None):
+        raise OptionError(f"{text} is a model already: --order and other options of estimating one make no sense")
+    with Bars(quiet) as bars:
+        if stored:
+            model = LanguageModel.load(text)
+        elif is_arpa:
+            model = LanguageModel.read_arpa(text)
+        else:
+            words = Text.read(text)
+            allowed = None if vocabulary is None else Text.read(vocabulary).vocabulary
+            log.info("estimating from %d sentences of %d words", len(words), words.n_tokens)
+            model = LanguageModel.estimate(
+                words,
+                **vars(estimation),
+                vocabulary=allowed,
+                threads=n_threads(threads),
+                progress=bars.stage("estimate"),
+            )
+    if quantize is not None:
+        model = model.quantized(quantize)
+    if output is not None:
+        model.save(output)
+    if arpa is not None:
+        model.write_arpa(arpa)
+    summary = {"order": model.order, "n_words": len(model.vocabulary), "n_ngrams": model.n_ngrams, "bytes": model.nbytes}
+    if json:
+        print_json(summary)
+    else:
+        ngrams = ", ".join(f"{count:,} {n}-grams" for n, count in enumerate(model.n_ngrams, start=1))
+        say(f"{ngrams}; {model.nbytes / 2**20:,.1f} MiB", quiet)

@@ -1,0 +1,48 @@
+"""The verb `perplexity`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.cli import Json, Threads
+from hyperbaton.cli._common import n_threads, print_json
+from hyperbaton.corpus import Text
+from hyperbaton.lm import LanguageModel
+
+
+def perplexity(
+    lm: Annotated[Path, typer.Argument(metavar="LM", help="A stored model, or an ARPA file.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Tokenized text, one sentence per line.")],
+    sentences: Annotated[bool, typer.Option(help="Print the natural log of each sentence's probability instead.")] = False,
+    threads: Threads = 0,
+    json: Json = False,
+) -> None:
+    """Measure how well a language model predicts TEXT.
+
+    The perplexity is the exponential of the mean negative log-probability of a word; sentence ends count as words.
+
+    Examples:
+
+        hyperbaton perplexity lm test.en
+
+        hyperbaton perplexity lm.arpa.gz test.en --json
+    """
+    model = LanguageModel.load(lm) if lm.is_dir() else LanguageModel.read_arpa(lm)
+    words = Text.read(text)
+    if sentences:
+        logprobs = model.score(words, threads=n_threads(threads)).tolist()
+        if json:
+            print_json(logprobs)
+        else:
+            for logprob in logprobs:
+                print(f"{logprob:.6f}")
+        return
+    result = model.perplexity(words, threads=n_threads(threads))
+    if json:
+        print_json(result._asdict())
+    else:
+        print(f"perplexity {result.including_unknown:.4f}, without unknown words {result.excluding_unknown:.4f}")
+        print(f"{result.n_tokens} tokens, {result.n_unknown} unknown; log-probability {result.logprob:.4f}")

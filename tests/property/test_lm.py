@@ -1,0 +1,97 @@
+"""Language models against plain Python: any n-grams, any text, any query."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperbaton.corpus import Text, Vocabulary
+from hyperbaton.lm import LanguageModel
+from tests.oracles import lm as oracle
+
+WORDS = ["a", "b", "c", "d"]
+FALLBACK = (0.5, 1.0, 1.5)
+LN10 = np.log(10)
+
+sentences = st.lists(st.sampled_from(WORDS), max_size=7)
+texts = st.lists(sentences, min_size=1, max_size=12)
+queries = st.lists(st.lists(st.sampled_from([*WORDS, "new", "<s>"]), max_size=6), min_size=1, max_size=4)
+
+
+@st.composite
+def models(draw: st.DrawFn) -> tuple[int, oracle.Arpa]:
+    """(order, n-grams): any n-grams with any numbers; beginnings and ends of longer ones may be missing, <unk> too."""
+    order = draw(st.integers(1, 6))
+    words = [oracle.BOS, oracle.EOS, *WORDS, *draw(st.sampled_from([[], [oracle.UNK]]))]
+    ngrams = [(word,) for word in words]
+    for n in range(2, order + 1):
+        ngrams += draw(st.lists(st.tuples(*[st.sampled_from(words)] * n), unique=True, max_size=8))
+    # Numbers that floats hold exactly, so that the sums are exact too.
+    probs, backoffs = st.integers(-64, 0), st.integers(-64, 16)
+    return order, {ngram: (draw(probs) / 16, draw(backoffs) / 16 if len(ngram) < order else 0.0) for ngram in ngrams}
+
+
+@settings(max_examples=100, deadline=None)
+@given(models(), queries)
+def test_queries(model: tuple[int, oracle.Arpa], texts: list[list[str]]) -> None:
+    order, arpa = model
+    built = LanguageModel.parse_arpa(oracle.format_arpa(arpa, order))
+    wanted = [value for words in texts for value in oracle.score(arpa, order, words)]
+    found, starts = built.score_words([" ".join(words) for words in texts], threads=1)
+    assert starts.tolist() == [0, *itertools.accumulate(len(words) + 1 for words in texts)]
+    np.testing.assert_allclose(found / LN10, wanted, atol=1e-4)
+    # What is written is what was read, blanks left out.
+    again = b"".join(built.arpa_pieces()).decode()
+    assert oracle.parse_arpa(again) == arpa
+    # Few enough values for bins of their own: nothing is lost.
+    np.testing.assert_array_equal(built.quantized(8).score_words([" ".join(words) for words in texts])[0], found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts, st.integers(1, 6), st.sampled_from(["0", "0 1", "0 0 1", "0 1 2"]))
+def test_estimates(text: list[list[str]], order: int, prune: str) -> None:
+    prune = " ".join(prune.split()[:order])
+    thresholds = [int(part) for part in prune.split()]
+    thresholds += thresholds[-1:] * (order - len(thresholds))
+    wanted = oracle.kneser_ney(text, order, thresholds, FALLBACK)
+    lines = Text.of([" ".join(words) for words in text])
+    model = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True)
+    found = oracle.parse_arpa(b"".join(model.arpa_pieces()).decode())
+    assert found.keys() == wanted.keys()
+    np.testing.assert_allclose([found[n] for n in wanted], list(wanted.values()), atol=2e-5)
+    # Neither memory nor threads make a difference; so little memory makes a run of each sentence.
+    small = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True, memory=0.002, threads=3)
+    assert all((a.slots == b.slots).all() for a, b in zip(model.tables, small.tables, strict=True))
+
+
+@settings(max_examples=30, deadline=None)
+@given(texts, st.integers(1, 6), st.sampled_from(["0", "0 1"]), st.integers(1, 5), queries)
+def test_probabilities_sum_to_one(
+    text: list[list[str]], order: int, prune: str, max_words: int, contexts: list[list[str]]
+) -> None:
+    """After any context, over all words of the model but <s>; also when rare words became <unk>."""
+    lines = Text.of([" ".join(words) for words in text])
+    prune = prune if order > 1 else "0"
+    model = LanguageModel.estimate(lines, order, prune=prune, max_words=max_words, discount_fallback=True)
+    words = [word for word in model.vocabulary.words() if word not in ("<s>", "</s>")]
+    for context in contexts:
+        context = [word for word in context if word != "<s>"]
+        logprobs, starts = model.score_words([" ".join([*context, word]) for word in words])
+        end = model.score_words([" ".join(context)])[0][-1]
+        assert np.exp(logprobs[starts[1:] - 2]).sum() + np.exp(end) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_vocabulary_limits_the_words() -> None:
+    text = Text.of(["a b c", "c c d"])
+    limited = LanguageModel.estimate(text, 2, vocabulary=Vocabulary.of(["c", "a", "z"]), discount_fallback=True)
+    assert limited.vocabulary.words() == ["<unk>", "<s>", "</s>", "a", "c"]
+    most = LanguageModel.estimate(text, 2, max_words=1, discount_fallback=True)
+    assert most.vocabulary.words() == ["<unk>", "<s>", "</s>", "c"]
+    assert most.score(["b"])[0] == most.score(["d"])[0]
+    # <unk> in the text counts as an unknown word.
+    same = LanguageModel.estimate(Text.of(["<unk> <unk> c", "c c <unk>"]), 2, discount_fallback=True)
+    assert b"".join(same.arpa_pieces()) == b"".join(most.arpa_pieces())
