@@ -8,7 +8,8 @@ std::vector<GraphRow> search_graph(const Search& search) {
   const auto stacks = search.stacks();
   std::vector<GraphRow> rows;
   std::vector<std::int64_t> numbers(chart.size(), -1);
-  const auto add = [&](std::int64_t stack, std::uint32_t back, std::uint32_t option, double score, std::int64_t recombined) {
+  const auto add = [&](std::int64_t stack, std::uint32_t back, std::uint32_t option, double score,
+                       std::int64_t recombined) {
     const bool first = back == kNone;
     rows.push_back({static_cast<std::int64_t>(rows.size()), stack, first ? -1 : numbers[back], recombined,
                     first ? -1 : static_cast<std::int64_t>(option), score, first ? 0 : score - chart[back].score, kNever});
