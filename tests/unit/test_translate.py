@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, InputError, OptionError
-from hyperbaton.corpus import Bitext
+from hyperbaton.corpus import Bitext, Tags
 from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, Translator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.diagnose import diagnose
@@ -23,7 +23,7 @@ from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.decode.trace import traces
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
-from hyperbaton.phrases import Extracted
+from hyperbaton.phrases import Extracted, PhraseTable, extract
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 LINES = (GOLDEN / "decode" / "input.src").read_text(encoding="utf-8").splitlines()
@@ -347,3 +347,30 @@ def test_broken_systems(saved: Path, tmp_path: Path) -> None:
     shutil.rmtree(less / "lm.0")
     with pytest.raises(ArtefactError, match=r"lm\.0: no such artefact"):
         System.load(less)
+
+
+def test_models_trained_with_tags_are_given_them(tmp_path: Path) -> None:
+    lines = [(GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines()[:100] for side in ("src", "tgt", "links")]
+    for name, text in zip(("src", "tgt", "links"), lines, strict=True):
+        (tmp_path / name).write_text("\n".join(text) + "\n", encoding="utf-8")
+    bitext = Bitext.read(tmp_path / "src", tmp_path / "tgt", tmp_path / "links")
+    tags = [" ".join(word[:1] for word in line.split()) for line in lines[0]]
+    model = MODELS["pair"](max_passes=20).fit(bitext, source_tags=Tags.of(tags, bitext.source))
+    made = System.of(PhraseTable.build(bitext, extract(bitext, 4)), [], {"PAIR": model}, {"PAIR": 5.0})
+    translator = Translator(made, threads=1)
+    whole = translator.translate(lines[0][:20], tags=tags[:20])
+    parts = [line for i in range(20) for line in translator.translate(lines[0][i : i + 1], tags=tags[i : i + 1])]
+    assert whole == parts
+    other = translator.translate(lines[0][:20], tags=[" ".join("x" for _ in line.split()) for line in lines[0][:20]])
+    assert whole != other
+    with pytest.raises(OptionError, match="was trained with tags"):
+        translator.translate(lines[0][:2])
+    with pytest.raises(InputError, match="line 2: 1 tags for"):
+        translator.translate(lines[0][:2], tags=[tags[0], "N"])
+    with pytest.raises(InputError, match="more lines of tags than the 1 lines"):
+        translator.translate(lines[0][:1], tags=tags[:2])
+    made.save(tmp_path / "system")
+    (tmp_path / "tags").write_text("\n".join(tags[:20]) + "\n", encoding="utf-8")
+    text = "".join(f"{line}\n" for line in lines[0][:20]).encode()
+    told = run("translate", tmp_path / "system", "--source-tags", tmp_path / "tags", "-q", text=text)
+    assert told.stdout.decode().splitlines() == whole, told.stderr

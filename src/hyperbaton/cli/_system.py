@@ -16,6 +16,10 @@ Weights = Annotated[
     list[str] | None, typer.Option("--weight", help="Weight of a feature, NAME=V or NAME=V,V,…; may be repeated.")
 ]
 
+SourceTags = Annotated[
+    str | None, typer.Option("--source-tags", help="A tag for each source word, for models that were trained with tags.")
+]
+
 # Decoding options of which one that is not given leaves the system's own.
 DecodingFlags = dataclasses.make_dataclass(
     "DecodingFlags",

@@ -10,7 +10,7 @@ import typer
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet, Threads
 from hyperbaton.cli._common import n_threads, print_json, print_table, say
-from hyperbaton.cli._system import DecodingFlags, Weights, changed, parse_weights
+from hyperbaton.cli._system import DecodingFlags, SourceTags, Weights, changed, parse_weights
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode import System
 from hyperbaton.decode.diagnose import JUMPS
@@ -22,6 +22,7 @@ def diagnose(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
     reference: Annotated[str, typer.Argument(metavar="REF", help="Its translations.")],
     *,
+    source_tags: SourceTags = None,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
     threads: Threads = 0,
@@ -43,6 +44,7 @@ def diagnose(
             list(read_lines(source)),
             list(read_lines(reference)),
             changed(loaded, flags),
+            tags=None if source_tags is None else list(read_lines(source_tags)),
             threads=n_threads(threads),
             progress=bars.stage("diagnose"),
         )

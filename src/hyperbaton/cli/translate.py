@@ -13,8 +13,8 @@ import typer
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._common import n_threads
-from hyperbaton.cli._system import DecodingFlags, Weights, changed, parse_weights
-from hyperbaton.corpus.files import read_byte_lines
+from hyperbaton.cli._system import DecodingFlags, SourceTags, Weights, changed, parse_weights
+from hyperbaton.corpus.files import read_byte_lines, read_lines
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.decode.trace import TRACED, traces
 
@@ -23,6 +23,7 @@ def translate(
     system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")] = "-",
     *,
+    source_tags: SourceTags = None,
     nbest: Annotated[int, typer.Option(help="Write so many translations of each sentence, in Moses' format.", min=0)] = 0,
     distinct: Annotated[bool, typer.Option(help="n-best: different translations only.")] = False,
     alignment: Annotated[bool, typer.Option(help="n-best: say which phrase became which.")] = False,
@@ -55,7 +56,8 @@ def translate(
         done = 0
         # Somebody who types wants an answer to each line.
         block = 1 if source == "-" and sys.stdin.isatty() else 256
-        for found in translator.blocks(lines, wanted, block=block, graph=graph is not None):
+        tags = None if source_tags is None else read_lines(source_tags)
+        for found in translator.blocks(lines, wanted, tags=tags, block=block, graph=graph is not None):
             rows = found.nbest(done, alignment, nbest) if nbest else found.lines()
             sys.stdout.writelines(f"{row}\n" for row in rows)
             sys.stdout.flush()

@@ -74,6 +74,7 @@ def diagnose(
     references: Sequence[str],
     options: Decoding | None = None,
     *,
+    tags: Sequence[str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
@@ -88,10 +89,11 @@ def diagnose(
     forcing, forcing_limited = (Translator(system, how, threads=threads) for how in (unlimited, limited))
     result = Diagnosis()
     for first in range(0, len(sources), BLOCK):
-        lines, wanted = list(sources[first : first + BLOCK]), list(references[first : first + BLOCK])
-        found = ordinary.translate_block(lines, NBest(1))
-        forced = forcing.translate_block(lines, NBest(1), forced=wanted, relax=False)
-        within = forcing_limited.translate_block(lines, NBest(1), forced=wanted, relax=False)
+        here = slice(first, first + BLOCK)
+        lines, wanted, labels = list(sources[here]), list(references[here]), None if tags is None else tags[here]
+        found = ordinary.translate_block(lines, NBest(1), tags=labels)
+        forced = forcing.translate_block(lines, NBest(1), tags=labels, forced=wanted, relax=False)
+        within = forcing_limited.translate_block(lines, NBest(1), tags=labels, forced=wanted, relax=False)
         result.sentences += len(lines)
         result.spans += int(found.counts[:, 1].sum())
         result.spans_cut += int(found.counts[:, 2].sum())

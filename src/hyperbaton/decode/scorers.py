@@ -3,7 +3,8 @@
 Whatever has one of these methods can be a reordering model of a system:
 
     option_logprobs(source, options)   per option: (n_options, n_classes), with `orientations` and `side` as attributes
-    jump_logprobs(source)              per jump: a matrix for each sentence, row 0 the start, last column the end
+    jump_logprobs(source)              per jump: a matrix for each sentence, row 0 the start, last column the end;
+                                       where the attribute `needs_tags` is true, it is given the tags of the words too
     step_scores(steps)                 per step: (scores, states), asked for many steps at once
 
 Scores are natural logs of probabilities, or any other numbers of which more is better. Values below −100 count as −100.
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
-from hyperbaton.corpus import Text
+from hyperbaton.corpus import Tags, Text
 from hyperbaton.phrases import DistanceSet, MosesSet, Options, OrientationSet, ReorderingType, orientation_set
 from hyperbaton.phrases.orientation import Side
 
@@ -33,13 +34,14 @@ class Block(NamedTuple):
     """Sentences that are translated together, with their translation options.
 
     `pairs` is the row of the phrase table of each option, negative where it comes from elsewhere; `sources` the number of
-    its source phrase.
+    its source phrase. `tags`: of the source words, where they are given.
     """
 
     source: Text
     options: Options
     pairs: npt.NDArray[np.int64]
     sources: npt.NDArray[np.int64]
+    tags: Tags | None = None
 
 
 @dataclass(frozen=True)
@@ -135,10 +137,6 @@ class ModelUse:
             raise OptionError(f"a model's use is direct or scaled, not {self.use!r}")
         if self.use == "scaled" and not hasattr(self.model, "option_logprobs"):
             raise OptionError("only a model of orientation classes can scale the distance")
-        if getattr(self.model, "needs_tags", False):
-            raise OptionError(
-                "the model was trained with tags, which the decoder has not: train it with classes or words alone"
-            )
         if not self.beta > 0:
             raise OptionError(f"beta must be above 0, not {self.beta:g}")
 
@@ -155,7 +153,8 @@ class ModelUse:
             side = cast(Side, getattr(model, "side", "before"))
             return [_option_scorer(scores, weights, orientations, side, self.use == "scaled")]
         if hasattr(model, "jump_logprobs"):
-            return [_jump_scorer(model.jump_logprobs(block.source), block.source, weights[0], self.inside)]
+            given = (block.source, block.tags) if getattr(model, "needs_tags", False) else (block.source,)
+            return [_jump_scorer(model.jump_logprobs(*given), block.source, weights[0], self.inside)]
         if hasattr(model, "step_scores"):
             return [_core.StepScorer(function=_asking(model, block), weight=weights[0])]
         raise OptionError(

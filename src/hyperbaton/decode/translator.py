@@ -15,7 +15,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.corpus import Links, Text, Vocabulary
+from hyperbaton.corpus import Links, Tags, Text, Vocabulary
 from hyperbaton.corpus.text import gather
 from hyperbaton.decode.markup import Markup, parse_markup, punctuation_walls
 from hyperbaton.decode.options import Decoding
@@ -76,29 +76,40 @@ class Translator:
         self.threads = threads or default_threads()
         self._cache = _core.RankCache()
 
-    def translate(self, sentences: Iterable[str], progress: Progress | None = None) -> list[str]:
-        """The best translation of each sentence."""
-        return [line for found in self.blocks(sentences, progress=progress) for line in found.lines()]
+    def translate(
+        self, sentences: Iterable[str], progress: Progress | None = None, *, tags: Iterable[str] | None = None
+    ) -> list[str]:
+        """The best translation of each sentence; `tags` for each are wanted by models that were trained with some."""
+        return [line for found in self.blocks(sentences, tags=tags, progress=progress) for line in found.lines()]
 
     def blocks(
         self,
         sentences: Iterable[str],
         n_best: NBest | None = None,
         *,
+        tags: Iterable[str] | None = None,
         block: int = BLOCK,
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
         """Translations of consecutive blocks of sentences."""
-        lines = iter(sentences)
+        lines, labels = iter(sentences), None if tags is None else iter(tags)
+        done = 0
         while chunk := list(islice(lines, block)):
-            yield self.translate_block(chunk, n_best or NBest(), graph=graph, progress=progress)
+            own = None if labels is None else list(islice(labels, len(chunk)))
+            if own is not None:
+                _check_tags(chunk, own, done)
+            yield self.translate_block(chunk, n_best or NBest(), tags=own, graph=graph, progress=progress)
+            done += len(chunk)
+        if labels is not None and next(labels, None) is not None:
+            raise InputError(f"there are more lines of tags than the {done} lines of text")
 
     def translate_block(
         self,
         lines: Sequence[str],
         n_best: NBest,
         *,
+        tags: Sequence[str] | None = None,
         forced: Sequence[str] | None = None,
         relax: bool = True,
         graph: bool = False,
@@ -107,6 +118,7 @@ class Translator:
         """Translations of sentences that are searched together.
 
         Arguments:
+            tags: a tag for each word of each sentence, for models that were trained with some.
             forced: find the best way to these translations, one for each sentence; none where there is no way.
             relax: lift limits on the order for a sentence that cannot be translated within them.
             graph: keep the search graph.
@@ -160,7 +172,8 @@ class Translator:
             n_threads=self.threads,
         )
         vocabulary = _extended(self.system.table.target.vocabulary, text.vocabulary, words.new)
-        block = _block(source, found, vocabulary, self.system)
+        labels = None if tags is None else Tags.of(_pieces(list(tags), options.max_words).lines, source)
+        block = _block(source, found, vocabulary, self.system, labels)
         scorers: list[CoreScorer] = []
         columns: list[str] = []
         for name, model in self.system.reordering.items():
@@ -250,7 +263,19 @@ def _extended(vocabulary: Vocabulary, other: Vocabulary, new: npt.NDArray[np.int
     )
 
 
-def _block(source: Text, found: _core.TranslationOptions, vocabulary: Vocabulary, system: System) -> Block:
+def _check_tags(lines: Sequence[str], tags: Sequence[str], first: int) -> None:
+    """Say which line has not one tag for each word."""
+    if len(tags) < len(lines):
+        raise InputError(f"there are only {first + len(tags)} lines of tags")
+    for i, (line, labels) in enumerate(zip(lines, tags, strict=True)):
+        n_words, n_tags = (sum(map(bool, _CONTROL.sub(" ", text).split(" "))) for text in (line, labels))
+        if n_words != n_tags:
+            raise InputError(f"line {first + i + 1}: {n_tags} tags for {n_words} words")
+
+
+def _block(
+    source: Text, found: _core.TranslationOptions, vocabulary: Vocabulary, system: System, tags: Tags | None
+) -> Block:
     points, offsets = found.links, found.link_offsets
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     order = np.lexsort((points[:, 1], points[:, 0], owner))
@@ -261,4 +286,4 @@ def _block(source: Text, found: _core.TranslationOptions, vocabulary: Vocabulary
     )
     # Which source phrase a pair belongs to.
     sources = np.searchsorted(system.table.offsets, found.pair, side="right") - 1
-    return Block(source, options, found.pair, sources)
+    return Block(source, options, found.pair, sources, tags)
