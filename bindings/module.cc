@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace hyperbaton::bindings {
@@ -42,7 +43,11 @@ NB_MODULE(_core, m) {
     try {
       std::rethrow_exception(thrown);
     } catch (const LineError& e) {
-      PyErr_SetObject(line_error.ptr(), nb::make_tuple(std::string(e.what()), e.line).ptr());
+      // The message may quote bytes of the file that are no text.
+      const std::string_view message(e.what());
+      const auto size = static_cast<Py_ssize_t>(message.size());
+      const nb::object text = nb::steal(PyUnicode_DecodeUTF8(message.data(), size, "backslashreplace"));
+      PyErr_SetObject(line_error.ptr(), nb::make_tuple(text, e.line).ptr());
     }
   });
 
