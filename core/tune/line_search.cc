@@ -103,13 +103,18 @@ BestStep LineSearch::search(std::span<const double> scores, std::span<const doub
   BestStep best{0, -kInfinity, 0, 0};
   double begin = -kInfinity;
   for (std::size_t i = 0; i < ends_.size();) {
-    std::size_t j = i + 1;
-    while (j < ends_.size() && interval_[j] == interval_[i]) ++j;
-    const double end = ends_[j - 1];
-    const bool nearer = interval_[i] == best.score && distance_to_zero(begin, end) < distance_to_zero(best.low, best.high);
-    if (interval_[i] > best.score || nearer) best = {inside(begin, end), interval_[i], begin, end};
-    begin = end;
-    i = j;
+    // The step lies inside one interval, never on a corner between two of the same score, where candidates are equal.
+    BestStep run{0, interval_[i], begin, begin};
+    double widest = -1;
+    for (; i < ends_.size() && interval_[i] == run.score; run.high = begin = ends_[i++]) {
+      const double width = begin < 0 && ends_[i] > 0 ? kInfinity : ends_[i] - begin;
+      if (width > widest || (begin < 0 && ends_[i] > 0)) {
+        widest = width;
+        run.step = inside(begin, ends_[i]);
+      }
+    }
+    const bool nearer = distance_to_zero(run.low, run.high) < distance_to_zero(best.low, best.high);
+    if (run.score > best.score || (run.score == best.score && nearer)) best = run;
   }
   return best;
 }

@@ -14,7 +14,8 @@
 
 namespace hyperbaton {
 
-// Steps strictly between `low` and `high` have this score; `step` is 0 where that is one of them, else in their middle.
+// Steps between `low` and `high` have this score; `step` is 0 where that is one of them, else in the middle of the widest
+// interval without a corner.
 struct BestStep {
   double step;
   double score;

@@ -82,7 +82,7 @@ def test_intervals_and_tests_take_every_metric_and_repeat_with_the_seed(metric: 
     for test in ("bootstrap", "randomization"):
         found = compare(metric, [theirs], [ours], samples=200, seed=1, test=test)
         assert found.delta == pytest.approx(float(metric.score(theirs.sum(0)) - metric.score(ours.sum(0))))
-        assert 0 < found.p <= 1 and found.wins > 0.9
+        assert 0 < found.p <= 1 and found.wins > 0.8
         assert compare(metric, [ours], [ours], samples=20, test=test).p == 1
 
 

@@ -164,7 +164,7 @@ def test_several_runs_of_a_system() -> None:
     ("text", "message"),
     [
         ("blue", "unknown metric 'blue' (did you mean bleu?)"),
-        ("bleu:tokenize", "name:option=value"),
+        ("bleu:tokenize", "options are written option=value, not 'tokenize'"),
         ("bleu:tokenize=14a", "tokenize must be one of"),
         ("nist:max-order=x", "max-order must be of type int, not 'x'"),
         ("wer:lowercase=maybe", "lowercase must be of type bool"),

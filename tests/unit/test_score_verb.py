@@ -20,7 +20,7 @@ def hyperbaton(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def files(tmp_path: Path) -> Path:
     (tmp_path / "ref").write_text("the cat sat on the mat\nhe goes home\na b c d\n")
     (tmp_path / "hyp").write_text("the cat sat on a mat\nhome he goes\na b c d\n")
-    (tmp_path / "other").write_text("a cat is on the mat\nhe home\na c b d\n")
+    (tmp_path / "other").write_text("a cat is on the mat\nhe goes house\na c b d\n")
     (tmp_path / "links").write_text("0-0 1-1\n0-1 1-2 2-0\n\n")
     (tmp_path / "ref.links").write_text("0-0 1-1\n0-0 1-1 2-2\n0-0\n")
     return tmp_path

@@ -60,14 +60,13 @@ def decoder() -> MadeUp:
 @pytest.mark.parametrize("name", list(optimizers))
 def test_every_optimizer_finds_good_weights(decoder: MadeUp, name: str) -> None:
     seen: list[Iteration] = []
-    options = Tuning(optimizer=name, iterations=8, metric="bleu:tokenize=none")
-    optimizer = optimizers[name](**({"draws": 500, "interpolation": 1.0} if name == "pro" else {}))
+    settings = "pro:draws=500:interpolation=1" if name == "pro" else name
+    options = Tuning(optimizer=settings, iterations=8, metric="bleu:tokenize=none")
     tuned = tune(
         decoder,
         START,
         [decoder.references],
         options,
-        optimizer=optimizer,
         threads=2,
         report=lambda _, turn: seen.append(turn),
     )

@@ -6,13 +6,13 @@ WordNet). With m matches in hypotheses of h and references of r words, in c chun
     P = m/h,  R = m/r,  F = P R / (α P + (1 − α) R),   METEOR = 100 · F · (1 − γ (c/m)^β)
 
 on sums over all sentences, as METEOR's own program does it; of several references the best for each sentence counts. Where
-a word may match several others, the match that continues a chunk is taken, else the one that starts the longest chunk.
+words may match in several ways, the longest chunk is taken first, and of equally long ones that of the earlier stages.
 Statistics: m, c, h, r.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -86,48 +86,37 @@ class Meteor(Metric):
 
 
 def count_matches(hypothesis: Sequence[str], reference: Sequence[str], stages: Sequence[Keys]) -> tuple[int, int]:
-    """The matched words and the chunks that they form.
+    """The matched words and the chunks that they form: the longest chunk is taken first, then the next of what is left.
 
     >>> count_matches("a b a c".split(), "a c b a".split(), [lambda word: (word,)])
     (4, 3)
     """
-    match = [-1] * len(hypothesis)
-    taken = [False] * len(reference)
-    for keys in stages:
-        free: dict[Hashable, list[int]] = {}
+    cells: dict[tuple[int, int], int] = {}  # what may match, and in which stage
+    for stage, keys in enumerate(stages):
+        places: dict[Hashable, list[int]] = {}
         for j, word in enumerate(reference):
-            if not taken[j]:
-                for key in keys(word):
-                    free.setdefault(key, []).append(j)
+            for key in keys(word):
+                places.setdefault(key, []).append(j)
         for i, word in enumerate(hypothesis):
-            if match[i] >= 0:
-                continue
-            places = [j for key in keys(word) for j in free.get(key, ()) if not taken[j]]
-            if places:
-                match[i] = j = _best_place(hypothesis, reference, match, taken, i, places)
-                taken[j] = True
-    matched = [(i, j) for i, j in enumerate(match) if j >= 0]
+            for key in keys(word):
+                for j in places.get(key, ()):
+                    cells.setdefault((i, j), stage)
+    matched: list[tuple[int, int]] = []
+    while cells:
+        length, i, j = min(_chunks(cells))[-3:]
+        matched += ((i + k, j + k) for k in range(length))
+        cells = {(a, b): stage for (a, b), stage in cells.items() if not (i <= a < i + length or j <= b < j + length)}
+    matched.sort()
     n_chunks = sum(k == 0 or matched[k - 1] != (i - 1, j - 1) for k, (i, j) in enumerate(matched))
     return len(matched), n_chunks
 
 
-def _best_place(
-    hypothesis: Sequence[str], reference: Sequence[str], match: list[int], taken: list[bool], i: int, places: list[int]
-) -> int:
-    if len(places) == 1:
-        return places[0]
-    if i > 0 and match[i - 1] >= 0 and match[i - 1] + 1 in places:
-        return match[i - 1] + 1
-
-    def run(j: int) -> int:
-        n = 0
-        while (
-            i + n < len(hypothesis)
-            and j + n < len(reference)
-            and not taken[j + n]
-            and hypothesis[i + n] == reference[j + n]
-        ):
-            n += 1
-        return n
-
-    return max(sorted(places), key=run)
+def _chunks(cells: dict[tuple[int, int], int]) -> Iterator[tuple[int, int, int, int, int]]:
+    """Runs of neighbouring matches as (−length, sum of stages, length, places): the smallest is the one to take."""
+    for i, j in cells:
+        if (i - 1, j - 1) not in cells:
+            length = late = 0
+            while (i + length, j + length) in cells:
+                late += cells[i + length, j + length]
+                length += 1
+            yield -length, late, length, i, j

@@ -39,7 +39,7 @@ class Tuning:
     """How to tune."""
 
     metric: str = option("bleu", "what to make best, with options as in bleu:tokenize=none")
-    optimizer: str = option("mert", "mert, mira or pro")
+    optimizer: str = option("mert", "mert, mira or pro, with options as in mert:restarts=10")
     iterations: int = option(15, "translations of the development text at most", minimum=1)
     patience: int = option(4, "stop after so many iterations without a better score", minimum=1)
     min_gain: float = option(0.01, "smaller gains, in points of the metric, count as none", minimum=0)
@@ -111,7 +111,7 @@ def tune(
     """
     options = options or Tuning()
     metric = make_metric(options.metric)
-    optimizer = optimizer or optimizers[options.optimizer]()
+    optimizer = optimizer or optimizers.make(options.optimizer)
     start = np.ascontiguousarray(start, np.float64)
     if not np.isfinite(start).all() or not start.any():
         raise OptionError("tuning needs finite weights to start from, and at least one that is not 0")
@@ -146,6 +146,10 @@ def tune(
 def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]], metric: Metric) -> _State:
     nbest = decode(state.weights)
     check_nbest(nbest, state.lists.n_sentences, len(state.weights))
+    # Most of a list is known from earlier iterations; only the rest and the best need statistics.
+    needed = state.lists.is_new(nbest)
+    needed[first_of_each(nbest)] = True
+    nbest = nbest.select(needed)
     statistics = metric.statistics(Outputs.of(nbest.hypotheses, *references, line=nbest.sentence))
     score = float(metric.score(statistics[first_of_each(nbest)].sum(axis=0)))
     lists = state.lists.with_new(nbest, statistics)

@@ -33,6 +33,11 @@ class NBest(NamedTuple):
     features: Floats  # (n, n_features)
     hypotheses: Sequence[str]
 
+    def select(self, chosen: npt.NDArray[np.bool_]) -> NBest:
+        """Some of the translations."""
+        texts = [self.hypotheses[i] for i in np.flatnonzero(chosen).tolist()]
+        return NBest(self.sentence[chosen], self.features[chosen], texts)
+
 
 class Decode(Protocol):
     """A decoder: translates all sentences with weights, (n_features,)."""
@@ -74,13 +79,17 @@ class Lists:
         varies = np.maximum.reduceat(self.features, starts, axis=0) > np.minimum.reduceat(self.features, starts, axis=0)
         return np.where(varies.any(axis=0), np.sqrt((centred**2).mean(axis=0)), 0.0)
 
-    def with_new(self, nbest: NBest, statistics: Floats) -> Lists:
-        """These lists and what is new in others, at the end of each sentence's list."""
+    def is_new(self, nbest: NBest) -> npt.NDArray[np.bool_]:
+        """Which translations are not in these lists yet, nor before in their own."""
         keys = _keys(nbest)
         _, first = np.unique(keys, return_index=True)
         is_first = np.zeros(len(keys), bool)
         is_first[first] = True
-        new = is_first & ~np.isin(keys, self.keys)
+        return is_first & ~np.isin(keys, self.keys)
+
+    def with_new(self, nbest: NBest, statistics: Floats) -> Lists:
+        """These lists and what is new in others, at the end of each sentence's list."""
+        keys, new = _keys(nbest), self.is_new(nbest)
         sentence = np.concatenate([self.sentence, nbest.sentence[new]])
         order = np.argsort(sentence, kind="stable")
         before = self.statistics if len(self) else np.zeros((0, statistics.shape[1]))
