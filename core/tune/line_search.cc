@@ -107,9 +107,9 @@ BestStep LineSearch::search(std::span<const double> scores, std::span<const doub
     BestStep run{0, interval_[i], begin, begin};
     double widest = -1;
     for (; i < ends_.size() && interval_[i] == run.score; run.high = begin = ends_[i++]) {
-      const double width = begin < 0 && ends_[i] > 0 ? kInfinity : ends_[i] - begin;
-      if (width > widest || (begin < 0 && ends_[i] > 0)) {
-        widest = width;
+      const double reach = begin < 0 && ends_[i] > 0 ? kInfinity : ends_[i] - begin;
+      if (reach > widest || (begin < 0 && ends_[i] > 0)) {
+        widest = reach;
         run.step = inside(begin, ends_[i]);
       }
     }

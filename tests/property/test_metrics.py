@@ -16,6 +16,7 @@ from tests.oracles import metrics as oracle
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=8).map(" ".join)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=5))
 def test_word_error_rate(rows: list[tuple[str, str, str]]) -> None:
     hypotheses, first, second = (list(column) for column in zip(*rows, strict=True))
@@ -26,6 +27,7 @@ def test_word_error_rate(rows: list[tuple[str, str, str]]) -> None:
     assert (make_metric("wer").score(both) <= make_metric("wer").score(found)).all()
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4), st.integers(1, 4))
 def test_ngram_matches(rows: list[tuple[str, str, str]], order: int) -> None:
     hypotheses, *references = (list(column) for column in zip(*rows, strict=True))
@@ -44,6 +46,7 @@ def ngrams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
 ORDERS = st.lists(st.integers(0, 9), unique=True, max_size=8)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(ORDERS, ORDERS), min_size=1, max_size=5))
 def test_orders(pairs: list[tuple[list[int], list[int]]]) -> None:
     hypotheses, references = (Orders.of([list(o) for o in column]) for column in zip(*pairs, strict=True))
@@ -69,7 +72,7 @@ def nbest_lists(draw: st.DrawFn) -> tuple[npt.NDArray[np.float64], npt.NDArray[n
     return np.array(features, np.float64), statistics, np.cumsum([0, *sizes])
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(nbest_lists(), st.tuples(st.integers(-3, 3), st.integers(-3, 3)), st.sampled_from([(1, 0), (0, 1), (1, 2)]))
 def test_line_search_finds_the_best_step(
     lists: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]],
