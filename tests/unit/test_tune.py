@@ -31,14 +31,14 @@ class MadeUp:
         self.features = rng.normal(size=(n_sentences, size, 5)) * [1, 5, 0.2, 1, 1]
         self.features[:, :, 4] = 7
         hidden = np.array([2.0, -0.1, 3.0, 0.5, 0])
-        quality = self.features @ hidden + rng.normal(size=(n_sentences, size)) * 0.5
+        quality = self.features @ hidden + rng.normal(size=(n_sentences, size))
         self.references, self.texts = [], []
         for s in range(n_sentences):
             words = [WORDS[i] for i in rng.integers(len(WORDS), size=12)]
             self.references.append(" ".join(words))
             self.texts.append([])
             for c in range(size):
-                n_right = int(np.clip(6 + 2 * quality[s, c], 0, 12))
+                n_right = int(np.clip(5 + quality[s, c], 0, 11))
                 wrong = [f"x{i}" for i in rng.integers(1000, size=12 - n_right)]
                 self.texts[s].append(" ".join(words[:n_right] + wrong))
 
