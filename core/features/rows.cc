@@ -1,18 +1,14 @@
 #include "features/rows.hh"
 
-#include <bit>
 #include <limits>
+
+#include "features/keys.hh"
 
 namespace hyperbaton {
 
 namespace {
 
 constexpr std::size_t kRowBlock = 4096;
-// A round of counting holds about this many keys at once, spread over the partitions of the round.
-constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
-constexpr unsigned kPartitionBits = 8;
-constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
-constexpr std::size_t kCountBlocks = 64;
 
 // The different keys of one occurrence.
 class RowKeys {
@@ -38,98 +34,16 @@ class RowKeys {
   std::vector<std::uint64_t> keys_;
 };
 
-// Counts equal keys of one partition.
-class KeyCounter {
- public:
-  explicit KeyCounter(std::size_t n_keys)
-      : mask_(std::bit_ceil(2 * n_keys + 2) - 1), keys_(mask_ + 1), counts_(mask_ + 1, 0) {}
-  void add(std::uint64_t key) {
-    std::size_t slot = static_cast<std::size_t>(key) & mask_;
-    while (counts_[slot] != 0 && keys_[slot] != key) slot = (slot + 1) & mask_;
-    keys_[slot] = key;
-    if (counts_[slot] != std::numeric_limits<std::uint32_t>::max()) ++counts_[slot];
-  }
-  std::vector<std::uint64_t> frequent(std::uint32_t min_count) const {
-    std::vector<std::uint64_t> found;
-    for (std::size_t slot = 0; slot <= mask_; ++slot)
-      if (counts_[slot] != 0 && counts_[slot] >= min_count) found.push_back(keys_[slot]);
-    std::sort(found.begin(), found.end());
-    return found;
-  }
-
- private:
-  std::size_t mask_;
-  std::vector<std::uint64_t> keys_;
-  std::vector<std::uint32_t> counts_;
-};
-
-// Finds keys through a table on their top bits.
-class KeyIndex {
- public:
-  explicit KeyIndex(std::span<const std::uint64_t> keys) : keys_(keys) {
-    const unsigned bits = std::max(1u, static_cast<unsigned>(std::bit_width(keys.size())));
-    shift_ = 64 - bits;
-    starts_.assign((std::size_t{1} << bits) + 1, 0);
-    for (const std::uint64_t key : keys) ++starts_[static_cast<std::size_t>(key >> shift_) + 1];
-    for (std::size_t b = 1; b < starts_.size(); ++b) starts_[b] += starts_[b - 1];
-  }
-  void prefetch_bucket(std::uint64_t key) const { __builtin_prefetch(&starts_[static_cast<std::size_t>(key >> shift_)]); }
-  void prefetch_key(std::uint64_t key) const {
-    __builtin_prefetch(keys_.data() + starts_[static_cast<std::size_t>(key >> shift_)]);
-  }
-  // The rank of a key, -1 if it is not there.
-  std::int32_t find(std::uint64_t key) const {
-    const std::size_t bucket = static_cast<std::size_t>(key >> shift_);
-    for (std::uint32_t at = starts_[bucket]; at < starts_[bucket + 1]; ++at)
-      if (keys_[at] == key) return static_cast<std::int32_t>(at);
-    return -1;
-  }
-
- private:
-  std::span<const std::uint64_t> keys_;
-  unsigned shift_;
-  std::vector<std::uint32_t> starts_;
-};
-
 }  // namespace
 
 std::vector<std::uint64_t> count_features(std::span<const Template> templates, const Occurrences& where,
                                           const Counting& options, const Progress& progress) {
-  const std::size_t n = where.size();
-  const std::size_t n_rounds = std::bit_ceil(n * templates.size() / kKeysTogether + 1);
-  const unsigned round_bits = static_cast<unsigned>(std::bit_width(n_rounds) - 1);
-  const std::size_t block_size = n / kCountBlocks + 1, n_blocks = n == 0 ? 0 : (n - 1) / block_size + 1;
-  std::vector<std::uint64_t> all;
-  for (std::size_t round = 0; round < n_rounds; ++round) {
-    std::vector<std::array<std::vector<std::uint64_t>, kPartitions>> parts(n_blocks);
-    const Progress report = [&](std::size_t done, std::size_t) {
-      return !progress || progress(round * n + done, n_rounds * n);
+  const KeySource source{where.size(), where.size() * templates.size()};
+  return count_keys(source, options, progress, [&] {
+    return [keys = RowKeys(templates, where)](std::size_t i, const auto& emit) mutable {
+      for (const std::uint64_t key : keys.of(i)) emit(key);
     };
-    parallel_blocks(n, block_size, options.n_threads, report, [&](std::size_t begin, std::size_t end) {
-      auto& mine = parts[begin / block_size];
-      RowKeys keys(templates, where);
-      for (std::size_t i = begin; i < end; ++i)
-        for (const std::uint64_t key : keys.of(i)) {
-          const std::size_t partition = static_cast<std::size_t>(key >> (64 - round_bits - kPartitionBits));
-          if (partition >> kPartitionBits == round) mine[partition & (kPartitions - 1)].push_back(key);
-        }
-    });
-    std::array<std::vector<std::uint64_t>, kPartitions> kept;
-    parallel_blocks(kPartitions, 1, options.n_threads, {}, [&](std::size_t p, std::size_t) {
-      std::size_t n_keys = 0;
-      for (const auto& part : parts) n_keys += part[p].size();
-      KeyCounter counter(n_keys);
-      for (auto& part : parts) {
-        for (const std::uint64_t key : part[p]) counter.add(key);
-        std::vector<std::uint64_t>().swap(part[p]);
-      }
-      kept[p] = counter.frequent(options.min_count);
-    });
-    for (const auto& part : kept) all.insert(all.end(), part.begin(), part.end());
-  }
-  if (all.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-    throw Error("more features than can be numbered: raise the minimum count");
-  return all;
+  });
 }
 
 FeatureRows feature_rows(std::span<const Template> templates, const Occurrences& where, std::span<const std::uint64_t> keys,

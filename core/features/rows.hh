@@ -4,15 +4,10 @@
 // its key. Nothing depends on the number of threads.
 #pragma once
 
-#include "base/parallel.hh"
+#include "features/keys.hh"
 #include "features/templates.hh"
 
 namespace hyperbaton {
-
-struct Counting {
-  std::uint32_t min_count;  // occurrences that a feature needs
-  unsigned n_threads;
-};
 
 // The sorted keys of all features that at least min_count occurrences have.
 std::vector<std::uint64_t> count_features(std::span<const Template> templates, const Occurrences& where,

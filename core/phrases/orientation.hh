@@ -77,6 +77,35 @@ class OrientationGrid {
   std::array<std::vector<Extent>, kThings> extents_;  // columns that hold a thing, by row
 };
 
+// In translation the previous phrase is known. Of its orientation, the next phrase's source span decides; with words and
+// phrases as units there is no difference any more.
+inline Orientation first_step_orientation(SourceSpan next) {
+  return next.begin == 0 ? Orientation::Monotone : Orientation::DiscontinuousRight;
+}
+inline Orientation step_orientation(SourceSpan previous, SourceSpan next) {
+  if (next.begin == previous.end) return Orientation::Monotone;
+  if (next.end == previous.begin) return Orientation::Swap;
+  return next.begin > previous.end ? Orientation::DiscontinuousRight : Orientation::DiscontinuousLeft;
+}
+// Hierarchical, towards the next phrase: where the source words next to the previous phrase are still to be translated, the
+// block that will hold them follows (Galley and Manning 2008, as Moses approximates it).
+struct Beside {
+  bool left_covered, right_covered;  // the words next to the previous phrase
+};
+inline Orientation block_step_orientation(SourceSpan previous, SourceSpan next, Beside beside) {
+  if (next.begin == previous.end || (next.begin > previous.end && !beside.right_covered)) return Orientation::Monotone;
+  if (next.end == previous.begin || (next.end < previous.begin && !beside.left_covered)) return Orientation::Swap;
+  return next.begin > previous.end ? Orientation::DiscontinuousRight : Orientation::DiscontinuousLeft;
+}
+// Hierarchical, towards the previous phrase: step_orientation of the block on top of the stack of what is translated.
+
+// The class of a distance: the number of cut points that are not above it.
+inline std::uint8_t distance_class(std::int32_t distance, std::span<const std::int32_t> cuts) {
+  std::uint8_t found = 0;
+  while (found < cuts.size() && cuts[found] <= distance) ++found;
+  return found;
+}
+
 // The class of each distance: the number of cut points that are not above it. Cut points increase strictly.
 void classify_distances(std::span<const std::int16_t> distances, std::span<const std::int32_t> cuts,
                         std::span<std::uint8_t> classes);

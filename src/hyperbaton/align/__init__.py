@@ -6,11 +6,12 @@ from hyperbaton.align.evaluation import LinkScores, evaluate_links
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.reading import read_links
 from hyperbaton.align.symmetrization import symmetrize
-from hyperbaton.align.visits import VisitOrders, visit_order
+from hyperbaton.align.visits import Jumps, VisitOrders, visit_order
 
 __all__ = [
     "ALIGNERS",
     "Aligner",
+    "Jumps",
     "LexicalTable",
     "LinkScores",
     "Posteriors",

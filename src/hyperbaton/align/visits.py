@@ -7,6 +7,7 @@ each only the first time. Unlinked source words are not visited.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,14 @@ from hyperbaton import _core
 from hyperbaton.base.progress import default_threads
 from hyperbaton.corpus import Links
 from hyperbaton.corpus.text import Offsets
+
+
+class Jumps(NamedTuple):
+    """Columns of equal length: sentence, current position (CP, −1 is BOS), next position (NP, n is EOS)."""
+
+    sentence: npt.NDArray[np.int64]
+    current: npt.NDArray[np.int64]
+    next: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,27 @@ class VisitOrders:
             raise IndexError(f"sentence {sentence} of {len(self)}")
         sentence %= len(self)
         return [int(i) for i in self.positions[self.offsets[sentence] : self.offsets[sentence + 1]]]
+
+    def jumps(self, lengths: npt.NDArray[np.int64]) -> Jumps:
+        """Consecutive elements of BOS + visit order + EOS; sentences without a visit have none.
+
+        Arguments:
+            lengths: words of each source sentence.
+
+        >>> visit_order(Links.of([[(0, 1), (1, 0)], []])).jumps(np.array([2, 4]))._asdict()["current"].tolist()
+        [-1, 1, 0]
+        """
+        n_visits = np.diff(self.offsets)
+        visited = np.flatnonzero(n_visits)
+        sentence = np.repeat(visited, n_visits[visited] + 1)
+        ends = np.cumsum(n_visits[visited] + 1)
+        current, following = np.full(len(sentence), -1), np.empty(len(sentence), np.int64)
+        firsts, lasts = np.zeros(len(sentence), bool), np.zeros(len(sentence), bool)
+        firsts[ends - (n_visits[visited] + 1)] = True
+        lasts[ends - 1] = True
+        current[~firsts], following[~lasts] = self.positions, self.positions
+        following[lasts] = lengths[visited]
+        return Jumps(sentence, current, following)
 
 
 def visit_order(links: Links, *, threads: int | None = None) -> VisitOrders:

@@ -10,6 +10,7 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
@@ -17,6 +18,12 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import parse_settings
 
 T = TypeVar("T")
+
+
+@cache
+def _entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
+    """Looking through everything that is installed takes long: once is enough."""
+    return list(entry_points(group=group))
 
 
 class Registry(Generic[T]):
@@ -72,7 +79,7 @@ class Registry(Generic[T]):
         return doc.strip().partition("\n")[0]
 
     def _points(self) -> list[importlib.metadata.EntryPoint]:
-        return list(entry_points(group=f"hyperbaton.{self.kind}"))
+        return _entry_points(f"hyperbaton.{self.kind}")
 
     def _check(self, found: object, name: str) -> type[T]:
         if not (isinstance(found, type) and issubclass(found, self.base)):

@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -142,6 +142,7 @@ def save(
     inputs: Mapping[str, str] | None = None,
     seed: int | None = None,
     details: Mapping[str, Any] | None = None,
+    parts: Mapping[str, Callable[[Path], None]] | None = None,
 ) -> None:
     """Write an artefact, all or nothing.
 
@@ -149,6 +150,7 @@ def save(
         kind: what it is, checked on load.
         options: the options it was made with; inputs: name → hash of what it was made from.
         details: anything else that JSON can hold.
+        parts: artefacts inside this one: name of the folder → what writes it.
     """
     with writing_folder(path) as folder:
         listing = {}
@@ -157,6 +159,8 @@ def save(
             with (folder / f"{name}.npy").open("wb") as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
             listing[name] = {"dtype": array.dtype.str, "shape": list(array.shape)}
+        for name, write in (parts or {}).items():
+            write(folder / name)
         manifest = {
             "format": FORMAT,
             "kind": kind,

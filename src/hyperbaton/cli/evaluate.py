@@ -11,9 +11,9 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.cli import Json, Quiet, Threads
 from hyperbaton.cli._common import n_threads, print_table, say
-from hyperbaton.corpus import Bitext
-from hyperbaton.evaluate import Classification, evaluate_model
-from hyperbaton.models import load_model
+from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.evaluate import Classification, NextPositions, evaluate_jumps, evaluate_model
+from hyperbaton.models import NextPositionModel, OrientationModel, ReorderingModel, load_model
 
 
 def evaluate(
@@ -23,53 +23,106 @@ def evaluate(
     *,
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words, on either side.", min=1, max=255)] = 8,
     max_distance: Annotated[int, typer.Option(help="Leave out phrase pairs that move farther; 0 keeps all.", min=0)] = 15,
+    source_tags: Annotated[
+        str | None, typer.Option(help="A tag for each source word, for models trained with tags.")
+    ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for pictures.")] = None,
     threads: Threads = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Classify the phrase movements of a held-out bitext, and say how often each model is right.
+    """Predict the movements of a held-out bitext, and say how often each model is right.
+
+    Models of orientations classify phrase pairs; models of jumps predict the next source word, whatever --max-length and
+    --max-distance say.
 
     Examples:
 
         hyperbaton evaluate lr mms test.zh test.en test.links
 
         hyperbaton evaluate lr mms test.zh test.en test.links --json --plots pictures
+
+        hyperbaton evaluate pair sequence test.ja test.en test.links --source-tags test.ja.pos
     """
     if len(arguments) < 4:
         raise OptionError("give at least one model, and the three files SRC TGT LINKS")
     *folders, source, target, links = arguments
     bitext = Bitext.read(source, target, links)
-    found: list[tuple[str, Classification, dict[str, Any]]] = []
+    tags = None if source_tags is None else Tags.read(source_tags, bitext.source)
+
+    def result_of(model: ReorderingModel) -> Classification | NextPositions:
+        model.threads = n_threads(threads)
+        if isinstance(model, OrientationModel):
+            return evaluate_model(model, bitext, max_length=max_length, max_distance=max_distance)
+        if isinstance(model, NextPositionModel):
+            return evaluate_jumps(model, bitext, tags if model.needs_tags else None)
+        raise OptionError(f"the model {model.name} is of a shape that cannot be evaluated alone")
+
+    classified: dict[str, Classification] = {}
+    jumped: dict[str, NextPositions] = {}
+    told: list[dict[str, Any]] = []
     for folder in folders:
         model = load_model(folder)
-        model.threads = n_threads(threads)
-        result = evaluate_model(model, bitext, max_length=max_length, max_distance=max_distance)
+        result = result_of(model)
+        if isinstance(result, Classification):
+            classified[Path(folder).name] = result
+        else:
+            jumped[Path(folder).name] = result
         costs = {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
-        found.append((folder, result, {"model": model.name, "path": folder, **result.as_json(), **costs}))
+        told.append({"model": model.name, "path": folder, **result.as_json(), **costs})
     if plots is not None:
-        from hyperbaton.report.classification import draw_by_distance, draw_by_support
-        from hyperbaton.report.figures import write_figure
-
-        named = {Path(folder).name: result for folder, result, _ in found}
-        write_figure(draw_by_distance(named), plots / "precision-by-distance.svg")
-        write_figure(draw_by_support(named), plots / "precision-by-support.svg")
-        say(f"pictures: {plots / 'precision-by-distance.svg'}, {plots / 'precision-by-support.svg'}", quiet)
+        say(f"pictures: {', '.join(map(str, _draw(plots, classified, jumped)))}", quiet)
     if as_json:
-        for _, _, values in found:  # one object, one line
+        for values in told:  # one object, one line
             print(json.dumps(values, ensure_ascii=False))
     else:
-        print_table([_row(folder, values) for folder, _, values in found])
+        print_table([_class_row(values) for values in told if "f1" in values])
+        print_table([_jump_row(values) for values in told if "accuracy" in values])
 
 
-def _row(folder: str, values: dict[str, Any]) -> dict[str, Any]:
+def _draw(folder: Path, classified: dict[str, Classification], jumped: dict[str, NextPositions]) -> list[Path]:
+    from hyperbaton.report.classification import draw_by_distance, draw_by_support
+    from hyperbaton.report.figures import write_figure
+    from hyperbaton.report.jumps import draw_accuracy_by_distance, draw_average_probability
+
+    figures = {}
+    if classified:
+        figures["precision-by-distance"] = draw_by_distance(classified)
+        figures["precision-by-support"] = draw_by_support(classified)
+    if jumped:
+        figures["accuracy-by-distance"] = draw_accuracy_by_distance(jumped)
+        figures["probability-by-distortion"] = draw_average_probability(jumped)
+    paths = []
+    for name, figure in figures.items():
+        paths.append(folder / f"{name}.svg")
+        write_figure(figure, paths[-1])
+    return paths
+
+
+def _class_row(values: dict[str, Any]) -> dict[str, Any]:
     return {
         "model": values["model"],
-        "path": folder,
+        "path": values["path"],
         "n": values["n"],
         "precision": round(values["overall_precision"], 2),
         **{f"F1 {name}": round(value, 1) for name, value in values["f1"].items()},
         "log p": round(values["mean_logprob"], 4),
-        "train s": round(values["train_seconds"], 1),
-        "train MiB": round(values["train_peak_mib"]),
+        **_costs(values),
     }
+
+
+def _jump_row(values: dict[str, Any]) -> dict[str, Any]:
+    directions = {name: round(told["accuracy"], 1) for name, told in values["by_direction"].items()}
+    return {
+        "model": values["model"],
+        "path": values["path"],
+        "n": values["n"],
+        "accuracy": round(values["accuracy"], 2),
+        **directions,
+        "log p": round(values["mean_logprob"], 4),
+        **_costs(values),
+    }
+
+
+def _costs(values: dict[str, Any]) -> dict[str, Any]:
+    return {"train s": round(values["train_seconds"], 1), "train MiB": round(values["train_peak_mib"])}

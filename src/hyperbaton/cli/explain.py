@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +12,8 @@ from hyperbaton.base.options import to_mapping
 from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json
 from hyperbaton.evaluate.explain import Explanation, explain_phrase, explain_sentence
-from hyperbaton.models import load_model
+from hyperbaton.evaluate.explain_jumps import JumpExplanation, explain_jumps
+from hyperbaton.models import NextPositionModel, OrientationModel, load_model
 
 
 def explain(
@@ -22,23 +24,37 @@ def explain(
     span: Annotated[str | None, typer.Option(help="Only this part of the sentence, e.g. 2-4: its words 2 and 3.")] = None,
     target: Annotated[str, typer.Option(help="Target phrase of the span.")] = "",
     top: Annotated[int, typer.Option(help="Features told for each class.", min=1)] = 8,
+    source_tags: Annotated[str | None, typer.Option(help="A tag for each word of the sentence, as text.")] = None,
+    links: Annotated[str | None, typer.Option(help="Links of the sentence to a translation, e.g. '0-0 2-1 1-2'.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture of the jumps: .svg, .png or .pdf.")] = None,
     as_json: Json = False,
 ) -> None:
     """Say what a model learned about a phrase, or why it expects a movement in a sentence.
+
+    For a model of jumps: P(next word | current word) of a sentence, and a visit order through it, that of the links or else
+    always the most probable word that is left.
 
     Examples:
 
         hyperbaton explain mms --phrase "的 规定"
 
         hyperbaton explain mms --sentence "依 本 法 的 规定" --span 3-5 --target provisions
+
+        hyperbaton explain pair --sentence "kare wa hon o katta" --links "0-0 4-1 2-2" -o jumps.svg
     """
     model = load_model(folder)
     if phrase is not None and sentence is not None:
         raise OptionError("give --phrase or --sentence, not both")
     if phrase is None and sentence is None:
-        counts = dict(zip(model.class_names, model.class_counts_.tolist(), strict=True))
-        print_json({"model": model.name, "options": to_mapping(model), "samples": counts})
+        print_json({"model": model.name, "options": to_mapping(model), **model.summary()})
         return
+    if isinstance(model, NextPositionModel):
+        if sentence is None:
+            raise OptionError(f"the model {model.name} knows words in sentences, no phrases: give --sentence")
+        _tell_jumps(explain_jumps(model, sentence, source_tags, links), output, as_json)
+        return
+    if not isinstance(model, OrientationModel):
+        raise OptionError(f"the model {model.name} is of a shape that cannot be explained")
     if phrase is not None:
         found = [explain_phrase(model, phrase, top)]
     else:
@@ -48,6 +64,23 @@ def explain(
         return
     for explanation in found:
         _show(explanation)
+
+
+def _tell_jumps(told: JumpExplanation, output: Path | None, as_json: bool) -> None:
+    if output is not None:
+        from hyperbaton.report.figures import write_figure
+        from hyperbaton.report.jumps import draw_jumps
+
+        write_figure(draw_jumps(told), output)
+    if as_json:
+        print_json(told.as_json())
+        return
+    print(f"{'given' if told.given else 'expected'} order, log p = {told.logprob:.3f}")
+    for i, j in told.jumps:
+        row = told.probabilities[i + 1]
+        best = int(row.argmax())
+        instead = "" if best == j else f"   more probable: {told.name(best)} {row[best]:.3f}"
+        print(f"  {told.name(i)} → {told.name(j)}   p = {row[j]:.3f}{instead}")
 
 
 def _parse_span(span: str | None) -> tuple[int, int] | None:

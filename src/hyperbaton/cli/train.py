@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, say
 from hyperbaton.cli._model_flags import ModelFlags, make_model
-from hyperbaton.corpus import Bitext
+from hyperbaton.corpus import Bitext, Tags
 from hyperbaton.corpus.classes import WordClasses
 
 
@@ -26,6 +27,7 @@ def train(
         str | None, typer.Option(help="Classes of source words, a file of 'hyperbaton classes'.")
     ] = None,
     target_classes: Annotated[str | None, typer.Option(help="Classes of target words.")] = None,
+    source_tags: Annotated[str | None, typer.Option(help="A tag for each source word, line by line as SRC.")] = None,
     flags: ModelFlags,  # type: ignore[valid-type]
     seed: Seed = 1,
     threads: Threads = 0,
@@ -41,22 +43,29 @@ def train(
         hyperbaton train lexicalized train.zh train.en train.links -o lr --orientations five
 
         hyperbaton train mms train.zh train.en train.links -o mms --orientations five --max-passes 100
+
+        hyperbaton train sequence train.ja train.en train.links -o seq --source-tags train.ja.pos
     """
     made = make_model(model, flags)
     made.seed, made.threads = seed, n_threads(threads)
     with Bars(quiet) as bars:
         bitext = Bitext.read(source, target, links)
-        sides = ((source_classes, bitext.source), (target_classes, bitext.target))
-        classes = [None if path is None else WordClasses.read(path, text.vocabulary) for path, text in sides]
-        made.fit(bitext, source_classes=classes[0], target_classes=classes[1], progress=bars.stage(f"train {made.name}"))
+        given = {
+            "source_classes": source_classes and WordClasses.read(source_classes, bitext.source.vocabulary),
+            "target_classes": target_classes and WordClasses.read(target_classes, bitext.target.vocabulary),
+            "source_tags": source_tags and Tags.read(source_tags, bitext.source),
+        }
+        known = {name: value for name, value in given.items() if value}
+        for name in known:
+            if name not in made.annotations:
+                flags_known = ", ".join(f"--{flag.replace('_', '-')}" for flag in made.annotations)
+                raise OptionError(
+                    f"the model {made.name} makes no use of --{name.replace('_', '-')}; it knows {flags_known}"
+                )
+        made.fit(bitext, **known, progress=bars.stage(f"train {made.name}"))
         made.save(output)
-    summary = {
-        "model": made.name,
-        "samples": int(made.class_counts_.sum()),
-        "classes": dict(zip(made.class_names, made.class_counts_.tolist(), strict=True)),
-        "train_seconds": made.train_seconds_,
-        "train_peak_mib": made.train_peak_mib_,
-    }
+    costs = {"train_seconds": made.train_seconds_, "train_peak_mib": made.train_peak_mib_}
+    summary = {"model": made.name, **made.summary(), **costs}
     if as_json:
         print_json(summary)
     else:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext
-from hyperbaton.models import ReorderingModel
+from hyperbaton.models import OrientationModel
 from hyperbaton.phrases import Occurrences, distances, extract, near_samples
 from hyperbaton.phrases.orientation import Side
 
@@ -119,7 +119,7 @@ def _share(right: Array, here: Array) -> tuple[int, int]:
 
 
 def evaluate_model(
-    model: ReorderingModel, bitext: Bitext, *, max_length: int = 8, max_distance: int = 15
+    model: OrientationModel, bitext: Bitext, *, max_length: int = 8, max_distance: int = 15
 ) -> Classification:
     """Classify the phrase pairs of a held-out bitext, those with |d| > max_distance left out (0 keeps all)."""
     side = cast(Side, model.side)

@@ -13,7 +13,7 @@ import numpy as np
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Text
-from hyperbaton.models import ReorderingModel
+from hyperbaton.models import OrientationModel
 from hyperbaton.phrases import Occurrences, Options
 
 Evidence = list[tuple[str, float]]
@@ -40,7 +40,7 @@ class Explanation:
         return {**vars(self), "expected": self.expected}
 
 
-def explain_phrase(model: ReorderingModel, phrase: str, top: int = 10) -> Explanation:
+def explain_phrase(model: OrientationModel, phrase: str, top: int = 10) -> Explanation:
     """Tell what was learned about a source phrase: per class the features that speak most for it."""
     if not phrase.split():
         raise OptionError("the phrase is empty")
@@ -51,7 +51,7 @@ def explain_phrase(model: ReorderingModel, phrase: str, top: int = 10) -> Explan
 
 
 def explain_sentence(
-    model: ReorderingModel,
+    model: OrientationModel,
     sentence: str,
     span: tuple[int, int] | None = None,
     target: str = "",
@@ -91,7 +91,7 @@ def _strongest(weights: list[tuple[str, Any]], k: int, top: int) -> Evidence:
 
 
 def _explanations(
-    model: ReorderingModel, text: Text, options: Options, features: list[dict[str, Evidence]], spans: bool
+    model: OrientationModel, text: Text, options: Options, features: list[dict[str, Evidence]], spans: bool
 ) -> list[Explanation]:
     logprobs = model.option_logprobs(text, options)
     counts = model.counts_of(Occurrences.of_options(text, options))

@@ -11,10 +11,12 @@
 from os import PathLike
 
 from hyperbaton.base.registry import Registry
-from hyperbaton.models._model import ReorderingModel
+from hyperbaton.models._base import ReorderingModel
+from hyperbaton.models._next_position import JumpLogProbs, NextPositionModel
+from hyperbaton.models._orientation import OrientationModel
 from hyperbaton.models._store import open_model
 
-__all__ = ["MODELS", "ReorderingModel", "load_model"]
+__all__ = ["MODELS", "JumpLogProbs", "NextPositionModel", "OrientationModel", "ReorderingModel", "load_model"]
 
 MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)
 

@@ -21,7 +21,7 @@ from hyperbaton.corpus import Text
 from hyperbaton.features import FEATURES, FeatureSet, Rows
 from hyperbaton.learn import BinaryRows, ClusterModel, Learner, LinearModel
 from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
-from hyperbaton.models._model import Array, LogProbs, ReorderingModel, Training, log_softmax
+from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training, log_softmax
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
 from hyperbaton.phrases.occurrences import Keys
@@ -76,7 +76,7 @@ class SourcePhrases:
 
 
 @dataclass(eq=False)
-class Discriminative(ReorderingModel):
+class Discriminative(OrientationModel):
     """Base of the models that learn weights; a model adds the options of its learner, and `_learner`."""
 
     features: str = option("dpr", "feature set")

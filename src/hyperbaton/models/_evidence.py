@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperbaton.learn import ClusterModel, LinearModel
-from hyperbaton.models._model import Array
+from hyperbaton.models._orientation import Array
 
 
 class Part(NamedTuple):

@@ -24,7 +24,7 @@ from hyperbaton.learn.lbfgs import Lbfgs
 from hyperbaton.learn.sgd import Sgd
 from hyperbaton.models._discriminative import Discriminative, learner_rows
 from hyperbaton.models._evidence import Part, cluster_part, global_part
-from hyperbaton.models._model import Array, LogProbs, Training, log_softmax
+from hyperbaton.models._orientation import Array, LogProbs, Training, log_softmax
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.occurrences import Keys
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from hyperbaton.base.options import option
-from hyperbaton.models._model import Array, LogProbs, ReorderingModel, Training
+from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, smooth
 from hyperbaton.phrases.reordering import SMOOTHING
 
 
 @dataclass(eq=False)
-class Lexicalized(ReorderingModel):
+class Lexicalized(OrientationModel):
     """Relative frequency of each orientation of the phrase pair (LR); backs off to the source phrase, then to all."""
 
     conditioning: str = option("fe", "condition on the phrase pair (fe) or the source phrase (f)", choices=("f", "fe"))

@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
-from hyperbaton.models._model import Array, LogProbs, ReorderingModel, Training, log_softmax
+from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training, log_softmax
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import DistanceSet, Occurrences
 
 
 @dataclass(eq=False)
-class Linear(ReorderingModel):
+class Linear(OrientationModel):
     """Word distance: −α |d|, whatever the words (WDR); always expects monotone order."""
 
     alpha: float = option(0.0, "α, cost of a word of distance; 0 estimates it", minimum=0)

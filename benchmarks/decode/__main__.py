@@ -1,0 +1,122 @@
+"""How fast sentences are translated, against the model score that is reached.
+
+    python -m benchmarks.decode SRC SYSTEM… [--lines 500] [--searches cube:100:6 stack:100:6 cube:1000:-1]
+
+A search is `cube:POPS:LIMIT` or `stack:SIZE:LIMIT`. Prints, for each system, search and 1 and 2 threads: words per second
+of processor and wall time, the mean model score, seconds to load, peak memory, and the speed relative to the first system
+with the same search and threads: what a reordering model costs. Where `moses` or `moses2` is on PATH, the systems that
+Moses can read go through it in the same run, with the same search, one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from benchmarks._measure import alone, print_rows
+from benchmarks.decode.work import translate
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus.files import read_lines
+from hyperbaton.decode import System
+from hyperbaton.decode.moses import export_moses
+
+
+def parse_search(search: str) -> dict[str, Any]:
+    """Decoding options of a search.
+
+    >>> parse_search("stack:100:6")
+    {'search': 'stack', 'stack': 100, 'pop_limit': 1, 'distortion_limit': 6}
+    """
+    kind, size, limit = search.split(":")
+    pops = int(size) if kind == "cube" else 1
+    return {
+        "search": kind,
+        "stack": max(pops // 5, 20) if kind == "cube" else int(size),
+        "pop_limit": pops,
+        "distortion_limit": int(limit),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", metavar="SRC")
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM")
+    parser.add_argument("--lines", type=int, default=500)
+    parser.add_argument(
+        "--searches", nargs="+", default=["cube:100:6", "cube:300:6", "cube:1000:6", "cube:1000:-1", "stack:50:6"]
+    )
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    options = parser.parse_args()
+
+    rows = []
+    first: dict[tuple[str, int], float] = {}
+    for search in options.searches:
+        for system in options.systems:
+            for threads in options.threads:
+                found = alone(translate, system, options.source, options.lines, parse_search(search), threads)
+                speed = found["words"] / found["processor_s"]
+                rows.append(
+                    {
+                        "system": Path(system).name,
+                        "search": search,
+                        "threads": threads,
+                        "words/cpu s": speed,
+                        "words/s": found["words"] / found["seconds"],
+                        "score": f"{found['score']:.4f}",
+                        "relative": speed / first.setdefault((search, threads), speed),
+                        "load s": found["load_s"],
+                        "peak MiB": found["peak_mib"],
+                    }
+                )
+    print_rows(rows)
+    for program in ("moses", "moses2"):
+        if shutil.which(program):
+            _moses(program, options.source, options.systems, options.lines, options.searches)
+
+
+def _moses(program: str, source: str, systems: list[str], n: int, searches: list[str]) -> None:
+    rows = []
+    lines = list(islice(read_lines(source), n))
+    text = "".join(f"{line}\n" for line in lines).encode()
+    words = sum(len(line.split()) for line in lines)
+    with tempfile.TemporaryDirectory() as folder:
+        for system in systems:
+            try:
+                ini = export_moses(System.load(system), Path(folder) / Path(system).name)
+            except OptionError:
+                continue  # has a model that Moses does not
+            for search in searches:
+                how = parse_search(search)
+                command = [program, "-f", "moses.ini", "-threads", "1", "-v", "0", "-beam-threshold", "0"]
+                command += ["-search-algorithm", "1" if how["search"] == "cube" else "0", "-stack", str(how["stack"])]
+                command += [
+                    "-cube-pruning-pop-limit",
+                    str(how["pop_limit"]),
+                    "-distortion-limit",
+                    str(how["distortion_limit"]),
+                ]
+                seconds = []
+                for given in (b"\n", text):  # loading alone, then everything
+                    start = time.perf_counter()
+                    subprocess.run(command, input=given, capture_output=True, check=True, cwd=ini.parent)
+                    seconds.append(time.perf_counter() - start)
+                rows.append(
+                    {
+                        "program": program,
+                        "system": ini.parent.name,
+                        "search": search,
+                        "words/s": words / (seconds[1] - seconds[0]),
+                    }
+                )
+    if rows:
+        print_rows(rows)
+
+
+if __name__ == "__main__":
+    main()

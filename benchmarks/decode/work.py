@@ -1,0 +1,28 @@
+"""One measurement of translation, in a process of its own."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from hyperbaton.corpus.files import read_lines
+from hyperbaton.decode import Decoding, System, Translator
+
+
+def translate(system: str, source: str, n: int, options: dict[str, Any], threads: int) -> dict[str, Any]:
+    """Translate the first n lines; seconds to load, wall and processor seconds, words, mean model score."""
+    start = time.perf_counter()
+    loaded = System.load(system)
+    translator = Translator(loaded, Decoding(**options), threads=threads)
+    translator.translate([""])
+    loading = time.perf_counter() - start
+    lines = list(read_lines(source))[:n]
+    start, processor = time.perf_counter(), time.process_time()
+    scores = [score for block in translator.blocks(lines) for score in block.scores.tolist()]
+    return {
+        "load_s": loading,
+        "seconds": time.perf_counter() - start,
+        "processor_s": time.process_time() - processor,
+        "words": sum(len(line.split()) for line in lines),
+        "score": sum(scores) / len(scores),
+    }

@@ -1,0 +1,1 @@
+"""How fast and how good the models of jumps are (GO13)."""

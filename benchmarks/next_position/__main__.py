@@ -1,0 +1,75 @@
+"""Speed and accuracy of the models of jumps: GO13's 9-CLASS, PAIR and SEQUENCE.
+
+    python -m benchmarks.next_position accuracy SRC TGT LINKS --tags F --test SRC TGT LINKS --test-tags F -o RESULTS
+    python -m benchmarks.next_position speed SRC TGT LINKS [--tags F] [--sizes 5000 20000]
+    python -m benchmarks.next_position cubic
+    python -m benchmarks.next_position pack SRC TGT LINKS [--tags F] -o PACK.npz
+    python -m benchmarks.next_position gpu PACK.npz -o RESULTS [--device cuda]
+
+`accuracy` trains all models and draws GO13 Fig. 5. `speed` times objective and gradient by backend. `cubic` compares the
+running sums with eq. 2 as it stands. `pack` writes what `gpu` needs on a machine that has NumPy and PyTorch alone: words,
+tags and jumps as numbers; `gpu` finds the features itself, times objective and gradient, and trains to convergence.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    corpus = argparse.ArgumentParser(add_help=False)
+    corpus.add_argument("files", nargs=3, metavar=("SRC", "TGT", "LINKS"))
+    corpus.add_argument("--tags")
+    corpus.add_argument("--size", type=int, default=0, help="first sentence pairs; 0 takes all")
+
+    accuracy = commands.add_parser("accuracy", parents=[corpus])
+    accuracy.add_argument("--test", nargs=3, required=True, metavar=("SRC", "TGT", "LINKS"))
+    accuracy.add_argument("--test-tags")
+    accuracy.add_argument("--models", nargs="+", default=["linear_jump", "nine_class", "pair", "sequence"])
+    accuracy.add_argument("--threads", type=int, default=0)
+    accuracy.add_argument("-o", "--output", type=Path, required=True)
+
+    speed = commands.add_parser("speed", parents=[corpus])
+    speed.add_argument("--sizes", type=int, nargs="+", default=[5000])
+    speed.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    speed.add_argument("--torch", nargs="*", default=["cpu"], help="devices of PyTorch")
+
+    cubic = commands.add_parser("cubic")
+    cubic.add_argument("--lengths", type=int, nargs="+", default=[10, 20, 30, 40, 50, 60])
+
+    pack = commands.add_parser("pack", parents=[corpus])
+    pack.add_argument("-o", "--output", type=Path, required=True)
+
+    gpu = commands.add_parser("gpu")
+    gpu.add_argument("pack", type=Path)
+    gpu.add_argument("--device", default="cuda")
+    gpu.add_argument("--size", type=int, default=0, help="first sentences; 0 takes all")
+    gpu.add_argument("--min-count", type=int, default=4)
+    gpu.add_argument("--variance", type=float, default=0.003)
+    gpu.add_argument("--max-passes", type=int, default=300)
+    gpu.add_argument("--tolerance", type=float, default=1e-3)
+    gpu.add_argument("--planes", type=int, nargs="+", default=[1, 3])
+    gpu.add_argument("--train", nargs="*", default=["float64"], help="number types to train SEQUENCE with")
+    gpu.add_argument("-o", "--output", type=Path, required=True)
+
+    arguments = parser.parse_args()
+    # Each command imports what it needs: `gpu` must run without the package.
+    if arguments.command == "accuracy":
+        from benchmarks.next_position import accuracy as chosen
+    elif arguments.command == "speed":
+        from benchmarks.next_position import speed as chosen
+    elif arguments.command == "cubic":
+        from benchmarks.next_position import cubic as chosen
+    elif arguments.command == "pack":
+        from benchmarks.next_position import pack as chosen
+    else:
+        from benchmarks.next_position import gpu as chosen
+    chosen.run(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Accuracy and mean log-probability of the next position on held-out text, and GO13 Fig. 5."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks._measure import alone, print_rows
+from benchmarks.next_position.pack import read
+from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.evaluate import evaluate_jumps
+from hyperbaton.models import MODELS, NextPositionModel, load_model
+from hyperbaton.report.figures import write_figure
+from hyperbaton.report.jumps import draw_accuracy_by_distance, draw_average_probability
+
+
+def run(arguments: argparse.Namespace) -> None:
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    test = Bitext.read(*arguments.test)
+    tags = None if arguments.test_tags is None else Tags.read(arguments.test_tags, test.source)
+    rows, results = [], {}
+    for name in arguments.models:
+        folder = arguments.output / name
+        if not folder.exists():
+            alone(train, name, vars(arguments), str(folder))
+        model = load_model(folder)
+        if not isinstance(model, NextPositionModel):
+            raise SystemExit(f"{name} is no model of jumps")
+        results[name] = evaluate_jumps(model, test, tags if model.needs_tags else None)
+        told = results[name].as_json() | {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
+        (arguments.output / f"{name}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+        rows.append(
+            {"model": name, "n": results[name].n, "accuracy": results[name].accuracy, "log p": results[name].mean_logprob}
+            | {direction: held["accuracy"] for direction, held in results[name].by_direction.items()}
+            | {"train s": model.train_seconds_, "peak MiB": model.train_peak_mib_}
+        )
+    print_rows(rows)
+    write_figure(draw_average_probability(results), arguments.output / "probability-by-distortion.svg")
+    write_figure(draw_accuracy_by_distance(results), arguments.output / "accuracy-by-distance.svg")
+
+
+def train(name: str, given: dict[str, Any], folder: str) -> dict[str, Any]:
+    """Train one model, in a process of its own."""
+    arguments = argparse.Namespace(**given)
+    bitext, tags, _ = read(arguments)
+    model = MODELS[name](threads=arguments.threads)
+    if not isinstance(model, NextPositionModel):
+        raise SystemExit(f"{name} is no model of jumps")
+    model.fit(bitext, source_tags=tags).save(Path(folder))
+    return {}

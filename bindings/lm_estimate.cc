@@ -1,0 +1,170 @@
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "lm/build.hh"
+#include "lm/counts.hh"
+#include "lm/kneser_ney.hh"
+#include "lm_tables.hh"
+#include "module.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+using Rows = Array2<std::uint32_t>;        // (n_ngrams, order + 2)
+using OutRows = OutArray2<std::uint32_t>;  // the same, written to
+
+std::size_t order_of(const auto& rows) {
+  if (rows.shape(1) < 3) throw Error("rows of n-grams need their words and two numbers");
+  return rows.shape(1) - 2;
+}
+std::span<const std::uint32_t> numbers(const Rows& rows) { return {rows.data(), rows.size()}; }
+std::span<std::uint32_t> numbers(const OutRows& rows) { return {rows.data(), rows.size()}; }
+template <class T>
+std::span<T> out_view(const OutArray<T>& array) {
+  return {array.data(), array.size()};
+}
+
+Discounts to_discounts(const Array<float>& values) {
+  if (values.size() != 3) throw Error("three discounts are needed");
+  return {0, values.data()[0], values.data()[1], values.data()[2]};
+}
+
+// Call f with the order of rows that a flag names.
+template <class F>
+void with_less(bool by_context, const F& f) {
+  by_context ? f(ByContext{}) : f(BySuffix{});
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(lm_estimate) {
+  using namespace nb::literals;
+
+  m.def(
+      "count_ngrams",
+      [](const Array<std::uint32_t>& tokens, const Array<std::int64_t>& offsets, std::size_t begin, std::size_t end,
+         std::size_t order, unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        std::vector<std::uint32_t> rows;
+        {
+          const nb::gil_scoped_release release;
+          rows = count_ngrams({view(tokens), view(offsets)}, begin, end, order, n_threads, report);
+        }
+        return to_numpy(std::move(rows), order + 2);
+      },
+      "tokens"_a, "offsets"_a, nb::kw_only(), "begin"_a, "end"_a, "order"_a, "n_threads"_a, "progress"_a.none(),
+      "Distinct n-grams of some sentences, by suffix: rows of words, newest first, and counts.");
+
+  m.def(
+      "sort_ngrams",
+      [](const OutRows& rows, bool by_context, unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        const nb::gil_scoped_release release;
+        with_less(by_context, [&](const auto& less) {
+          with_order(order_of(rows),
+                     [&]<std::size_t N>() { sort_rows(as_rows<N>(numbers(rows)), less, n_threads, report); });
+        });
+      },
+      "rows"_a.noconvert(), nb::kw_only(), "by_context"_a, "n_threads"_a, "progress"_a.none(), "Sort rows in place.");
+
+  m.def(
+      "merge_ngrams",
+      [](const std::vector<Rows>& runs, const OutRows& out, bool by_context) {
+        const nb::gil_scoped_release release;
+        std::size_t n = 0;
+        with_less(by_context, [&](const auto& less) {
+          with_order(order_of(out), [&]<std::size_t N>() {
+            std::vector<std::span<const NgramRow<N>>> views;
+            for (const auto& run : runs) views.push_back(as_rows<N>(numbers(run)));
+            n = merge_rows<N>(views, as_rows<N>(numbers(out)), less);
+          });
+        });
+        return n;
+      },
+      "runs"_a, "out"_a.noconvert(), nb::kw_only(), "by_context"_a,
+      "Merge sorted runs, adding up counts; returns the number of rows.");
+
+  m.def(
+      "count_orders",
+      [](const Rows& full) {
+        const nb::gil_scoped_release release;
+        return count_orders(numbers(full), order_of(full));
+      },
+      "full"_a, "The number of n-grams of each order.");
+
+  m.def(
+      "adjust_counts",
+      [](const Rows& full, const std::vector<std::uint64_t>& thresholds, const std::vector<OutRows>& orders) {
+        std::vector<std::span<std::uint32_t>> views;
+        for (std::size_t k = 0; k < orders.size(); ++k) {
+          if (order_of(orders[k]) != k + 1) throw Error("rows of another order");
+          views.push_back(numbers(orders[k]));
+        }
+        if (order_of(full) != orders.size()) throw Error("rows of another order");
+        std::vector<std::uint64_t> flat;
+        {
+          const nb::gil_scoped_release release;
+          for (const auto& counts : adjust_counts(numbers(full), thresholds, views))
+            flat.insert(flat.end(), counts.begin(), counts.end());
+        }
+        return to_numpy(std::move(flat), 4);
+      },
+      "full"_a, "thresholds"_a, "orders"_a.noconvert(),
+      "Fill the rows of all orders; returns how many n-grams of each have an adjusted count of 1, 2, 3, 4.");
+
+  m.def(
+      "estimate_unigrams",
+      [](const OutRows& rows, const Array<float>& discounts) {
+        if (order_of(rows) != 1 || rows.shape(0) <= NgramModel::kBos) throw Error("rows of another order");
+        estimate_unigrams(numbers(rows), to_discounts(discounts));
+      },
+      "rows"_a.noconvert(), "discounts"_a, "Turn counts into probabilities.");
+
+  m.def(
+      "estimate_order",
+      [](const OutRows& rows, const Array<float>& discounts, const Rows& lower, const OutArray<float>& weights) {
+        if (order_of(rows) != order_of(lower) + 1) throw Error("rows of another order");
+        const nb::gil_scoped_release release;
+        return estimate_order(numbers(rows), order_of(rows), to_discounts(discounts), numbers(lower), out_view(weights));
+      },
+      "rows"_a.noconvert(), "discounts"_a, "lower"_a, "weights"_a.noconvert(),
+      "Turn counts, by context, into the terms of probabilities; returns how many rows pruning leaves.");
+
+  m.def(
+      "interpolate_order",
+      [](const OutRows& rows, const Rows& lower) {
+        if (order_of(rows) != order_of(lower) + 1) throw Error("rows of another order");
+        const nb::gil_scoped_release release;
+        interpolate(numbers(rows), order_of(rows), numbers(lower));
+      },
+      "rows"_a.noconvert(), "lower"_a, "Finish the probabilities of an order by those of the order below.");
+
+  m.def(
+      "finish_order",
+      [](const Rows& rows, const OutRows& words, const OutArray<float>& log10_prob, const OutArray<float>& weights) {
+        const nb::gil_scoped_release release;
+        finish_order(numbers(rows), order_of(rows), numbers(words), out_view(log10_prob), out_view(weights));
+      },
+      "rows"_a, "words"_a.noconvert(), "log10_prob"_a.noconvert(), "weights"_a.noconvert(),
+      "Finished rows as columns; weights become back-off weights in place.");
+
+  m.def(
+      "build_ngram_tables",
+      [](const std::vector<std::tuple<Rows, Array<float>, Array<float>>>& orders, std::size_t n_words,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        std::vector<NgramColumns> columns;
+        for (const auto& [words, prob, backoff] : orders) columns.push_back({numbers(words), view(prob), view(backoff)});
+        std::vector<NgramArrays> tables;
+        {
+          const nb::gil_scoped_release release;
+          tables = build_ngram_tables(columns, n_words, n_threads, report);
+        }
+        return to_tuple(std::move(tables));
+      },
+      "orders"_a, nb::kw_only(), "n_words"_a, "n_threads"_a, "progress"_a.none(),
+      "Tables of n-grams given as (words oldest first, log10 probabilities, log10 back-off weights) for each order.");
+}
+
+}  // namespace hyperbaton::bindings

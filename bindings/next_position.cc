@@ -1,0 +1,218 @@
+#include "module.hh"
+#include "next_position/jump_logprobs.hh"
+#include "next_position/jump_training.hh"
+#include "next_position/nine_class.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+using Words = Array<std::uint32_t>;
+using Ints = Array<std::int64_t>;
+using Keys = Array<std::uint64_t>;
+using Positions = Array<std::uint16_t>;
+
+// Sentences and, where they are known, their visit orders, over borrowed arrays.
+struct JumpText {
+  TaggedText text;
+  VisitsView visits;
+  bool tagged;
+};
+
+nb::tuple to_tuple(Minimum&& minimum, std::size_t planes) {
+  return nb::make_tuple(to_numpy(std::move(minimum.x), planes), to_numpy(std::move(minimum.objective)));
+}
+
+std::vector<double> checked(const JumpObjective& objective, const Array2<double>& weights) {
+  if (weights.size() != objective.n_parameters() || weights.shape(1) != objective.planes())
+    throw Error("the weights do not fit the features");
+  return {weights.data(), weights.data() + weights.size()};
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(next_position) {
+  using namespace nb::literals;
+
+  nb::class_<JumpText>(m, "JumpText", "Sentences, their tags and their visit orders, over borrowed arrays.")
+      .def(
+          "__init__",
+          // Without noconvert a converted copy would die under the views.
+          [](JumpText* self, const Words& tokens, const Ints& offsets, const std::optional<Words>& tags,
+             const Positions& visits, const Ints& visit_offsets) {
+            new (self) JumpText{{{view(tokens), view(offsets)}, tags ? view(*tags) : std::span<const std::uint32_t>{}},
+                                {view(visits), view(visit_offsets)},
+                                tags.has_value()};
+            check_jumps(self->text, self->visits);
+          },
+          nb::arg("tokens").noconvert(), nb::arg("offsets").noconvert(), nb::arg("tags").noconvert().none(),
+          nb::arg("visits").noconvert(), nb::arg("visit_offsets").noconvert(), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
+
+  m.def(
+      "count_jump_features",
+      [](const JumpText& jumps, std::uint32_t min_count, unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        std::vector<std::uint64_t> keys;
+        {
+          const nb::gil_scoped_release release;
+          keys = count_jump_features(jumps.text, jumps.visits, {min_count, n_threads}, report);
+        }
+        return to_numpy(std::move(keys));
+      },
+      "jumps"_a, nb::kw_only(), "min_count"_a, "n_threads"_a, "progress"_a.none(),
+      "Sorted keys of the features of jumps that occur often enough.");
+
+  m.def(
+      "jump_starts",
+      [](const Ints& offsets) { return to_numpy(jump_starts(view(offsets))); }, "offsets"_a,
+      "Where the jumps of each sentence start among those of a text, and their number.");
+
+  m.def(
+      "jump_logprobs",
+      [](const JumpText& jumps, const Keys& keys, const Array2<double>& weights, bool tagged, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const std::size_t planes = weights.shape(1);
+        if (weights.shape(0) != kJumpConstants + keys.size() || (planes != 1 && planes != 3))
+          throw Error("the weights do not fit the features");
+        if (tagged != jumps.tagged) throw Error("tags must be given if and only if the features have tags");
+        const auto report = make_progress(progress);
+        std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(jumps.text.words.offsets).back()));
+        {
+          const nb::gil_scoped_release release;
+          jump_logprobs(jumps.text, JumpFeatures(view(keys), tagged), {weights.data(), weights.size()}, planes, logprobs,
+                        n_threads, report);
+        }
+        return to_numpy(std::move(logprobs));
+      },
+      "jumps"_a, "keys"_a, "weights"_a, nb::kw_only(), "tagged"_a, "n_threads"_a, "progress"_a.none(),
+      "log P(NP | CP) of all jumps, sentence by sentence.");
+
+  nb::class_<JumpObjective>(m, "JumpObjective", "-sum log P(NP | CP) over all jumps of a corpus.")
+      .def(
+          "__init__",
+          [](JumpObjective* self, const JumpText& jumps, const Keys& keys, std::size_t planes, bool cached,
+             unsigned n_threads, const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            const nb::gil_scoped_release release;
+            new (self) JumpObjective(jumps.text, jumps.visits, view(keys),
+                                     {.planes = planes, .cached = cached, .n_threads = n_threads}, report);
+          },
+          "jumps"_a, nb::arg("keys").noconvert(), nb::kw_only(), "planes"_a, "cached"_a, "n_threads"_a, "progress"_a.none(),
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def_prop_ro("n_jumps", &JumpObjective::n_jumps)
+      .def(
+          "__call__",
+          [](const JumpObjective& self, const Array2<double>& weights) {
+            const auto w = checked(self, weights);
+            const auto report = make_progress(std::nullopt);
+            std::vector<double> gradient(w.size());
+            double value;
+            {
+              const nb::gil_scoped_release release;
+              value = self(w, gradient, report);
+            }
+            return nb::make_tuple(value, to_numpy(std::move(gradient), self.planes()));
+          },
+          "weights"_a, "The sum and its gradient.")
+      .def(
+          "lists",
+          [](const JumpObjective& self) {
+            JumpLists lists;
+            std::vector<std::uint32_t> sentences(self.sentences().begin(), self.sentences().end());
+            {
+              const nb::gil_scoped_release release;
+              lists = self.all_lists();
+            }
+            return nb::make_tuple(to_numpy(std::move(sentences)), to_numpy(std::move(lists.counts)),
+                                  to_numpy(std::move(lists.ids)));
+          },
+          "The sentences that have jumps, the number of features of each of their lists, and the features.")
+      .def(
+          "train",
+          [](const JumpObjective& self, const Array2<double>& start, double variance, std::size_t memory,
+             std::size_t max_passes, double tolerance, const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            auto first = checked(self, start);
+            Minimum minimum;
+            {
+              const nb::gil_scoped_release release;
+              const MinimizeOptions options{.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0};
+              minimum = train_jumps(self, std::move(first), variance, options, report);
+            }
+            return to_tuple(std::move(minimum), self.planes());
+          },
+          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "progress"_a.none(),
+          "Weights by L-BFGS, and the objective after each step.")
+      .def(
+          "adagrad",
+          [](const JumpObjective& self, double variance, double step, std::size_t max_passes, std::uint64_t seed,
+             const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            Minimum minimum;
+            {
+              const nb::gil_scoped_release release;
+              const AdagradOptions options{.step = step, .max_passes = max_passes, .variance = variance, .seed = seed};
+              minimum = adagrad_jumps(self, options, report);
+            }
+            return to_tuple(std::move(minimum), self.planes());
+          },
+          nb::kw_only(), "variance"_a, "step"_a, "max_passes"_a, "seed"_a, "progress"_a.none(),
+          "Weights by AdaGrad, and the objective met during each pass.");
+
+  nb::enum_<Bound>(m, "Bound").value("outbound", Bound::Out).value("inbound", Bound::In);
+
+  m.def(
+      "count_position_features",
+      [](const JumpText& jumps, Bound bound, std::uint32_t min_count, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        std::vector<std::uint64_t> keys;
+        {
+          const nb::gil_scoped_release release;
+          keys = count_position_features(jumps.text, jumps.visits, bound, {min_count, n_threads}, report);
+        }
+        return to_numpy(std::move(keys));
+      },
+      "jumps"_a, nb::kw_only(), "bound"_a, "min_count"_a, "n_threads"_a, "progress"_a.none(),
+      "Sorted keys of the features of positions that occur often enough.");
+
+  m.def(
+      "position_rows",
+      [](const JumpText& jumps, const Keys& keys, Bound bound, unsigned n_threads) {
+        PositionRows rows;
+        {
+          const nb::gil_scoped_release release;
+          rows = position_rows(jumps.text, bound, view(keys), n_threads);
+        }
+        return nb::make_tuple(to_numpy(std::move(rows.starts)), to_numpy(std::move(rows.indices)));
+      },
+      "jumps"_a, "keys"_a, nb::kw_only(), "bound"_a, "n_threads"_a, "Features of all positions, as offsets and numbers.");
+
+  m.def(
+      "position_classes",
+      [](const JumpText& jumps, Bound bound) { return to_numpy(position_classes(jumps.text, jumps.visits, bound)); },
+      "jumps"_a, nb::kw_only(), "bound"_a, "The class of the jump of each position, -1 for none.");
+
+  m.def(
+      "nine_class_logprobs",
+      [](const Ints& offsets, const std::optional<Array2<double>>& outbound, const std::optional<Array2<double>>& inbound,
+         unsigned n_threads) {
+        const std::size_t n = (offsets.size() - 1 + static_cast<std::size_t>(view(offsets).back())) * kNineClasses;
+        for (const auto& one : {outbound, inbound})
+          if (one && one->size() != n) throw Error("there must be nine values for each position");
+        const auto values = [](const std::optional<Array2<double>>& one) {
+          return one ? std::span<const double>(one->data(), one->size()) : std::span<const double>{};
+        };
+        std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(view(offsets)).back()));
+        {
+          const nb::gil_scoped_release release;
+          nine_class_logprobs(view(offsets), values(outbound), values(inbound), logprobs, n_threads);
+        }
+        return to_numpy(std::move(logprobs));
+      },
+      "offsets"_a, "outbound"_a.none(), "inbound"_a.none(), nb::kw_only(), "n_threads"_a,
+      "log P(NP | CP) of all jumps from the classifiers' log-probabilities.");
+}
+
+}  // namespace hyperbaton::bindings

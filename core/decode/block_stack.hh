@@ -1,0 +1,59 @@
+// The stack of translated source blocks, by which hierarchical orientation is decided (Galley and Manning 2008).
+//
+// A new phrase is compared with the block on top; blocks that are neighbours in the source are joined. Stacks share their
+// lower parts and are known by a number, so that equal stacks have equal numbers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "decode/u64_map.hh"
+#include "phrases/orientation.hh"
+
+namespace hyperbaton {
+
+class BlockStacks {
+ public:
+  static constexpr std::uint32_t kEmpty = 0;
+  struct Shifted {
+    Orientation orientation;
+    std::uint32_t stack;
+  };
+
+  Shifted shift(std::uint32_t stack, SourceSpan span) {
+    const auto orientation = stack == kEmpty ? first_step_orientation(span) : step_orientation(node(stack).block, span);
+    while (stack != kEmpty) {
+      const auto& top = node(stack);
+      if (top.block.end == span.begin)
+        span.begin = top.block.begin;
+      else if (top.block.begin == span.end)
+        span.end = top.block.end;
+      else
+        break;
+      stack = top.below;
+    }
+    return {orientation, push(stack, span)};
+  }
+
+ private:
+  struct Node {
+    SourceSpan block;
+    std::uint32_t below;
+  };
+  const Node& node(std::uint32_t stack) const { return nodes_[stack - 1]; }
+  std::uint32_t push(std::uint32_t below, SourceSpan block) {
+    const auto key = static_cast<std::uint64_t>(below) << 32 | static_cast<std::uint64_t>(block.begin) << 16 |
+                     static_cast<std::uint64_t>(block.end);
+    const auto [number, found] = numbers_.find_or_add(key);
+    if (!found) {
+      nodes_.push_back({block, below});
+      *number = static_cast<std::uint32_t>(nodes_.size());
+    }
+    return *number;
+  }
+
+  std::vector<Node> nodes_;
+  U64Map numbers_;
+};
+
+}  // namespace hyperbaton

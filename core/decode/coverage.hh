@@ -1,0 +1,51 @@
+// Which source words of a hypothesis are translated: bits in 32-bit words, for sentences of any length.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "phrases/orientation.hh"
+
+namespace hyperbaton {
+
+class Coverage {
+ public:
+  Coverage(const std::uint32_t* words, int n_positions) : words_(words), n_(n_positions) {}
+  static std::size_t n_words(int n_positions) { return (static_cast<std::size_t>(n_positions) + 31) / 32; }
+  static void set(std::uint32_t* words, SourceSpan span) {
+    for (int i = span.begin; i < span.end; ++i) words[i / 32] |= 1U << (i % 32);
+  }
+
+  bool operator[](int i) const { return (words_[i / 32] >> (i % 32)) & 1; }
+  // The first position from `from` on that is covered or not, the sentence's length if there is none.
+  int next_gap(int from) const { return next(from, 0); }
+  int next_covered(int from) const { return next(from, ~0U); }
+  // One behind the last covered position before `from`.
+  int gap_begin(int from) const {
+    int i = from;
+    while (i > 0 && !(*this)[i - 1]) --i;
+    return i;
+  }
+  bool all(SourceSpan span) const { return next_gap(span.begin) >= span.end; }
+  bool any(SourceSpan span) const { return next_covered(span.begin) < span.end; }
+
+ private:
+  int next(int from, std::uint32_t wanted) const {
+    for (int i = from; i < n_;) {
+      // Zero bits of the mixed word are of the kind that is skipped.
+      const std::uint32_t mixed = (wanted ? words_[i / 32] : ~words_[i / 32]) >> (i % 32);
+      if (mixed) {
+        const int found = i + std::countr_zero(mixed);
+        return found < n_ ? found : n_;
+      }
+      i = (i / 32 + 1) * 32;
+    }
+    return n_;
+  }
+
+  const std::uint32_t* words_;
+  int n_;
+};
+
+}  // namespace hyperbaton

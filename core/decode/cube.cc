@@ -1,0 +1,128 @@
+// Cube pruning: of all (hypothesis, option) pairs that lead into a stack, only the most promising are scored.
+//
+// Hypotheses with the same coverage and the options of one span make a grid, both best first. A queue over all grids of a
+// stack gives the best pair; its neighbours in the grid then enter the queue, until `pop_limit` pairs were taken.
+#include <queue>
+
+#include "decode/search.hh"
+
+namespace hyperbaton {
+
+class Cubes {
+ public:
+  explicit Cubes(Search& search) : search_(search), grids_(search.stacks_.size()) {}
+
+  // Make the grids that start from a stack.
+  void open(std::size_t s) {
+    Interner coverages;
+    std::vector<std::vector<std::uint32_t>> groups;
+    const std::size_t n = Coverage::n_words(search_.space_.n_words());
+    for (const auto id : search_.stacks_[s].ids()) {
+      const auto [group, is_new] = coverages.number(std::span(search_.chart_.state(id), n));
+      if (is_new) groups.emplace_back();
+      groups[group].push_back(id);
+    }
+    for (const auto& group : groups) open_group(s, group);
+  }
+
+  // Fill a stack from the grids that lead there.
+  void fill(std::size_t s) {
+    queue_ = {};
+    items_.clear();
+    states_.clear();
+    for (const auto& grid : grids_[s]) push(grid, 0, 0, s);
+    for (std::size_t popped = 0; popped < search_.options_.pop_limit && !queue_.empty(); ++popped) {
+      const auto i = queue_.top().second;
+      queue_.pop();
+      const Item item = items_[i];
+      if (item.valid) search_.keep(item.candidate, states_.data() + i * search_.chart_.stride());
+      if (item.column == 0) push(*item.grid, item.row + 1, 0, s);
+      push(*item.grid, item.row, item.column + 1, s);
+    }
+    std::vector<Grid>().swap(grids_[s]);
+  }
+
+ private:
+  struct Grid {
+    std::size_t first, last;  // rows: hypotheses of rows_
+    const Space::Span* span;
+  };
+  struct Item {
+    Search::Candidate candidate;
+    const Grid* grid;
+    std::size_t row, column;
+    bool valid;
+  };
+
+  void open_group(std::size_t s, const std::vector<std::uint32_t>& group) {
+    auto& space = search_.space_;
+    const std::uint32_t* state = search_.chart_.state(group[0]);
+    const Coverage covered = space.coverage(state);
+    const int first_gap = covered.next_gap(0);
+    for (int begin = first_gap; begin < space.n_words(); begin = covered.next_gap(begin + 1)) {
+      const auto spans = space.spans_from(begin);
+      const std::size_t first = rows_.size();
+      for (const auto id : group)
+        if (space.reachable(search_.chart_.state(id), begin)) rows_.push_back(id);
+      const auto n_rows = static_cast<std::int64_t>(rows_.size() - first), n = static_cast<std::int64_t>(spans.size());
+      search_.counts_.spans += n * static_cast<std::int64_t>(group.size());
+      search_.counts_.spans_cut += n * (static_cast<std::int64_t>(group.size()) - n_rows);
+      if (n_rows == 0) continue;
+      const int gap_end = covered.next_covered(begin);
+      for (const auto& span : spans) {
+        if (span.source.end > gap_end) break;
+        if (space.allowed(state, first_gap, span.source))
+          grids_[s + static_cast<std::size_t>(span.source.end - begin)].push_back({first, rows_.size(), &span});
+        else
+          search_.counts_.spans_cut += n_rows;
+      }
+    }
+  }
+
+  void push(const Grid& grid, std::size_t row, std::size_t column, std::size_t stack) {
+    const auto option = grid.span->first + static_cast<std::uint32_t>(column);
+    if (grid.first + row >= grid.last || option >= grid.span->last) return;
+    auto& space = search_.space_;
+    const auto id = rows_[grid.first + row];
+    const Hypothesis& from = search_.chart_[id];
+    const std::uint32_t* state = search_.chart_.state(id);
+    space.prepare(state, from.future, *grid.span, move_);
+    float score;
+    bool valid = space.apply(state, option, move_, score);
+    if (!valid) score = space.guess(state, option, move_);
+    Item item{{id, option, from.score + score, move_.future, move_.ahead, stack}, &grid, row, column, valid};
+    if (valid) {
+      if (space.has_steps()) search_.ask_steps(std::span(&item.candidate, 1), move_.state);
+      item.valid = search_.finished(item.candidate, move_.state.data());
+    }
+    states_.insert(states_.end(), move_.state.begin(), move_.state.end());
+    items_.push_back(item);
+    // Equal estimates come in the order in which they entered.
+    queue_.push({item.candidate.estimate(), items_.size() - 1});
+  }
+
+  struct Later {
+    bool operator()(const std::pair<double, std::size_t>& a, const std::pair<double, std::size_t>& b) const {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    }
+  };
+
+  Search& search_;
+  std::vector<std::vector<Grid>> grids_;  // by the stack they lead to
+  std::vector<std::uint32_t> rows_;
+  std::vector<Item> items_;
+  std::vector<std::uint32_t> states_;  // of items
+  std::priority_queue<std::pair<double, std::size_t>, std::vector<std::pair<double, std::size_t>>, Later> queue_;
+  Space::Move move_;
+};
+
+void Search::search_cubes() {
+  Cubes cubes(*this);
+  for (std::size_t s = 0; s < stacks_.size(); ++s) {
+    cubes.fill(s);
+    stacks_[s].finish(chart_, options_.beam);
+    cubes.open(s);
+  }
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,70 @@
+#include "decode/decode.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+struct Translated {
+  std::vector<Path> paths;
+  std::vector<float> features;
+  std::size_t first_option = 0;
+  bool relaxed = false;
+  SearchCounts counts;
+  std::vector<GraphRow> graph;
+};
+
+Translated translate(const DecodeInput& input, std::size_t sentence, const DecodeOptions& options) {
+  Translated result;
+  result.first_option = static_cast<std::size_t>(input.options.offsets[sentence]);
+  auto search_options = options.search;
+  while (true) {
+    Space space(input, sentence, search_options.limits);
+    Search search(space, search_options, options.n_best.n > 1 || options.graph);
+    const bool found = search.run();
+    if (!result.relaxed) result.counts = search.counts();
+    if (found || result.relaxed || !options.relax) {
+      result.paths = best_paths(search, space, options.n_best);
+      for (const auto& path : result.paths) space.replay(path.options, result.features);
+      if (options.graph) result.graph = search_graph(search);
+      return result;
+    }
+    result.relaxed = true;
+    search_options.limits.constraints = false;
+    search_options.limits.distortion = -1;
+  }
+}
+
+}  // namespace
+
+Decoded decode(const DecodeInput& input, const DecodeOptions& options, const Progress& progress) {
+  const std::size_t n = input.source_offsets.size() - 1;
+  std::vector<Translated> parts(n);
+  parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t s = begin; s < end; ++s) parts[s] = translate(input, s, options);
+  });
+  Decoded all;
+  all.n_features = n_step_features(input);
+  all.path_offsets.push_back(0);
+  all.step_offsets.push_back(0);
+  all.graph_offsets.push_back(0);
+  for (auto& part : parts) {
+    for (const auto& path : part.paths) {
+      for (const auto option : path.options) all.options.push_back(static_cast<std::int64_t>(part.first_option + option));
+      all.step_offsets.push_back(static_cast<std::int64_t>(all.options.size()));
+      all.scores.push_back(path.score);
+    }
+    all.features.insert(all.features.end(), part.features.begin(), part.features.end());
+    all.path_offsets.push_back(static_cast<std::int64_t>(all.scores.size()));
+    all.relaxed.push_back(part.relaxed);
+    all.counts.push_back(part.counts);
+    for (auto& row : part.graph) {
+      if (row.option >= 0) row.option += static_cast<std::int64_t>(part.first_option);
+      all.graph.push_back(row);
+    }
+    all.graph_offsets.push_back(static_cast<std::int64_t>(all.graph.size()));
+    part = Translated{};
+  }
+  return all;
+}
+
+}  // namespace hyperbaton

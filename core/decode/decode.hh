@@ -1,0 +1,33 @@
+// Translate the sentences of a block.
+#pragma once
+
+#include "decode/graph.hh"
+#include "decode/nbest.hh"
+
+namespace hyperbaton {
+
+// Translations as columns, by sentence, best first.
+struct Decoded {
+  std::vector<std::int64_t> path_offsets;  // translations of sentence s are [path_offsets[s], path_offsets[s+1])
+  std::vector<std::int64_t> step_offsets;  // steps of translation p are [step_offsets[p], step_offsets[p+1])
+  std::vector<std::int64_t> options;       // of each step, in target order
+  std::vector<double> scores;              // of each translation
+  std::vector<float> features;             // (steps and one end for each translation, n_features), unweighted
+  std::size_t n_features;
+  std::vector<std::uint8_t> relaxed;        // by sentence: no translation within the limits was found, so they were lifted
+  std::vector<SearchCounts> counts;         // by sentence
+  std::vector<std::int64_t> graph_offsets;  // rows of sentence s
+  std::vector<GraphRow> graph;              // if asked for; options are those of the block
+};
+
+struct DecodeOptions {
+  SearchOptions search;
+  NBestOptions n_best;
+  bool relax;  // lift walls, zones and the distortion limit where nothing covers a sentence
+  bool graph;  // return the search graph
+  unsigned n_threads;
+};
+
+Decoded decode(const DecodeInput& input, const DecodeOptions& options, const Progress& progress);
+
+}  // namespace hyperbaton

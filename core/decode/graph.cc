@@ -1,0 +1,39 @@
+#include "decode/graph.hh"
+
+namespace hyperbaton {
+
+std::vector<GraphRow> search_graph(const Search& search) {
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  const auto& chart = search.chart();
+  const auto stacks = search.stacks();
+  std::vector<GraphRow> rows;
+  std::vector<std::int64_t> numbers(chart.size(), -1);
+  const auto add = [&](std::int64_t stack, std::uint32_t back, std::uint32_t option, double score, std::int64_t recombined) {
+    const bool first = back == kNone;
+    rows.push_back({static_cast<std::int64_t>(rows.size()), stack, first ? -1 : numbers[back], recombined,
+                    first ? -1 : static_cast<std::int64_t>(option), score, first ? 0 : score - chart[back].score, kNever});
+  };
+  for (std::size_t s = 0; s < stacks.size(); ++s)
+    for (const auto id : stacks[s].ids()) {
+      const auto& here = chart[id];
+      numbers[id] = static_cast<std::int64_t>(rows.size());
+      add(static_cast<std::int64_t>(s), here.previous, here.option, here.score, -1);
+      for (auto at = here.arcs; at != kNone; at = chart.arc(at).next)
+        add(static_cast<std::int64_t>(s), chart.arc(at).previous, chart.arc(at).option, chart.arc(at).score, numbers[id]);
+    }
+  // From the end back: what the best way on from each hypothesis adds.
+  std::vector<double> rest(rows.size(), kNever);
+  const auto last = static_cast<std::int64_t>(stacks.size()) - 1;
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    const auto at = static_cast<std::size_t>(row->recombined < 0 ? row->hypothesis : row->recombined);
+    if (row->stack == last) rest[at] = 0;
+    row->best = row->score + rest[at];
+    if (row->back >= 0) {
+      auto& before = rest[static_cast<std::size_t>(row->back)];
+      before = std::max(before, row->transition + rest[at]);
+    }
+  }
+  return rows;
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,63 @@
+#include "decode/nbest.hh"
+
+#include <queue>
+
+namespace hyperbaton {
+
+namespace {
+
+// A way from a hypothesis to the end. Its total with the best way to that hypothesis is exact, so that ways taken out of
+// a queue by their totals are complete in the order of their scores.
+struct Way {
+  double total;
+  std::uint32_t hypothesis;
+  std::uint32_t option;  // of the step that follows, with the way that goes on from there
+  std::uint32_t rest;
+};
+
+}  // namespace
+
+std::vector<Path> best_paths(const Search& search, const Space& space, const NBestOptions& options) {
+  const auto& chart = search.chart();
+  std::vector<Way> ways;
+  const auto later = [&](std::uint32_t a, std::uint32_t b) {
+    return ways[a].total != ways[b].total ? ways[a].total < ways[b].total : a > b;
+  };
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, decltype(later)> queue(later);
+  const auto push = [&](const Way& way) {
+    ways.push_back(way);
+    queue.push(static_cast<std::uint32_t>(ways.size() - 1));
+  };
+  for (const auto id : search.stacks().back().ids()) push({chart[id].score, id, kNone, kNone});
+
+  std::vector<Path> paths;
+  Interner outputs;
+  const std::size_t most =
+      options.distinct && options.factor == 0 ? ~std::size_t{0} : options.n * std::max<std::size_t>(options.factor, 1);
+  for (std::size_t taken = 0; taken < most && paths.size() < options.n && !queue.empty();) {
+    const auto i = queue.top();
+    queue.pop();
+    const Way way = ways[i];
+    const Hypothesis& here = chart[way.hypothesis];
+    if (here.previous == kNone) {
+      ++taken;
+      Path path{way.total, {}};
+      std::vector<WordId> words;
+      for (Way step = way; step.option != kNone; step = ways[step.rest]) {
+        path.options.push_back(step.option);
+        const auto target = space.target(step.option);
+        words.insert(words.end(), target.begin(), target.end());
+      }
+      if (!options.distinct || outputs.number(std::span<const WordId>(words)).second) paths.push_back(std::move(path));
+      continue;
+    }
+    push({way.total, here.previous, here.option, i});
+    for (auto at = here.arcs; at != kNone; at = chart.arc(at).next) {
+      const auto& arc = chart.arc(at);
+      push({way.total - here.score + arc.score, arc.previous, arc.option, i});
+    }
+  }
+  return paths;
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,211 @@
+#include "decode/options.hh"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hyperbaton {
+
+namespace {
+
+// The score of a phrase of which nothing before is known.
+float estimate_inside(std::span<const WeightedLm> lms, std::span<const WordId> target) {
+  float sum = 0;
+  for (const auto& lm : lms) {
+    LmState states[2] = {lm.model.null_state(), {}};
+    int now = 0;
+    for (const auto word : target) {
+      sum += lm.weight * lm.model.score(states[now], lm.words[word], states[1 - now]);
+      now = 1 - now;
+    }
+  }
+  return sum;
+}
+
+// Source phrases with more pairs than this are worth remembering.
+constexpr std::int64_t kMany = 50;
+
+// Collects the options of some sentences.
+class Collector {
+ public:
+  Collector(const OptionsInput& input, const OptionsOptions& options, RankCache& cache)
+      : input_(input), options_(options), cache_(cache) {
+    found_.n_features = input.n_scores + kOwnFeatures;
+    found_.target_offsets.push_back(0);
+    found_.link_offsets.push_back(0);
+  }
+
+  void add_sentence(std::size_t s) {
+    const auto words = input_.source[s];
+    const auto [first_demand, last_demand] = std::ranges::equal_range(input_.demands.spans, s, {}, &Demand::sentence);
+    const std::span<const Demand> demands(first_demand, last_demand);
+    const auto n = static_cast<int>(words.size());
+    for (int begin = 0; begin < n; ++begin) {
+      for (int end = begin + 1; end <= std::min(n, begin + std::max(options_.max_length, 1)); ++end) {
+        if (std::ranges::any_of(demands, [&](const Demand& d) { return d.begin < end && begin < d.end; })) break;
+        const auto phrase = words.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        const auto number = std::ranges::find(phrase, kUnknownWord) == phrase.end() ? input_.index.find(phrase) : kNoPhrase;
+        const bool any = number != kNoPhrase && add_phrase(s, {begin, end}, number);
+        if (!any && end == begin + 1) add_unknown(s, begin);
+      }
+      for (const auto& demand : demands)
+        if (demand.begin == begin) add_demand(s, demand);
+    }
+  }
+
+  Options take() { return std::move(found_); }
+
+ private:
+  float weighted(std::span<const float> features) const {
+    float sum = 0;
+    for (std::size_t i = 0; i < features.size(); ++i) sum += features[i] * input_.weights[i];
+    return sum;
+  }
+
+  std::span<const WordId> target_of(std::int64_t pair) const {
+    return input_.table.target[input_.table.targets[static_cast<std::size_t>(pair)]];
+  }
+
+  void fill_features(std::int64_t pair, std::size_t n_target) {
+    features_.assign(found_.n_features, 0.0F);
+    if (pair >= 0) {
+      const auto row = input_.scores.subspan(static_cast<std::size_t>(pair) * input_.n_scores, input_.n_scores);
+      std::ranges::transform(row, features_.begin(), [](float p) { return std::max(std::log(p), kLogFloor); });
+    }
+    features_[input_.n_scores] = -static_cast<float>(n_target);
+    features_[input_.n_scores + 1] = 1;
+    features_[input_.n_scores + 2] = pair == kUnknownPair ? kLogFloor : 0;
+  }
+
+  // Whether a target phrase occurs in the translation that is forced.
+  bool possible(std::size_t s, std::int64_t pair) const {
+    return !input_.forced.any() || !std::ranges::search(input_.forced[s], target_of(pair)).empty() ||
+           target_of(pair).empty();
+  }
+
+  RankCache::Pairs rank(std::size_t s, std::uint32_t phrase) {
+    const auto begin = input_.table.offsets[phrase], end = input_.table.offsets[phrase + 1];
+    const bool many = end - begin > kMany && !input_.forced.any();
+    if (many)
+      if (auto known = cache_.find(phrase)) return known;
+    std::vector<RankedPair> ranked;
+    for (auto pair = begin; pair < end; ++pair) {
+      if (!possible(s, pair)) continue;
+      fill_features(pair, target_of(pair).size());
+      const float score = weighted(features_);
+      ranked.push_back({pair, score, score + estimate_inside(input_.lms, target_of(pair))});
+    }
+    // Equal estimates keep the order of the table.
+    std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
+    if (options_.table_limit > 0 && ranked.size() > options_.table_limit) ranked.resize(options_.table_limit);
+    ranked.shrink_to_fit();
+    auto found = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
+    if (many) cache_.add(phrase, found);
+    return found;
+  }
+
+  bool add_phrase(std::size_t s, SourceSpan span, std::uint32_t phrase) {
+    const auto ranked = rank(s, phrase);
+    for (const auto& row : *ranked) {
+      const auto first = static_cast<std::ptrdiff_t>(found_.links.size());
+      for (const auto link : input_.table.links_of(static_cast<std::size_t>(row.pair)))
+        found_.links.push_back({link.source, link.target});
+      // Tables of other programs have their links in any order.
+      std::sort(found_.links.begin() + first, found_.links.end(),
+                [](Link a, Link b) { return a.target != b.target ? a.target < b.target : a.source < b.source; });
+      add(s, span, row, target_of(row.pair));
+    }
+    return input_.table.offsets[phrase] < input_.table.offsets[phrase + 1];
+  }
+
+  void add_unknown(std::size_t s, int position) {
+    const auto at = static_cast<std::size_t>(input_.source.offsets[s] + position);
+    const auto copy = options_.drop_unknown ? std::span<const WordId>() : input_.copies.subspan(at, 1);
+    if (!copy.empty()) found_.links.push_back({0, 0});
+    add_single(s, {position, position + 1}, kUnknownPair, copy);
+  }
+
+  void add_demand(std::size_t s, const Demand& demand) {
+    const auto i = static_cast<std::size_t>(&demand - input_.demands.spans.data());
+    const auto from = static_cast<std::size_t>(input_.demands.offsets[i]);
+    const auto words = input_.demands.words.subspan(from, static_cast<std::size_t>(input_.demands.offsets[i + 1]) - from);
+    // Which word of the span stands for which is not said: all of them are linked to the first target word.
+    if (!words.empty())
+      for (int w = demand.begin; w < demand.end; ++w)
+        found_.links.push_back({static_cast<std::uint16_t>(w - demand.begin), 0});
+    add_single(s, {demand.begin, demand.end}, kDemandedPair, words);
+  }
+
+  void add_single(std::size_t s, SourceSpan span, std::int64_t pair, std::span<const WordId> target) {
+    fill_features(pair, target.size());
+    const float score = weighted(features_);
+    add(s, span, {pair, score, score + estimate_inside(input_.lms, target)}, target);
+  }
+
+  void add(std::size_t s, SourceSpan span, const RankedPair& row, std::span<const WordId> target) {
+    fill_features(row.pair, target.size());
+    found_.sentence.push_back(static_cast<std::uint32_t>(s));
+    found_.begin.push_back(static_cast<std::uint16_t>(span.begin));
+    found_.length.push_back(static_cast<std::uint8_t>(span.end - span.begin));
+    found_.pair.push_back(row.pair);
+    found_.target_words.insert(found_.target_words.end(), target.begin(), target.end());
+    found_.target_offsets.push_back(static_cast<std::int64_t>(found_.target_words.size()));
+    found_.link_offsets.push_back(static_cast<std::int64_t>(found_.links.size()));
+    found_.features.insert(found_.features.end(), features_.begin(), features_.end());
+    found_.score.push_back(row.score);
+    found_.estimate.push_back(row.estimate);
+  }
+
+  const OptionsInput& input_;
+  const OptionsOptions& options_;
+  RankCache& cache_;
+  Options found_;
+  std::vector<float> features_;
+};
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+// Offsets continue where the last ones end.
+void append_offsets(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
+  const auto base = to.back();
+  for (std::size_t i = 1; i < from.size(); ++i) to.push_back(base + from[i]);
+}
+
+}  // namespace
+
+Options find_options(const OptionsInput& input, const OptionsOptions& options, RankCache& cache, const Progress& progress) {
+  const std::size_t n = input.source.offsets.size() - 1;
+  std::vector<Options> parts(n);
+  parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t s = begin; s < end; ++s) {
+      Collector collector(input, options, cache);
+      collector.add_sentence(s);
+      parts[s] = collector.take();
+    }
+  });
+  Options all;
+  all.n_features = input.n_scores + kOwnFeatures;
+  all.offsets.push_back(0);
+  all.target_offsets.push_back(0);
+  all.link_offsets.push_back(0);
+  for (auto& part : parts) {
+    append(all.sentence, part.sentence);
+    append(all.begin, part.begin);
+    append(all.length, part.length);
+    append(all.pair, part.pair);
+    append(all.target_words, part.target_words);
+    append_offsets(all.target_offsets, part.target_offsets);
+    append(all.links, part.links);
+    append_offsets(all.link_offsets, part.link_offsets);
+    append(all.features, part.features);
+    append(all.score, part.score);
+    append(all.estimate, part.estimate);
+    all.offsets.push_back(static_cast<std::int64_t>(all.sentence.size()));
+    part = Options{};
+  }
+  return all;
+}
+
+}  // namespace hyperbaton

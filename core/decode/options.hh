@@ -1,0 +1,131 @@
+// Translation options: what the phrase table offers for the spans of sentences.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/parallel.hh"
+#include "corpus/text.hh"
+#include "decode/phrase_index.hh"
+#include "lm/ngram_model.hh"
+#include "phrases/score.hh"
+
+namespace hyperbaton {
+
+// A language model with its weight; `words` gives its number of each target word.
+struct WeightedLm {
+  NgramModel model;
+  float weight;
+  std::span<const std::uint32_t> words;
+};
+
+// What the option's own features are called: the scores of the table come first, then these.
+enum class OwnFeature : std::uint8_t { WordPenalty, PhrasePenalty, UnknownWord };
+inline constexpr std::size_t kOwnFeatures = 3;
+inline constexpr float kLogFloor = -100.0F;
+
+// A phrase pair with its weighted score, and the same with the language models' estimate.
+struct RankedPair {
+  std::int64_t pair;
+  float score, estimate;
+};
+
+// The best pairs of frequent source phrases, which have thousands, remembered from sentence to sentence. Whoever holds
+// one uses it with one table, one set of models and weights, and one limit; any number of threads may.
+class RankCache {
+ public:
+  using Pairs = std::shared_ptr<const std::vector<RankedPair>>;
+  Pairs find(std::uint32_t phrase) const {
+    const std::shared_lock lock(mutex_);
+    const auto found = ranked_.find(phrase);
+    return found == ranked_.end() ? nullptr : found->second;
+  }
+  void add(std::uint32_t phrase, Pairs pairs) {
+    const std::unique_lock lock(mutex_);
+    if (ranked_.size() < kMost) ranked_.emplace(phrase, std::move(pairs));
+  }
+
+ private:
+  static constexpr std::size_t kMost = 200'000;
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<std::uint32_t, Pairs> ranked_;
+};
+
+// A translation that the user demands for a span; no other option may overlap it.
+struct Demand {
+  std::uint32_t sentence;
+  std::uint16_t begin, end;
+};
+struct Demands {
+  std::span<const Demand> spans;          // by sentence
+  std::span<const std::int64_t> offsets;  // target words of demand i: words[offsets[i] .. offsets[i+1])
+  std::span<const WordId> words;
+};
+
+// Translations that must come out, target words by sentence; no offsets where nothing is forced.
+struct ForcedView {
+  std::span<const WordId> words;
+  std::span<const std::int64_t> offsets;
+  bool any() const { return !offsets.empty(); }
+  std::span<const WordId> operator[](std::size_t s) const {
+    return words.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
+  }
+};
+
+struct OptionsInput {
+  TokensView source;               // numbers of the table's source vocabulary, kUnknownWord where it has none
+  std::span<const WordId> copies;  // for each token the target word that stands for it when it is passed through
+  PairsView table;
+  std::span<const float> scores;  // n_scores probabilities for each pair
+  std::size_t n_scores;
+  PhraseIndex index;
+  std::span<const WeightedLm> lms;
+  std::span<const float> weights;  // of the table's scores and own features
+  Demands demands;
+  ForcedView forced;  // options that cannot be part of these are left out
+};
+
+struct OptionsOptions {
+  std::size_t table_limit;  // options of a source phrase; 0 means all
+  int max_length;           // longest source phrase of the table
+  bool drop_unknown;        // leave unknown words out instead of copying them
+  unsigned n_threads;
+};
+
+inline constexpr std::int64_t kUnknownPair = -1, kDemandedPair = -2;
+
+// Options as columns, by sentence, source begin, source end, and falling estimate.
+struct Options {
+  std::vector<std::int64_t> offsets;  // options of sentence s are [offsets[s], offsets[s+1])
+  std::vector<std::uint32_t> sentence;
+  std::vector<std::uint16_t> begin;
+  std::vector<std::uint8_t> length;
+  std::vector<std::int64_t> pair;  // of the table, or kUnknownPair, kDemandedPair
+  std::vector<std::int64_t> target_offsets;
+  std::vector<WordId> target_words;
+  std::vector<std::int64_t> link_offsets;
+  std::vector<Link> links;      // positions inside the phrases, by target, then source
+  std::vector<float> features;  // the table's scores and the own features
+  std::size_t n_features;
+  std::vector<float> score;     // weighted features
+  std::vector<float> estimate;  // the same with the language models' scores inside the phrase
+
+  std::size_t size() const { return sentence.size(); }
+  std::span<const WordId> target(std::size_t option) const {
+    return std::span(target_words)
+        .subspan(static_cast<std::size_t>(target_offsets[option]),
+                 static_cast<std::size_t>(target_offsets[option + 1] - target_offsets[option]));
+  }
+  std::span<const Link> links_of(std::size_t option) const {
+    return std::span(links).subspan(static_cast<std::size_t>(link_offsets[option]),
+                                    static_cast<std::size_t>(link_offsets[option + 1] - link_offsets[option]));
+  }
+};
+
+Options find_options(const OptionsInput& input, const OptionsOptions& options, RankCache& cache, const Progress& progress);
+
+}  // namespace hyperbaton

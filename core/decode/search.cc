@@ -1,0 +1,97 @@
+#include "decode/search.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+// Step scorers are asked for this many steps at once.
+constexpr std::size_t kBatch = 16384;
+
+}  // namespace
+
+Search::Search(Space& space, const SearchOptions& options, bool keep_arcs)
+    : space_(space), options_(options), chart_(space.state_size(), keep_arcs) {
+  stacks_.resize(static_cast<std::size_t>(space.n_words()) + 1);
+}
+
+bool Search::run() {
+  std::vector<std::uint32_t> state(space_.state_size());
+  space_.start(state);
+  const float future = space_.future(state.data());
+  stacks_[0].add(chart_, options_.beam, {0, future, future, kNone, kNone, kNone}, state.data());
+  if (options_.cube)
+    search_cubes();
+  else
+    search_stacks();
+  return !stacks_.back().ids().empty();
+}
+
+void Search::search_stacks() {
+  Space::Move move;
+  for (std::size_t s = 0; s + 1 < stacks_.size(); ++s) {
+    for (const auto id : stacks_[s].finish(chart_, options_.beam)) {
+      const Hypothesis from = chart_[id];
+      for_each_span(id, [&](const std::uint32_t* state, const Space::Span& span) {
+        space_.prepare(state, from.future, span, move);
+        const std::size_t stack = s + static_cast<std::size_t>(span.source.end - span.source.begin);
+        for (auto option = span.first; option < span.last; ++option) {
+          float score;
+          if (!space_.apply(state, option, move, score)) continue;
+          add({id, option, from.score + score, move.future, move.ahead, stack}, move.state.data());
+        }
+      });
+    }
+    flush();
+  }
+  stacks_.back().finish(chart_, options_.beam);
+}
+
+void Search::add(const Candidate& candidate, std::uint32_t* state) {
+  if (!space_.has_steps()) return insert(candidate, state);
+  waiting_.push_back(candidate);
+  waiting_states_.insert(waiting_states_.end(), state, state + chart_.stride());
+  if (waiting_.size() >= kBatch) flush();
+}
+
+void Search::flush() {
+  ask_steps(waiting_, waiting_states_);
+  for (std::size_t i = 0; i < waiting_.size(); ++i) insert(waiting_[i], waiting_states_.data() + i * chart_.stride());
+  waiting_.clear();
+  waiting_states_.clear();
+}
+
+void Search::ask_steps(std::span<Candidate> candidates, std::span<std::uint32_t> states) const {
+  if (candidates.empty()) return;
+  std::vector<float> scores(candidates.size());
+  std::vector<std::int64_t> behind(candidates.size());
+  for (std::size_t k = 0; k < space_.n_steps(); ++k) {
+    StepBatch batch{space_.sentence(), space_.n_words(), {}, {}, {}, {}, {}};
+    for (const auto& candidate : candidates) space_.add_step(batch, k, chart_.state(candidate.previous), candidate.option);
+    space_.ask_steps(batch, k, scores, behind);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      candidates[i].score += scores[i];
+      space_.set_step_state(states.data() + i * chart_.stride(), k, behind[i]);
+    }
+  }
+}
+
+bool Search::finished(Candidate& candidate, const std::uint32_t* state) {
+  ++counts_.hypotheses;
+  if (candidate.stack + 1 < stacks_.size()) return true;
+  if (!space_.complete(state)) return false;
+  candidate.score += space_.finish(state);
+  return true;
+}
+
+void Search::insert(Candidate candidate, const std::uint32_t* state) {
+  if (finished(candidate, state)) keep(candidate, state);
+}
+
+void Search::keep(const Candidate& candidate, const std::uint32_t* state) {
+  auto& stack = stacks_[candidate.stack];
+  if (stack.hopeless(candidate.estimate())) return;
+  stack.add(chart_, options_.beam,
+            {candidate.score, candidate.estimate(), candidate.future, candidate.previous, candidate.option, kNone}, state);
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,91 @@
+// Search for the best translation of a sentence: stacks of hypotheses by the number of words covered.
+#pragma once
+
+#include "decode/chart.hh"
+#include "decode/space.hh"
+
+namespace hyperbaton {
+
+struct SearchOptions {
+  bool cube;
+  Beam beam;
+  std::size_t pop_limit;  // cube pruning: hypotheses made for a stack
+  Limits limits;
+};
+
+struct SearchCounts {
+  std::int64_t hypotheses = 0;  // steps that were scored
+  std::int64_t spans = 0;       // source spans considered for extension
+  std::int64_t spans_cut = 0;   // of which the distortion limit forbade
+};
+
+// Fill stacks 0 … n_words. The last one holds complete translations, their scores with the end of the sentence.
+class Search {
+ public:
+  Search(Space& space, const SearchOptions& options, bool keep_arcs);
+  // False if no hypothesis covers the sentence.
+  bool run();
+
+  const Chart& chart() const { return chart_; }
+  std::span<const Stack> stacks() const { return stacks_; }
+  const SearchCounts& counts() const { return counts_; }
+
+ private:
+  // A step that is scored except for step scorers.
+  struct Candidate {
+    std::uint32_t previous, option;
+    double score;
+    float future, ahead;
+    std::size_t stack;
+    double estimate() const { return score + future + ahead; }
+  };
+
+  void search_stacks();
+  void search_cubes();
+  template <class OnSpan>
+  void for_each_span(std::uint32_t id, const OnSpan& on_span);
+  void add(const Candidate& candidate, std::uint32_t* state);
+  void flush();
+  // Add the scores of step scorers, and fill in their part of the states.
+  void ask_steps(std::span<Candidate> candidates, std::span<std::uint32_t> states) const;
+  // Add the end of the sentence where it is reached; false if the translation is not the one that is forced.
+  bool finished(Candidate& candidate, const std::uint32_t* state);
+  void insert(Candidate candidate, const std::uint32_t* state);
+  void keep(const Candidate& candidate, const std::uint32_t* state);
+
+  friend class Cubes;
+  Space& space_;
+  const SearchOptions options_;
+  Chart chart_;
+  std::vector<Stack> stacks_;
+  SearchCounts counts_;
+  std::vector<Candidate> waiting_;
+  std::vector<std::uint32_t> waiting_states_;
+};
+
+template <class OnSpan>
+void Search::for_each_span(std::uint32_t id, const OnSpan& on_span) {
+  // The chart grows while spans are visited: nothing of it may be held by address.
+  const std::vector<std::uint32_t> state(chart_.state(id), chart_.state(id) + chart_.stride());
+  const Coverage covered = space_.coverage(state.data());
+  const int first_gap = covered.next_gap(0);
+  for (int begin = first_gap; begin < space_.n_words(); begin = covered.next_gap(begin + 1)) {
+    const auto spans = space_.spans_from(begin);
+    counts_.spans += static_cast<std::int64_t>(spans.size());
+    if (!space_.reachable(state.data(), begin)) {
+      counts_.spans_cut += static_cast<std::int64_t>(spans.size());
+      continue;
+    }
+    const int gap_end = covered.next_covered(begin);
+    for (const auto& span : spans) {
+      if (span.source.end > gap_end) break;
+      if (!space_.allowed(state.data(), first_gap, span.source)) {
+        ++counts_.spans_cut;
+        continue;
+      }
+      on_span(state.data(), span);
+    }
+  }
+}
+
+}  // namespace hyperbaton

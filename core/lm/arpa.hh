@@ -1,0 +1,78 @@
+// Language models as text in the ARPA format: log10 probability, words, log10 back-off weight, one n-gram per line.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "corpus/text.hh"
+#include "corpus/vocabulary.hh"
+#include "lm/build.hh"
+
+namespace hyperbaton {
+
+// Reads a whole model; faults are LineErrors. Words are numbered as the unigrams come, behind <unk>, <s> and </s>.
+class ArpaReader {
+ public:
+  explicit ArpaReader(unsigned n_threads);
+  void feed(std::string_view piece) {
+    splitter_.feed(piece, [this](std::string_view line) { add_line(line); });
+  }
+  // Builds the tables.
+  void finish();
+
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  std::vector<NgramArrays> take() { return std::move(tables_); }
+
+ private:
+  enum class Part : std::uint8_t { Start, Counts, Section, End };
+  struct Section {
+    std::size_t count;           // as \data\ has it
+    std::size_t first_line = 0;  // of the n-grams
+    std::vector<WordId> words;
+    std::vector<float> prob, backoff;
+  };
+
+  void add_line(std::string_view line);
+  void add_count(std::string_view line);
+  void start_section(std::string_view line);
+  void add_ngram(std::string_view line);
+  WordId number(std::string_view word, std::size_t position);
+  void check_complete() const;
+  [[noreturn]] void fail(const std::string& what) const { throw LineError(n_lines_ > 0 ? n_lines_ : 1, what); }
+
+  unsigned n_threads_;
+  LineSplitter splitter_;
+  std::size_t n_lines_ = 0;
+  Part part_ = Part::Start;
+  std::vector<Section> sections_;
+  std::array<WordId, kMaxNgramOrder> last_{};  // the words of the last n-gram
+  std::size_t order_ = 0;  // of the section being read
+  Vocabulary vocabulary_;
+  std::vector<NgramArrays> tables_;
+};
+
+// Writes a model in pieces: the n-grams of each order sorted by word number.
+class ArpaWriter {
+ public:
+  ArpaWriter(const NgramModel& model, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
+             unsigned n_threads);
+  // The next piece of text; empty at the end.
+  std::string next();
+
+ private:
+  void sort_order();
+  void append_ngram(std::string& text, std::span<const std::uint32_t> row) const;
+
+  NgramModel model_;
+  std::span<const std::uint8_t> bytes_;
+  std::span<const std::int64_t> offsets_;
+  unsigned n_threads_;
+  std::uint32_t order_ = 0;
+  std::vector<std::uint32_t> rows_;  // NgramRows of the order being written, with words oldest first and slots
+  std::size_t done_ = 0;             // numbers of them
+};
+
+}  // namespace hyperbaton

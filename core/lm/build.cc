@@ -1,0 +1,220 @@
+#include "lm/build.hh"
+
+#include <algorithm>
+#include <array>
+
+namespace hyperbaton {
+
+namespace {
+
+using Words = std::span<const WordId>;
+
+// The distinct n-grams that must be added to one order, one behind the other.
+struct Blanks {
+  std::size_t order;
+  std::vector<WordId> words;
+
+  std::size_t size() const { return words.size() / order; }
+  Words operator[](std::size_t i) const { return Words(words).subspan(i * order, order); }
+  void add(Words ngram) { words.insert(words.end(), ngram.begin(), ngram.end()); }
+  void unify() {
+    std::vector<std::vector<WordId>> rows;
+    for (std::size_t i = 0; i < size(); ++i) rows.emplace_back((*this)[i].begin(), (*this)[i].end());
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    words.clear();
+    for (const auto& row : rows) add(row);
+  }
+};
+
+// Finds the slots of n-grams of one order, starting from what the last one had in common with it: lists are mostly sorted.
+class Finder {
+ public:
+  explicit Finder(std::span<const NgramTable> tables) : tables_(tables) {}
+  // kNone if the n-gram is not there.
+  std::uint32_t find(Words ngram) {
+    std::size_t n = 0;
+    while (n < n_known_ && n < ngram.size() && words_[n] == ngram[ngram.size() - 1 - n]) ++n;
+    for (; n < ngram.size(); ++n) {
+      const auto word = ngram[ngram.size() - 1 - n];
+      const auto slot = n == 0 ? word : tables_[n].find(slots_[n - 1], word);
+      n_known_ = n;
+      if (slot == NgramTable::kNone) return slot;
+      words_[n] = word;
+      slots_[n] = slot;
+    }
+    n_known_ = n;
+    return slots_[n - 1];
+  }
+
+ private:
+  std::span<const NgramTable> tables_;
+  std::size_t n_known_ = 0;
+  std::array<WordId, kMaxNgramOrder> words_;
+  std::array<std::uint32_t, kMaxNgramOrder> slots_;
+};
+
+class Builder {
+ public:
+  Builder(std::span<const NgramColumns> orders, std::size_t n_words, unsigned n_threads, const Progress& progress)
+      : orders_(orders), n_words_(n_words), n_threads_(n_threads), progress_(progress) {
+    for (std::size_t n = 1; n < orders.size(); ++n) blanks_.push_back({n, {}});
+    for (std::size_t n = 1; n <= orders.size(); ++n) {
+      const auto& columns = orders[n - 1];
+      const auto size = columns.log10_prob.size();
+      const bool has_backoff = !columns.log10_backoff.empty();
+      if (columns.words.size() != n * size || (has_backoff && columns.log10_backoff.size() != size))
+        throw Error("the columns of the n-grams of order " + std::to_string(n) + " do not fit each other");
+      if (std::any_of(columns.words.begin(), columns.words.end(), [&](WordId word) { return word >= n_words; }))
+        throw Error("n-grams of words that are not in the vocabulary");
+    }
+  }
+
+  std::vector<NgramArrays> build() {
+    // A blank may need blanks itself, each shorter than what needs it.
+    while (!fill()) {
+      for (std::size_t n = 2; n < orders_.size(); ++n) {
+        for (std::size_t i = 0; i < missing_[n - 1].size(); ++i) blanks_[n - 1].add(missing_[n - 1][i]);
+        blanks_[n - 1].unify();
+      }
+    }
+    return std::move(arrays_);
+  }
+
+ private:
+  // The two nodes that a new one hangs on: its words without the newest, and without the oldest one.
+  struct Ends {
+    std::uint32_t context, parent;
+    bool found() const { return context != NgramTable::kNone && parent != NgramTable::kNone; }
+  };
+
+  // False if n-grams were missing; then some are not in the tables.
+  bool fill() {
+    arrays_.clear();
+    tables_.clear();
+    missing_.clear();
+    for (std::size_t n = 1; n <= orders_.size(); ++n) missing_.push_back({n, {}});
+    allocate(1);
+    for (std::size_t i = 0; i < orders_[0].log10_prob.size(); ++i)
+      if (!insert_word(orders_[0].words[i], orders_[0].log10_prob[i], backoff(1, i))) throw DuplicateNgram(1, i);
+    for (std::size_t n = 2; n <= orders_.size(); ++n) {
+      allocate(n);
+      insert_all(n);
+      if (n < orders_.size())
+        for (std::size_t i = 0; i < blanks_[n - 1].size(); ++i) insert_blank(blanks_[n - 1][i]);
+    }
+    return std::all_of(missing_.begin(), missing_.end(), [](const Blanks& blanks) { return blanks.words.empty(); });
+  }
+
+  // Finding the ends takes nearly all the time, and only reads what lies below.
+  void insert_all(std::size_t n) {
+    constexpr std::size_t segment = 1 << 20, block = 1 << 14;
+    const auto& columns = orders_[n - 1];
+    const auto size = columns.log10_prob.size();
+    std::vector<Ends> ends(std::min(segment, size));
+    for (std::size_t first = 0; first < size; first += segment) {
+      const auto here = std::min(segment, size - first);
+      parallel_blocks(here, block, n_threads_, progress_, [&](std::size_t begin, std::size_t end) {
+        Finder contexts(tables_), parents(tables_);
+        for (std::size_t i = begin; i < end; ++i) {
+          const auto ngram = columns.words.subspan((first + i) * n, n);
+          ends[i] = {contexts.find(ngram.first(n - 1)), parents.find(ngram.last(n - 1))};
+        }
+      });
+      for (std::size_t i = first; i < first + here; ++i) {
+        const auto ngram = columns.words.subspan(i * n, n);
+        if (!insert(ngram, ends[i - first], columns.log10_prob[i], backoff(n, i))) throw DuplicateNgram(n, i);
+      }
+    }
+  }
+
+  float backoff(std::size_t n, std::size_t i) const {
+    return orders_[n - 1].log10_backoff.empty() ? 0 : orders_[n - 1].log10_backoff[i];
+  }
+
+  void allocate(std::size_t n) {
+    const bool highest = n == orders_.size();
+    const std::size_t stride = highest ? 12 : 16;
+    const std::size_t n_ngrams = orders_[n - 1].log10_prob.size() + (highest ? 0 : blanks_[n - 1].size());
+    // One slot in four stays empty, at least one.
+    const std::size_t n_slots = n == 1 ? n_words_ : n_ngrams + n_ngrams / 3 + 1;
+    if (n_slots >= NgramTable::kNone || n_words_ >= ngram_key::kMaxWords)
+      throw Error("too many n-grams of order " + std::to_string(n));
+    arrays_.push_back({std::vector<std::uint8_t>(n_slots * stride, 0xff), stride, {}, {}});
+    tables_.emplace_back(arrays_.back().view(), highest);
+    if (n > 1) return;
+    for (std::uint32_t word = 0; word < n_words_; ++word) {
+      put_key(1, word, word | ngram_key::kBlank);
+      put_values(1, word, kMissingLog10, 0);
+    }
+  }
+
+  const NgramTable& table(std::size_t n) const { return tables_[n - 1]; }
+  std::uint8_t* at(std::size_t n, std::uint32_t slot) { return arrays_[n - 1].bytes.data() + slot * arrays_[n - 1].stride; }
+  void put_key(std::size_t n, std::uint32_t slot, std::uint64_t key) { std::memcpy(at(n, slot), &key, 8); }
+  void put_values(std::size_t n, std::uint32_t slot, float prob, float backoff) {
+    std::memcpy(at(n, slot) + 8, &prob, 4);
+    if (n < orders_.size()) std::memcpy(at(n, slot) + 12, &backoff, 4);
+  }
+  void mark(std::size_t n, std::uint32_t slot, std::uint64_t flag) { put_key(n, slot, table(n).key(slot) | flag); }
+
+  std::uint64_t flags(std::size_t n, float backoff) const {
+    return n < orders_.size() && backoff != 0 ? ngram_key::kExtendsRight : 0;
+  }
+
+  // False if it was there before.
+  bool insert_word(WordId word, float prob, float backoff) {
+    if (!(table(1).key(word) & ngram_key::kBlank)) return false;
+    put_key(1, word, word | flags(1, backoff));
+    put_values(1, word, prob, backoff);
+    return true;
+  }
+
+  // False if it was there before. An n-gram with an end missing is left for the next round.
+  bool insert(Words ngram, const Ends& ends, float prob, float backoff) {
+    const auto n = ngram.size();
+    if (ends.context == NgramTable::kNone) missing_[n - 2].add(ngram.first(n - 1));
+    if (ends.parent == NgramTable::kNone) missing_[n - 2].add(ngram.last(n - 1));
+    if (!ends.found()) return true;
+    mark(n - 1, ends.context, ngram_key::kExtendsRight);
+    mark(n - 1, ends.parent, ngram_key::kExtendsLeft);
+    const auto& here = table(n);
+    const auto key = ngram_key::make(ends.parent, ngram[0]);
+    auto slot = ngram_key::home(key, here.n_slots());
+    while (here.key(slot) != ngram_key::kEmpty) {
+      if ((here.key(slot) & ~ngram_key::kFlags) == key) return false;
+      if (++slot == here.n_slots()) slot = 0;
+    }
+    put_key(n, slot, key | flags(n, backoff));
+    put_values(n, slot, prob, backoff);
+    return true;
+  }
+
+  void insert_blank(Words ngram) {
+    const auto n = ngram.size();
+    Finder contexts(tables_), parents(tables_);
+    const Ends ends{contexts.find(ngram.first(n - 1)), parents.find(ngram.last(n - 1))};
+    const float prob = ends.found() ? table(n - 1).prob(ends.parent) + table(n - 1).backoff(ends.context) : 0;
+    // It is not new if it was only found missing because its own end was.
+    const bool is_new = insert(ngram, ends, prob, 0);
+    if (ends.found() && is_new) mark(n, table(n).find(ends.parent, ngram[0]), ngram_key::kBlank);
+  }
+
+  std::span<const NgramColumns> orders_;
+  std::size_t n_words_;
+  unsigned n_threads_;
+  const Progress& progress_;
+  std::vector<Blanks> blanks_, missing_;  // [n - 1]: of order n
+  std::vector<NgramArrays> arrays_;
+  std::vector<NgramTable> tables_;  // views of the arrays
+};
+
+}  // namespace
+
+std::vector<NgramArrays> build_ngram_tables(std::span<const NgramColumns> orders, std::size_t n_words, unsigned n_threads,
+                                            const Progress& progress) {
+  if (orders.empty() || orders.size() > kMaxNgramOrder) throw Error("a language model needs an order from 1 to 6");
+  return Builder(orders, n_words, n_threads, progress).build();
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,39 @@
+// Interpolated modified Kneser-Ney smoothing (Chen and Goodman 1998, section 4; Heafield et al. 2013).
+//
+// With a(hw) the adjusted count, D(a) the discount of a count, and h⁻ the context h without its oldest word,
+//
+//     p(w | h) = (a(hw) − D(a(hw))) / Σ_v a(hv)  +  γ(h) p(w | h⁻),
+//     γ(h)     = (Σ_{i=1}^{3} D(i) N_i(h) + pruned(h)) / Σ_v a(hv),
+//
+// where N_i(h) is how many words follow h with an adjusted count of i (3: or more) and pruned(h) the counts of the n-grams
+// that pruning dropped. Unigrams are interpolated with the uniform distribution over all words but <s>. Arithmetic is in
+// floats rounded after each step, so that a model is the same on every machine, and the same as that of lmplz.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "lm/ngram_rows.hh"
+
+namespace hyperbaton {
+
+using Discounts = std::array<float, 4>;  // of adjusted counts 0 (always 0), 1, 2, 3 and more
+
+// Turn the adjusted counts of all unigrams, by word, into probabilities.
+void estimate_unigrams(std::span<std::uint32_t> rows, const Discounts& discounts);
+
+// Turn the adjusted counts of an order from 2 on, by context, into the two terms of p; pruned n-grams are dropped. `lower`
+// holds the rows of the order below, by suffix; γ of each that is a context goes to `weights`, 1 for
+// the others. Returns how many rows are left.
+std::size_t estimate_order(std::span<std::uint32_t> rows, std::size_t order, const Discounts& discounts,
+                           std::span<const std::uint32_t> lower, std::span<float> weights);
+
+// Add up the two terms, given the finished order below; both by suffix.
+void interpolate(std::span<std::uint32_t> rows, std::size_t order, std::span<const std::uint32_t> lower);
+
+// Finished rows as columns: words oldest first, log10 of the probabilities, and in place of each γ its log10.
+void finish_order(std::span<const std::uint32_t> rows, std::size_t order, std::span<WordId> words,
+                  std::span<float> log10_prob, std::span<float> weights);
+
+}  // namespace hyperbaton

@@ -1,0 +1,191 @@
+// The probability of a word after the words before it, from n-grams with back-off weights.
+//
+// An n-gram is a node of a tree that grows from the newest word to the oldest: the node of "a b c" is the child "a" of the
+// node of "b c", which is the child "b" of the word "c". A child is found by hashing (parent, word), an exact 64-bit key,
+// so no two n-grams are ever taken for each other. One query is one walk: the deepest node on the path c, b, a … holds
+// the probability, and the nodes passed hold the back-off weights of the contexts that end in c, which the next query
+// needs.
+//
+// Everything is read from arrays that somebody else holds, by any number of threads.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/errors.hh"
+#include "base/hash.hh"
+
+namespace hyperbaton {
+
+inline constexpr std::uint32_t kMaxNgramOrder = 6;
+
+// The words before the next one, newest first, as far as the model can tell them apart. Words behind `length` are zero, so
+// that states are equal exactly if every continuation has the same probability for both, as far as the model knows.
+struct LmState {
+  std::array<std::uint32_t, kMaxNgramOrder - 1> words{};
+  std::array<float, kMaxNgramOrder - 1> backoff{};  // of the newest 1, 2, … words as context; log10, follows from words
+  std::uint8_t length = 0;
+
+  bool operator==(const LmState& other) const { return length == other.length && words == other.words; }
+};
+
+// One order's n-grams in memory. A slot is `stride` bytes: an 8-byte key, the probability, and unless the order is the
+// highest, the back-off weight; both are log10, floats or, where there are bins, one-byte numbers of bins.
+struct NgramSlots {
+  std::span<const std::uint8_t> bytes;
+  std::size_t stride;
+  std::span<const float> prob_bins, backoff_bins;
+};
+
+// A key: the parent's slot in the order below, three flags, and the word. Words themselves are the slots of order 1.
+namespace ngram_key {
+inline constexpr std::uint64_t kExtendsLeft = 1ULL << 29;  // the node has children
+inline constexpr std::uint64_t kExtendsRight = 1ULL
+                                               << 30;  // as a context it matters: it is one of a longer n-gram, or costs
+inline constexpr std::uint64_t kBlank = 1ULL << 31;    // not an n-gram of the model, only on the way to one
+inline constexpr std::uint64_t kFlags = kExtendsLeft | kExtendsRight | kBlank;
+inline constexpr std::uint64_t kEmpty = ~0ULL;
+inline constexpr std::uint32_t kMaxWords = (1U << 29) - 1;
+inline std::uint64_t make(std::uint32_t parent, std::uint32_t word) {
+  return static_cast<std::uint64_t>(parent) << 32 | word;
+}
+inline std::uint32_t parent(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
+inline std::uint32_t word(std::uint64_t key) { return static_cast<std::uint32_t>(key & ~kFlags); }
+// Where the search for a key starts among n slots.
+inline std::uint32_t home(std::uint64_t key, std::uint64_t n_slots) {
+  return static_cast<std::uint32_t>((mix(key) >> 32) * n_slots >> 32);
+}
+}  // namespace ngram_key
+
+// The slots of one order, by number.
+class NgramTable {
+ public:
+  static constexpr std::uint32_t kNone = ~0U;
+
+  NgramTable() = default;
+  NgramTable(const NgramSlots& slots, bool highest)
+      : bytes_(slots.bytes.data()),
+        stride_(slots.stride),
+        prob_bins_(slots.prob_bins.empty() ? nullptr : slots.prob_bins.data()),
+        backoff_bins_(slots.backoff_bins.empty() ? nullptr : slots.backoff_bins.data()) {
+    const std::size_t value = prob_bins_ ? 1 : sizeof(float);
+    const std::size_t expected = 8 + (highest ? 1 : 2) * value;
+    const auto fits = [&](std::span<const float> bins) { return bins.size() == (prob_bins_ ? 256 : 0); };
+    if (stride_ != expected || slots.bytes.size() % stride_ != 0 || slots.bytes.size() / stride_ >= kNone ||
+        !fits(slots.prob_bins) || !(highest ? slots.backoff_bins.empty() : fits(slots.backoff_bins)))
+      throw Error("the arrays of the language model do not fit each other: build the artefact again");
+    n_slots_ = slots.bytes.size() / stride_;
+  }
+
+  std::uint64_t n_slots() const { return n_slots_; }
+  std::uint64_t key(std::uint32_t slot) const {
+    std::uint64_t key;
+    std::memcpy(&key, bytes_ + slot * stride_, 8);
+    return key;
+  }
+  float prob(std::uint32_t slot) const { return value(bytes_ + slot * stride_ + 8, prob_bins_); }
+  float backoff(std::uint32_t slot) const {
+    return value(bytes_ + slot * stride_ + 8 + (prob_bins_ ? 1 : sizeof(float)), backoff_bins_);
+  }
+  // The slot of the child `word` of a node of the order below, or kNone.
+  std::uint32_t find(std::uint32_t parent, std::uint32_t word) const {
+    const auto wanted = ngram_key::make(parent, word);
+    auto slot = ngram_key::home(wanted, n_slots_);
+    for (auto left = n_slots_; left > 0; --left) {
+      const auto here = key(slot);
+      if ((here & ~ngram_key::kFlags) == wanted) return slot;
+      if (here == ngram_key::kEmpty) break;
+      if (++slot == n_slots_) slot = 0;
+    }
+    return kNone;
+  }
+
+ private:
+  static float value(const std::uint8_t* at, const float* bins) {
+    if (bins) return bins[*at];
+    float found;
+    std::memcpy(&found, at, sizeof found);
+    return found;
+  }
+
+  const std::uint8_t* bytes_ = nullptr;
+  std::size_t stride_ = 1;
+  std::uint64_t n_slots_ = 0;
+  const float* prob_bins_ = nullptr;
+  const float* backoff_bins_ = nullptr;
+};
+
+// A view over a model's arrays; cheap to copy, safe to share. Words are numbers of the model's own vocabulary, below
+// n_words().
+class NgramModel {
+ public:
+  static constexpr std::uint32_t kUnk = 0, kBos = 1, kEos = 2;
+  static constexpr float kLn10 = 2.302585093F;
+
+  explicit NgramModel(std::span<const NgramSlots> orders) : order_(static_cast<std::uint32_t>(orders.size())) {
+    if (order_ < 1 || order_ > kMaxNgramOrder) throw Error("a language model needs an order from 1 to 6");
+    for (std::uint32_t n = 0; n < order_; ++n) tables_[n] = NgramTable(orders[n], n + 1 == order_);
+    if (n_words() <= kEos) throw Error("a language model needs the words <unk>, <s> and </s>");
+  }
+
+  std::uint32_t order() const { return order_; }
+  std::uint32_t n_words() const { return static_cast<std::uint32_t>(tables_[0].n_slots()); }
+  // The n-grams of n words, 1 ≤ n ≤ order().
+  const NgramTable& table(std::uint32_t n) const { return tables_[n - 1]; }
+
+  std::uint32_t unk() const { return kUnk; }
+  std::uint32_t bos() const { return kBos; }
+  std::uint32_t eos() const { return kEos; }
+
+  // No context.
+  LmState null_state() const { return {}; }
+  // The context <s>.
+  LmState begin_state() const {
+    LmState state;
+    if (order_ == 1) return state;
+    state.length = 1;
+    state.words[0] = kBos;
+    state.backoff[0] = tables_[0].backoff(kBos);
+    return state;
+  }
+
+  // log p(word | in), natural log, and the state after the word. `out` must not be `in`.
+  float score(const LmState& in, std::uint32_t word, LmState& out) const {
+    std::uint8_t kept = 0, matched = 1;
+    std::uint32_t node = word, oldest = word;
+    auto key = tables_[0].key(word);
+    float log10_prob = tables_[0].prob(word);
+    for (;; ++matched) {
+      const auto& table = tables_[matched - 1];
+      if (matched < order_) {
+        out.words[matched - 1] = oldest;
+        out.backoff[matched - 1] = table.backoff(node);
+        if (key & ngram_key::kExtendsRight) kept = matched;
+      }
+      if (matched > in.length || !(key & ngram_key::kExtendsLeft)) break;
+      oldest = in.words[matched - 1];
+      const auto& next = tables_[matched];
+      const auto child = next.find(node, oldest);
+      if (child == NgramTable::kNone) break;
+      node = child;
+      key = next.key(node);
+      log10_prob = next.prob(node);
+    }
+    for (std::size_t k = matched - 1U; k < in.length; ++k) log10_prob += in.backoff[k];
+    out.length = kept;
+    for (std::size_t k = kept; k < out.words.size(); ++k) {
+      out.words[k] = 0;
+      out.backoff[k] = 0;
+    }
+    return log10_prob * kLn10;
+  }
+
+ private:
+  std::uint32_t order_;
+  std::array<NgramTable, kMaxNgramOrder> tables_;
+};
+
+}  // namespace hyperbaton

@@ -1,0 +1,49 @@
+#include "next_position/jump_logprobs.hh"
+
+#include "next_position/jump_scores.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+constexpr std::size_t kBlock = 32;
+
+template <std::size_t Planes>
+void write_all(const TaggedText& text, const JumpFeatures& features, const double* weights,
+               std::span<const std::int64_t> starts, double* out, unsigned n_threads, const Progress& progress) {
+  parallel_blocks(text.size(), kBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+    PositionParts parts;
+    JumpScores<Planes> scores;
+    JumpLists lists;
+    for (std::size_t s = begin; s < end; ++s) {
+      lists.counts.clear();
+      lists.ids.clear();
+      features.append(text, s, parts, lists);
+      scores.score({text.words[s].size(), lists.counts.data(), lists.ids.data(), lists.ids.size()}, weights, {});
+      scores.write_logprobs(out + starts[s]);
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<std::int64_t> jump_starts(std::span<const std::int64_t> offsets) {
+  std::vector<std::int64_t> starts{0};
+  for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+    const std::int64_t side = offsets[s + 1] - offsets[s] + 1;
+    starts.push_back(starts.back() + side * side);
+  }
+  return starts;
+}
+
+void jump_logprobs(const TaggedText& text, const JumpFeatures& features, std::span<const double> weights, std::size_t planes,
+                   std::span<double> logprobs, unsigned n_threads, const Progress& progress) {
+  const auto starts = jump_starts(text.words.offsets);
+  if (logprobs.size() != static_cast<std::size_t>(starts.back())) throw Error("the output does not fit the text");
+  if (planes == 1)
+    write_all<1>(text, features, weights.data(), starts, logprobs.data(), n_threads, progress);
+  else
+    write_all<3>(text, features, weights.data(), starts, logprobs.data(), n_threads, progress);
+}
+
+}  // namespace hyperbaton

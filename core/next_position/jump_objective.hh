@@ -1,0 +1,77 @@
+// The training objective of PAIR and SEQUENCE over a corpus: −Σ log P(NP | CP) over all jumps, and its gradient.
+//
+// Sentences are cut into blocks whose number and borders depend on the data alone. Each block sums its loss and gradient
+// by itself, and the sums are added in the order of the blocks: the result is the same for any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "next_position/jump_scores.hh"
+
+namespace hyperbaton {
+
+struct JumpObjectiveOptions {
+  std::size_t planes;  // weights of a feature: 1 for PAIR, 3 for SEQUENCE
+  bool cached;         // keep the features of all sentences (4 bytes each), or find them anew in every pass
+  unsigned n_threads;
+};
+
+class JumpObjective {
+ public:
+  // Text, visits and keys must outlive the objective. Sentences without a visit are left out.
+  JumpObjective(const TaggedText& text, const VisitsView& visits, std::span<const std::uint64_t> keys,
+                const JumpObjectiveOptions& options, const Progress& progress);
+
+  std::size_t n_parameters() const { return n_parameters_; }
+  std::size_t n_jumps() const { return n_jumps_; }
+  std::size_t planes() const { return options_.planes; }
+  unsigned n_threads() const { return options_.n_threads; }
+  // The sentences that have jumps.
+  std::span<const std::uint32_t> sentences() const { return sentences_; }
+
+  // Returns −Σ log P and overwrites the gradient.
+  double operator()(std::span<const double> weights, std::span<double> gradient, const Progress& progress) const;
+  // A guess of the Hessian's diagonal: that of each weight by itself where all jumps are equally likely, times the number of
+  // features that move together.
+  std::vector<double> curvature(const Progress& progress) const;
+
+  // The features of a sentence, given by its place in `sentences`; `scratch.next` gets its jumps. The lists are valid until
+  // the scratch is used again.
+  struct Scratch {
+    PositionParts parts;
+    JumpLists lists;
+    std::vector<int> next;
+  };
+  SentenceLists lists_of(std::size_t place, Scratch& scratch) const;
+  // The features of all of `sentences`, for other backends.
+  JumpLists all_lists() const;
+
+ private:
+  // Consecutive sentences.
+  struct Block {
+    std::size_t begin, end;             // places
+    JumpLists lists;                    // of all sentences, if they are kept
+    std::vector<std::size_t> list_starts, id_starts;  // of each sentence, and the end
+  };
+  template <std::size_t Planes>
+  double pass(const Block& block, std::span<const double> weights, std::span<double> gradient) const;
+  template <std::size_t Planes>
+  void add_curvature(const Block& block, std::span<double> curvature) const;
+  // Let each block fill a vector of its own, and add them up.
+  template <class Work>
+  void sum_blocks(std::span<double> sum, const Progress& progress, const Work& work) const;
+  void cut_blocks();
+
+  TaggedText text_;
+  VisitsView visits_;
+  JumpFeatures features_;
+  JumpObjectiveOptions options_;
+  std::size_t n_parameters_;
+  std::size_t n_jumps_ = 0;
+  std::vector<std::uint32_t> sentences_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace hyperbaton

@@ -1,0 +1,247 @@
+// Scores of all jumps of one sentence, and their derivatives: GO13 eq. 1 (PAIR) and eq. 2 (SEQUENCE).
+//
+// Rows are CP i = 0 … n, columns NP j = 1 … n + 1 (column j - 1); a row is a distribution over j ≠ i. With Planes = 1 (PAIR)
+// the score is w·f(i, j). With Planes = 3 (SEQUENCE) each feature has three weights, one for each label pair, giving
+//
+//   A(i, k) = w·f(i, k; C, I)     B(i, j) = w·f(i, j; C, N)     C(k, j) = w·f(k, j; I, N)
+//   score(i, j) = 2 B(i, j) + Σ_k A(i, k) + Σ_k C(k, j)     over k strictly between i and j
+//
+// Both sums run along a row or a column, away from the CP or the NP, so that running sums give all scores in O(n²), and
+// sums of derivatives in the opposite sense the gradient.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "features/jumps.hh"
+
+namespace hyperbaton {
+
+// Features of one sentence, as JumpLists has them.
+struct SentenceLists {
+  std::size_t n_words;
+  const std::uint8_t* counts;
+  const std::uint32_t* ids;
+  std::size_t n_ids;
+};
+
+template <std::size_t Planes>
+class JumpScores {
+  static_assert(Planes == 1 || Planes == 3);
+  using Cell = std::array<double, Planes>;
+
+ public:
+  // Score all jumps; weights has Planes values for each feature. For PAIR, rows without an NP are left out if
+  // `next` (as VisitsView gives it) is not empty.
+  void score(const SentenceLists& lists, const double* weights, std::span<const int> next) {
+    set_size(lists);
+    const std::uint8_t* count = lists.counts;
+    const std::uint32_t *id = lists.ids, *const end = lists.ids + lists.n_ids;
+    const auto add = [&](Cell& sum) {
+      for (const std::uint32_t* const stop = id + *count++; id != stop; ++id) {
+        if (id + kAhead < end) __builtin_prefetch(weights + Planes * id[kAhead]);
+        for (std::size_t p = 0; p < Planes; ++p) sum[p] += weights[Planes * *id + p];
+      }
+    };
+    for (Cell& cell : sides_) {
+      cell = {};
+      add(cell);
+    }
+    std::array<std::array<Cell, kDistanceClasses>, 2> constants{};
+    for (std::size_t o = 0; o < 2; ++o)
+      for (std::size_t d = 0; d < kDistanceClasses; ++d)
+        for (std::size_t p = 0; p < Planes; ++p)
+          constants[o][d][p] = weights[Planes * o + p] + weights[Planes * distance_constant(o, d) + p];
+    for (int i = 0; i <= n_; ++i) {
+      if (skipped(i, next)) {
+        for (int j = 1; j <= n_ + 1; ++j) id += *count++;
+        continue;
+      }
+      for (int j = 1; j <= n_ + 1; ++j) {
+        Cell& cell = cells_[at(i, j)];
+        if (i == j) {
+          ++count;
+          continue;
+        }
+        const std::size_t o = goes_back(i, j);
+        const Cell &left = sides_[left_at(i, o)], &right = sides_[right_at(j, o)];
+        cell = constants[o][distance_class(i, j)];
+        for (std::size_t p = 0; p < Planes; ++p) cell[p] += left[p] + right[p];
+        add(cell);
+      }
+    }
+    run_forward();
+  }
+
+  // log P(j | i) of every jump, row by row; −∞ where j = i.
+  void write_logprobs(double* out) const {
+    for (int i = 0; i <= n_; ++i) {
+      const double log_sum = log_normaliser(i);
+      for (int j = 1; j <= n_ + 1; ++j)
+        *out++ = i == j ? -std::numeric_limits<double>::infinity() : scores_[at(i, j)] - log_sum;
+    }
+  }
+
+  // −Σ log P(next | i) over the visited CPs; keeps its derivatives by the scores for add_gradient.
+  double loss(std::span<const int> next) {
+    double total = 0;
+    std::fill(derivatives_.begin(), derivatives_.end(), 0.0);
+    for (int i = 0; i <= n_; ++i) {
+      const int true_next = next[static_cast<std::size_t>(i)];
+      if (true_next == 0) continue;
+      const double log_sum = log_normaliser(i);
+      total += log_sum - scores_[at(i, true_next)];
+      for (int j = 1; j <= n_ + 1; ++j)
+        if (i != j) derivatives_[at(i, j)] = std::exp(scores_[at(i, j)] - log_sum);
+      derivatives_[at(i, true_next)] -= 1;
+    }
+    run_back();
+    return total;
+  }
+
+  // Instead of derivatives, the curvature of the loss along each weight by itself where all jumps are equally likely.
+  void flat_curvature(const SentenceLists& lists, std::span<const int> next) {
+    set_size(lists);
+    std::fill(derivatives_.begin(), derivatives_.end(), 0.0);
+    const double flat = 1.0 / std::max(1, n_);
+    for (int i = 0; i <= n_; ++i)
+      if (next[static_cast<std::size_t>(i)] != 0)
+        for (int j = 1; j <= n_ + 1; ++j)
+          if (i != j) derivatives_[at(i, j)] = flat * (1 - flat);
+    run_back();
+    if constexpr (Planes == 3)
+      for (Cell& cell : cells_) cell[1] *= 2;
+  }
+
+  // gradient += ∂loss, or what flat_curvature left.
+  void add_gradient(const SentenceLists& lists, std::span<double> gradient, std::span<const int> next) {
+    std::fill(sides_.begin(), sides_.end(), Cell{});
+    for (int i = 0; i <= n_; ++i) {
+      if (skipped(i, next)) continue;
+      for (int j = 1; j <= n_ + 1; ++j) {
+        if (i == j) continue;
+        const std::size_t o = goes_back(i, j);
+        const Cell& cell = cells_[at(i, j)];
+        for (std::size_t p = 0; p < Planes; ++p) {
+          sides_[left_at(i, o)][p] += cell[p];
+          sides_[right_at(j, o)][p] += cell[p];
+          gradient[Planes * o + p] += cell[p];
+          gradient[Planes * distance_constant(o, distance_class(i, j)) + p] += cell[p];
+        }
+      }
+    }
+    const std::uint8_t* count = lists.counts;
+    const std::uint32_t *id = lists.ids, *const end = lists.ids + lists.n_ids;
+    const auto add = [&](const Cell& cell) {
+      for (const std::uint32_t* const stop = id + *count++; id != stop; ++id) {
+        if (id + kAhead < end) __builtin_prefetch(gradient.data() + Planes * id[kAhead], 1);
+        for (std::size_t p = 0; p < Planes; ++p) gradient[Planes * *id + p] += cell[p];
+      }
+    };
+    for (const Cell& cell : sides_) add(cell);
+    for (int i = 0; i <= n_; ++i)
+      for (int j = 1; j <= n_ + 1; ++j) {
+        if (skipped(i, next))
+          id += *count++;
+        else
+          add(cells_[at(i, j)]);
+      }
+  }
+
+ private:
+  static constexpr std::size_t kAhead = 24;
+
+  void set_size(const SentenceLists& lists) {
+    n_ = static_cast<int>(lists.n_words);
+    const std::size_t side = lists.n_words + 1;
+    sides_.resize(4 * side);
+    cells_.resize(side * side);
+    scores_.resize(side * side);
+    derivatives_.resize(side * side);
+    running_.resize(side);
+  }
+
+  std::size_t at(int i, int j) const { return static_cast<std::size_t>(i * (n_ + 1) + j - 1); }
+  std::size_t left_at(int i, std::size_t o) const { return 2 * static_cast<std::size_t>(i) + o; }
+  std::size_t right_at(int j, std::size_t o) const { return 2 * static_cast<std::size_t>(n_ + j) + o; }
+  static bool skipped(int i, std::span<const int> next) {
+    return Planes == 1 && !next.empty() && next[static_cast<std::size_t>(i)] == 0;
+  }
+
+  double log_normaliser(int i) const {
+    double top = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (int j = 1; j <= n_ + 1; ++j)
+      if (i != j) top = std::max(top, scores_[at(i, j)]);
+    for (int j = 1; j <= n_ + 1; ++j)
+      if (i != j) sum += std::exp(scores_[at(i, j)] - top);
+    return top + std::log(sum);
+  }
+
+  double& running(int j) { return running_[static_cast<std::size_t>(j - 1)]; }
+
+  // From cells to scores.
+  void run_forward() {
+    if constexpr (Planes == 1) {
+      for (std::size_t c = 0; c < cells_.size(); ++c) scores_[c] = cells_[c][0];
+    } else {
+      for (int i = 0; i <= n_; ++i) {
+        const auto step = [&, a = 0.0](int j) mutable {
+          scores_[at(i, j)] = 2 * cells_[at(i, j)][1] + a;
+          a += cells_[at(i, j)][0];
+        };
+        auto ahead = step, back = step;
+        for (int j = i + 1; j <= n_ + 1; ++j) ahead(j);
+        for (int j = i - 1; j >= 1; --j) back(j);
+      }
+      const auto step = [&](int i, int j) {
+        scores_[at(i, j)] += running(j);
+        running(j) += cells_[at(i, j)][2];
+      };
+      std::fill(running_.begin(), running_.end(), 0.0);
+      for (int i = n_; i >= 0; --i)
+        for (int j = i + 1; j <= n_ + 1; ++j) step(i, j);
+      std::fill(running_.begin(), running_.end(), 0.0);
+      for (int i = 0; i <= n_; ++i)
+        for (int j = 1; j < i; ++j) step(i, j);
+    }
+  }
+
+  // From derivatives by scores to derivatives by cells: each running sum the other way round.
+  void run_back() {
+    if constexpr (Planes == 1) {
+      for (std::size_t c = 0; c < cells_.size(); ++c) cells_[c][0] = derivatives_[c];
+    } else {
+      for (int i = 0; i <= n_; ++i) {
+        const auto step = [&, a = 0.0](int j) mutable {
+          const double derivative = derivatives_[at(i, j)];
+          cells_[at(i, j)] = {a, 2 * derivative, 0};
+          a += derivative;
+        };
+        auto ahead = step, back = step;
+        for (int j = n_ + 1; j > i; --j) ahead(j);
+        for (int j = 1; j < i; ++j) back(j);
+      }
+      const auto step = [&](int i, int j) {
+        cells_[at(i, j)][2] = running(j);
+        running(j) += derivatives_[at(i, j)];
+      };
+      std::fill(running_.begin(), running_.end(), 0.0);
+      for (int i = 0; i <= n_; ++i)
+        for (int j = i + 1; j <= n_ + 1; ++j) step(i, j);
+      std::fill(running_.begin(), running_.end(), 0.0);
+      for (int i = n_; i >= 0; --i)
+        for (int j = 1; j < i; ++j) step(i, j);
+    }
+  }
+
+  int n_ = 0;
+  std::vector<Cell> sides_;  // unary sums, or their derivatives: CP i and o, then NP j and o
+  std::vector<Cell> cells_;  // A, B, C of each jump, or derivatives by them
+  std::vector<double> scores_, derivatives_, running_;
+};
+
+}  // namespace hyperbaton

@@ -1,0 +1,139 @@
+#include "next_position/nine_class.hh"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "next_position/jump_logprobs.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+constexpr std::size_t kBlock = 256;
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+// Call use(key) for each feature of position p.
+template <class Use>
+void for_each_key(const PositionParts& parts, int p, bool tagged, const Use& use) {
+  for (std::size_t part = 0; part < (tagged ? kParts : kWordParts); ++part) use(combine(mix(3000 + part), parts[p][part]));
+  // BOS lies in the first fifth, EOS in the last one.
+  const int n = std::max(parts.n_words(), 1), word = std::clamp(p - 1, 0, n - 1);
+  use(combine(mix(3100), static_cast<std::uint64_t>(5 * word / n)));
+}
+
+double log_add(double a, double b) {
+  if (a < b) std::swap(a, b);
+  return b == kNever ? a : a + std::log1p(std::exp(b - a));
+}
+
+// Turn scores of the jumps from CP i into log-probabilities.
+void normalise(std::span<double> row, std::size_t own) {
+  double sum = kNever;
+  for (std::size_t c = 0; c < row.size(); ++c)
+    if (c != own) sum = log_add(sum, row[c]);
+  for (std::size_t c = 0; c < row.size(); ++c) row[c] = c == own ? kNever : row[c] - sum;
+}
+
+// Calls emit(key) for each feature of a sentence that counts.
+struct PositionKeys {
+  const TaggedText& text;
+  const VisitsView& visits;
+  int shift;
+  PositionParts parts{};
+  std::vector<int> next{};
+  template <class Emit>
+  void operator()(std::size_t s, const Emit& emit) {
+    if (!visits.has_jumps(s)) return;
+    parts.assign(text, s, text.tagged());
+    visits.next_positions(s, parts.n_words(), next);
+    for (int i = 0; i <= parts.n_words(); ++i)
+      if (const int j = next[static_cast<std::size_t>(i)]; j != 0)
+        for_each_key(parts, shift == 0 ? i : j, text.tagged(), emit);
+  }
+};
+
+}  // namespace
+
+std::vector<std::uint64_t> count_position_features(const TaggedText& text, const VisitsView& visits, Bound bound,
+                                                   const Counting& options, const Progress& progress) {
+  const std::size_t n_keys = (kParts + 1) * (visits.positions.size() + text.size());
+  return count_keys({text.size(), n_keys}, options, progress,
+                    [&] { return PositionKeys{text, visits, static_cast<int>(bound)}; });
+}
+
+PositionRows position_rows(const TaggedText& text, Bound bound, std::span<const std::uint64_t> keys, unsigned n_threads) {
+  const KeyIndex index(keys);
+  const std::size_t n_blocks = (text.size() + kBlock - 1) / kBlock;
+  std::vector<PositionRows> pieces(n_blocks);
+  parallel_blocks(text.size(), kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    PositionRows& piece = pieces[begin / kBlock];
+    PositionParts parts;
+    for (std::size_t s = begin; s < end; ++s) {
+      parts.assign(text, s, text.tagged());
+      const int shift = static_cast<int>(bound);
+      for (int p = shift; p <= parts.n_words() + shift; ++p) {
+        const auto first = static_cast<std::ptrdiff_t>(piece.indices.size());
+        for_each_key(parts, p, text.tagged(), [&](std::uint64_t key) {
+          if (const std::int32_t rank = index.find(key); rank >= 0) piece.indices.push_back(rank);
+        });
+        std::sort(piece.indices.begin() + first, piece.indices.end());
+        piece.starts.push_back(static_cast<std::int64_t>(piece.indices.size()));
+      }
+    }
+  });
+  PositionRows rows{{0}, {}};
+  for (const PositionRows& piece : pieces) {
+    const std::int64_t base = rows.starts.back();
+    for (const std::int64_t stop : piece.starts) rows.starts.push_back(base + stop);
+    rows.indices.insert(rows.indices.end(), piece.indices.begin(), piece.indices.end());
+  }
+  return rows;
+}
+
+std::vector<std::int32_t> position_classes(const TaggedText& text, const VisitsView& visits, Bound bound) {
+  check_jumps(text, visits);
+  std::vector<std::int32_t> classes(text.words.tokens.size() + text.size(), -1);
+  std::vector<int> next;
+  std::size_t first = 0;
+  for (std::size_t s = 0; s < text.size(); ++s) {
+    const int n = static_cast<int>(text.words[s].size());
+    if (visits.has_jumps(s)) {
+      visits.next_positions(s, n, next);
+      for (int i = 0; i <= n; ++i)
+        if (const int j = next[static_cast<std::size_t>(i)]; j != 0)
+          classes[first + static_cast<std::size_t>(bound == Bound::Out ? i : j - 1)] =
+              static_cast<std::int32_t>(nine_class(j - i - 1));
+    }
+    first += static_cast<std::size_t>(n) + 1;
+  }
+  return classes;
+}
+
+void nine_class_logprobs(std::span<const std::int64_t> offsets, std::span<const double> outbound,
+                         std::span<const double> inbound, std::span<double> logprobs, unsigned n_threads) {
+  const std::size_t n_sentences = offsets.size() - 1;
+  const auto starts = jump_starts(offsets);
+  parallel_blocks(n_sentences, kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t s = begin; s < end; ++s) {
+      const auto side = static_cast<std::size_t>(offsets[s + 1] - offsets[s]) + 1;
+      const std::size_t first = static_cast<std::size_t>(offsets[s]) + s;  // positions before this sentence
+      for (std::size_t i = 0; i < side; ++i) {
+        const auto row = logprobs.subspan(static_cast<std::size_t>(starts[s]) + i * side, side);
+        const auto class_to = [&](std::size_t c) { return nine_class(static_cast<int>(c) - static_cast<int>(i)); };
+        std::array<double, kNineClasses> mass;
+        mass.fill(kNever);
+        for (std::size_t c = 0; c < side; ++c) {  // column c is NP c + 1; the distortion is c − i
+          row[c] = inbound.empty() ? 0 : inbound[(first + c) * kNineClasses + class_to(c)];
+          if (c + 1 != i) mass[class_to(c)] = log_add(mass[class_to(c)], row[c]);
+        }
+        if (!outbound.empty())
+          for (std::size_t c = 0; c < side; ++c)
+            row[c] += outbound[(first + i) * kNineClasses + class_to(c)] - mass[class_to(c)];
+        normalise(row, i - 1);  // column of the CP itself; BOS has none
+      }
+    }
+  });
+}
+
+}  // namespace hyperbaton

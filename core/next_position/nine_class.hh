@@ -1,0 +1,47 @@
+// The nine-class models of Green et al. 2010 as GO13 section 4.3 has them: a classifier of the distortion j − i − 1 of a jump from the
+// CP's surroundings (outbound), another from the NP's (inbound).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "features/jumps.hh"
+
+namespace hyperbaton {
+
+inline constexpr std::size_t kNineClasses = 9;
+
+// (−∞, −8], [−7, −5], [−4, −3], −2, 0, 1, [2, 3], [4, 6], [7, ∞): GO13 footnote 6. −1 is the CP itself.
+inline std::size_t nine_class(int distortion) {
+  constexpr int kLast[] = {-8, -5, -3, -2, 0, 1, 3, 6};
+  std::size_t c = 0;
+  while (c < kNineClasses - 1 && distortion > kLast[c]) ++c;
+  return c;
+}
+
+// The features of positions: CP 0 … n (outbound) or NP 1 … n + 1 (inbound) of every sentence, in this order. A feature is a part of
+// the position, or in which fifth of the sentence it lies.
+enum class Bound : std::uint8_t { Out, In };
+
+// Keys that occur at least min_count times at visited positions, sorted.
+std::vector<std::uint64_t> count_position_features(const TaggedText& text, const VisitsView& visits, Bound bound,
+                                                   const Counting& options, const Progress& progress);
+
+struct PositionRows {
+  std::vector<std::int64_t> starts;
+  std::vector<std::int32_t> indices;  // increasing inside a row
+};
+PositionRows position_rows(const TaggedText& text, Bound bound, std::span<const std::uint64_t> keys, unsigned n_threads);
+
+// The class of the jump of each such position, -1 where it has none.
+std::vector<std::int32_t> position_classes(const TaggedText& text, const VisitsView& visits, Bound bound);
+
+// log P(j | i) of all jumps of all sentences from log p(class) of each position, (n_positions, 9) or empty; the layout is that of
+// jump_logprobs. With c the class of the jump, the candidates J_c of class c, and the classes that have candidates:
+//   both        p_out(c | i) · p_in(c | j) / Σ_{j' ∈ J_c} p_in(c | j'), normalised
+//   outbound    p_out(c | i) / |J_c|, normalised
+//   inbound     p_in(c | j), normalised
+void nine_class_logprobs(std::span<const std::int64_t> offsets, std::span<const double> outbound,
+                         std::span<const double> inbound, std::span<double> logprobs, unsigned n_threads);
+
+}  // namespace hyperbaton

@@ -1,0 +1,63 @@
+"""What the verbs around systems share: weights and decoding options as flags."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import option, options_of
+from hyperbaton.decode import Decoding, System
+
+Weights = Annotated[
+    list[str] | None, typer.Option("--weight", help="Weight of a feature, NAME=V or NAME=V,V,…; may be repeated.")
+]
+
+# Decoding options of which one that is not given leaves the system's own.
+DecodingFlags = dataclasses.make_dataclass(
+    "DecodingFlags",
+    [
+        (opt.name, opt.type | None, option(None, f"{opt.help} [default: the system's]", choices=opt.choices))
+        for opt in options_of(Decoding)
+    ],
+    namespace={"__module__": __name__},
+)
+
+
+def changed(system: System, flags: Any) -> Decoding:
+    """The system's decoding options with those that were given."""
+    given = {f.name: getattr(flags, f.name) for f in dataclasses.fields(flags)}
+    return dataclasses.replace(system.options, **{name: value for name, value in given.items() if value is not None})
+
+
+def parse_pairs(pairs: Sequence[str] | None, what: str) -> dict[str, str]:
+    """NAME=VALUE arguments.
+
+    >>> parse_pairs(["LM0=0.5"], "--weight")
+    {'LM0': '0.5'}
+    """
+    found = {}
+    for pair in pairs or []:
+        name, separator, value = pair.partition("=")
+        if not (name and separator and value):
+            raise OptionError(f"{what} expects NAME=VALUE, not {pair!r}")
+        found[name] = value
+    return found
+
+
+def parse_weights(pairs: Sequence[str] | None) -> dict[str, float | list[float]]:
+    """Weights by name.
+
+    >>> parse_weights(["LM0=0.5", "LR=0.1,0.2"])
+    {'LM0': [0.5], 'LR': [0.1, 0.2]}
+    """
+    found: dict[str, float | list[float]] = {}
+    for name, value in parse_pairs(pairs, "--weight").items():
+        try:
+            found[name] = [float(v) for v in value.split(",")]
+        except ValueError as error:
+            raise OptionError(f"the weight of {name} must be a number, not {value!r}") from error
+    return found

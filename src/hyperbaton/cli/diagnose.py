@@ -1,0 +1,63 @@
+"""The verb `diagnose`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.progress import Bars
+from hyperbaton.cli import Json, Quiet, Threads
+from hyperbaton.cli._common import n_threads, print_json, print_table, say
+from hyperbaton.cli._system import DecodingFlags, Weights, changed, parse_weights
+from hyperbaton.corpus.files import read_lines
+from hyperbaton.decode import System
+from hyperbaton.decode.diagnose import JUMPS
+from hyperbaton.decode.diagnose import diagnose as run
+
+
+def diagnose(
+    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
+    reference: Annotated[str, typer.Argument(metavar="REF", help="Its translations.")],
+    *,
+    weight: Weights = None,
+    flags: DecodingFlags,  # type: ignore[valid-type]
+    threads: Threads = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Tell model errors from search errors, by the longest jump that the reference needs.
+
+    Only references that the phrase table can produce are judged.
+
+    Examples:
+
+        hyperbaton diagnose system dev.zh dev.en --distortion-limit 6
+    """
+    loaded = System.load(system).with_weights(parse_weights(weight))
+    with Bars(quiet) as bars:
+        found = run(
+            loaded,
+            list(read_lines(source)),
+            list(read_lines(reference)),
+            changed(loaded, flags),
+            threads=n_threads(threads),
+            progress=bars.stage("diagnose"),
+        )
+    if as_json:
+        print_json(found.as_json())
+        return
+    ends = [*(str(jump - 1) for jump in JUMPS[1:]), ""]
+    print_table(
+        [
+            {"longest jump": f"{jump}–{end}" if end != str(jump) else end, **verdicts}
+            for (jump, verdicts), end in zip(found.as_json()["by_jump"].items(), ends, strict=True)
+        ]
+    )
+    say(
+        f"{found.reachable:,} of {found.sentences:,} references can be reached; "
+        f"the limits cut {100 * found.cut_fraction:.1f}% of all extensions",
+        quiet,
+    )

@@ -1,0 +1,35 @@
+"""The verb `export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.progress import Bars
+from hyperbaton.cli import Quiet
+from hyperbaton.cli._common import say
+from hyperbaton.decode import System
+from hyperbaton.decode.moses import export_moses
+
+
+def export(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="What to export to: moses.")],
+    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to.")],
+    *,
+    quiet: Quiet = False,
+) -> None:
+    """Write a translation system as Moses reads it: moses.ini, text tables, ARPA language models.
+
+    Examples:
+
+        hyperbaton export moses system model
+    """
+    if form != "moses":
+        raise OptionError(f"unknown format {form!r}; known: moses")
+    with Bars(quiet) as bars:
+        ini = export_moses(System.load(system), folder, bars.stage("export"))
+    say(f"wrote {ini}", quiet)

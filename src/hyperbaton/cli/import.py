@@ -1,0 +1,34 @@
+"""The verb `import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.cli import Json, Quiet
+from hyperbaton.cli.system import tell
+from hyperbaton.decode.moses import import_moses
+
+
+def import_(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="What to import: moses.")],
+    path: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a moses.ini, or the file itself.")],
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="System to write.")],
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Import a translation system of Moses: moses.ini with text tables and ARPA language models.
+
+    Examples:
+
+        hyperbaton import moses model -o system
+    """
+    if form != "moses":
+        raise OptionError(f"unknown format {form!r}; known: moses")
+    made = import_moses(path)
+    made.save(output)
+    tell(made, quiet, as_json)

@@ -1,0 +1,80 @@
+"""The verb `system`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.cli import Json, Quiet
+from hyperbaton.cli._common import print_json, say
+from hyperbaton.cli._system import DecodingFlags, Weights, changed, parse_pairs, parse_weights
+from hyperbaton.decode import System
+from hyperbaton.decode.assemble import assemble
+from hyperbaton.decode.moses import import_moses
+
+
+def system(
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Artefact to write.")],
+    phrases: Annotated[Path | None, typer.Option(help="Phrases of 'hyperbaton extract', or a table of Moses.")] = None,
+    lm: Annotated[list[Path] | None, typer.Option(help="Language model or ARPA file; may be repeated.")] = None,
+    reordering: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NAME=DIR of a model, NAME=TYPE of a table to count, NAME=TYPE:FILE of one to read; may be repeated."
+        ),
+    ] = None,
+    scaled: Annotated[
+        list[str] | None, typer.Option(help="NAME=β: this model scales the distance, −d/(βp), instead of log p.")
+    ] = None,
+    inside: Annotated[
+        list[str] | None, typer.Option(help="NAME: charge this model's jumps inside phrase pairs too.")
+    ] = None,
+    moses_ini: Annotated[Path | None, typer.Option(help="Take everything from this moses.ini.")] = None,
+    weight: Weights = None,
+    flags: DecodingFlags,  # type: ignore[valid-type]
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Assemble a translation system from phrases, language models and reordering models.
+
+    A TYPE is a lexicalized reordering table as Moses names it, for example hier-mslr-bidirectional-fe.
+
+    Examples:
+
+        hyperbaton system -o system --phrases phrases --lm lm --reordering LR=hier-mslr-bidirectional-fe
+
+        hyperbaton system -o system --phrases phrases --lm lm.arpa.gz --reordering SEQ=sequence --weight SEQ=0.5
+
+        hyperbaton system -o system --moses-ini model/moses.ini
+    """
+    if moses_ini is not None and (phrases or lm or reordering or scaled or inside):
+        raise OptionError("--moses-ini brings everything: give no --phrases, --lm or --reordering beside it")
+    if moses_ini is not None:
+        made = import_moses(moses_ini).with_weights(parse_weights(weight))
+    elif phrases is not None:
+        betas = parse_weights(scaled)
+        made = assemble(
+            phrases,
+            lm or [],
+            parse_pairs(reordering, "--reordering"),
+            weights=parse_weights(weight),
+            scaled={name: b[0] if isinstance(b, list) else b for name, b in betas.items()},
+            inside=inside or [],
+        )
+    else:
+        raise OptionError("nothing to assemble: give --phrases or --moses-ini")
+    made = made.with_options(changed(made, flags))
+    made.save(output)
+    tell(made, quiet, as_json)
+
+
+def tell(made: System, quiet: bool, as_json: bool) -> None:
+    """Say what a system holds."""
+    if as_json:
+        print_json({"pairs": len(made.table), "weights": dict(made.weights)})
+    else:
+        say(f"{len(made.table):,} phrase pairs; features: {', '.join(made.features)}", quiet)

@@ -1,0 +1,20 @@
+"""Translation: a system of models, and the search for its best translations."""
+
+from hyperbaton.decode.options import Decoding
+from hyperbaton.decode.result import Step, Translations
+from hyperbaton.decode.scorers import Block, ModelUse, ReorderingTable, Steps
+from hyperbaton.decode.system import System
+from hyperbaton.decode.translator import NBest, Translator
+
+__all__ = [
+    "Block",
+    "Decoding",
+    "ModelUse",
+    "NBest",
+    "ReorderingTable",
+    "Step",
+    "Steps",
+    "System",
+    "Translations",
+    "Translator",
+]

@@ -1,0 +1,94 @@
+"""Put a system together from parts on disk: phrases, language models, reordering models and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.store import MANIFEST, Artefact
+from hyperbaton.decode.options import Decoding
+from hyperbaton.decode.scorers import ModelUse, ReorderingTable
+from hyperbaton.decode.system import System
+from hyperbaton.lm import LanguageModel
+from hyperbaton.models import load_model
+from hyperbaton.phrases import Extracted, PhraseTable, ReorderingType, reordering_probabilities
+from hyperbaton.phrases import extracted as extracted_phrases
+from hyperbaton.phrases.moses import read_phrase_table, read_reordering_table
+
+AnyPath = str | PathLike[str]
+
+
+def assemble(
+    phrases: AnyPath,
+    lms: Sequence[AnyPath] = (),
+    reordering: Mapping[str, str] | None = None,
+    *,
+    weights: Mapping[str, float | list[float]] | None = None,
+    options: Decoding | None = None,
+    scaled: Mapping[str, float] | None = None,
+    inside: Sequence[str] = (),
+) -> System:
+    """Build a system from artefacts and Moses' text files.
+
+    Arguments:
+        phrases: what `hyperbaton extract` wrote, a saved phrase table, or a text table of Moses.
+        lms: what `hyperbaton lm` wrote, or ARPA files.
+        reordering: name → a trained model's folder; or the type of a lexicalized table, which is counted from the phrases
+            (`hier-mslr-bidirectional-fe`) or read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`).
+        scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of models of jumps that are charged
+            inside phrase pairs too.
+    """
+    table = load_phrases(phrases)
+    language_models = [load_lm(path) for path in lms]
+    for name in [*(scaled or {}), *inside]:
+        if name not in (reordering or {}):
+            raise OptionError(f"there is no reordering model {name!r}")
+    models = {
+        name: _reordering(where, phrases, table, (scaled or {}).get(name), name in inside)
+        for name, where in (reordering or {}).items()
+    }
+    return System.of(table, language_models, models, weights, options)
+
+
+def load_phrases(path: AnyPath) -> PhraseTable:
+    """The phrase table of an artefact or a text file."""
+    if not (Path(path) / MANIFEST).exists():
+        return read_phrase_table(path)
+    artefact = Artefact(path)
+    if artefact.kind == extracted_phrases.KIND:
+        return PhraseTable.from_arrays(artefact.group("table"))
+    return PhraseTable.load(path)
+
+
+def load_lm(path: AnyPath) -> LanguageModel:
+    """A language model from an artefact or an ARPA file."""
+    return LanguageModel.load(path) if Path(path).is_dir() else LanguageModel.read_arpa(path)
+
+
+def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | None, inside: bool) -> Any:
+    if (Path(where) / MANIFEST).exists():
+        model = load_model(where)
+        return ModelUse(model, inside=inside) if beta is None else ModelUse(model, "scaled", beta)
+    if beta is not None or inside:
+        raise OptionError(f"{where}: is no trained model; a table can neither be scaled nor look inside phrase pairs")
+    name, _, file = where.partition(":")
+    try:
+        kind = ReorderingType.parse(name)
+    except OptionError as error:
+        raise OptionError(
+            f"{where}: neither a trained model nor a type like hier-mslr-bidirectional-fe ({error})"
+        ) from error
+    if file:
+        return ReorderingTable(kind, read_reordering_table(file, kind, table))
+    if not (Path(phrases) / MANIFEST).exists() or Artefact(phrases).kind != extracted_phrases.KIND:
+        raise OptionError(
+            f"a {kind.name} table can only be counted from what 'hyperbaton extract -o' wrote; give {name}:FILE"
+        )
+    found = Extracted.load(phrases)
+    probabilities = reordering_probabilities(
+        found.inventory, found.samples, kind, min_count=int(Artefact(phrases).options.get("min-count", 1))
+    )
+    return ReorderingTable(kind, probabilities.astype("float32"))

@@ -1,0 +1,24 @@
+"""Options of the decoder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hyperbaton.base.options import option
+
+
+@dataclass
+class Decoding:
+    """How sentences are searched; a system keeps its own, and every call may change them."""
+
+    search: str = option("cube", "search algorithm", choices=("stack", "cube"))
+    stack: int = option(200, "hypotheses kept in a stack; 0 keeps all", minimum=0)
+    pop_limit: int = option(1000, "cube pruning: hypotheses made for a stack", minimum=1)
+    threshold: float = option(0.0, "drop hypotheses whose score is this factor below the best, e.g. 1e-5", minimum=0)
+    distortion_limit: int = option(6, "farthest jump in words; 0 is monotone, -1 no limit", minimum=-1)
+    table_limit: int = option(20, "options of a source phrase; 0 takes all", minimum=0)
+    future_distortion: bool = option(False, "count the distance still to go among the future costs (Green et al. 2010)")
+    drop_unknown: bool = option(False, "leave unknown words out instead of copying them")
+    monotone_at_punctuation: bool = option(False, "do not reorder across punctuation")
+    markup: bool = option(False, "read <x translation=…>, <zone> and <wall/> in the input")
+    max_words: int = option(250, "longer lines are translated in pieces", minimum=1, maximum=2000)

@@ -1,0 +1,166 @@
+"""Translations of a block of sentences, as columns, and what can be said about them: lines, n-best lists, steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.corpus import Text
+from hyperbaton.corpus.text import gather
+from hyperbaton.decode.scorers import Block, CoreScorer
+from hyperbaton.decode.system import (
+    DISTORTION,
+    PHRASE_PENALTY,
+    TRANSLATION,
+    UNKNOWN_WORD,
+    WORD_PENALTY,
+    System,
+)
+
+
+class Step(NamedTuple):
+    """One phrase of a translation: source span, target words, and its features, unweighted."""
+
+    begin: int
+    end: int
+    target: list[str]
+    features: dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Translations:
+    """Translations of sentences, best first.
+
+    Those of sentence s are `path_offsets[pieces[s]]` up to `path_offsets[pieces[s + 1]]`: a sentence that was too long has
+    several pieces. Steps of translation p are `step_offsets[p]` up to `step_offsets[p + 1]`, `options` the translation
+    option of each. `features` has a row for each step and one more for the end of each translation.
+    """
+
+    system: System
+    block: Block
+    scorers: tuple[tuple[str, CoreScorer], ...]
+    pieces: npt.NDArray[np.int64]
+    static: _core.TranslationOptions
+    path_offsets: npt.NDArray[np.int64]
+    step_offsets: npt.NDArray[np.int64]
+    options: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64]
+    features: npt.NDArray[np.float32]
+    relaxed: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.int64]  # (n_pieces, 3): hypotheses, spans considered, spans cut by the limits
+    graph_offsets: npt.NDArray[np.int64]  # rows of each piece's search graph, if it was asked for
+    graph_places: npt.NDArray[np.int64]  # (n_rows, 5): hypothesis, stack, back, recombined, option; -1 is none
+    graph_scores: npt.NDArray[np.float64]  # (n_rows, 3): score, transition, best complete score through here
+
+    def __len__(self) -> int:
+        return len(self.pieces) - 1
+
+    @cached_property
+    def text(self) -> Text:
+        """All translations, one line each."""
+        target = self.block.options.target
+        where, offsets = gather(target.offsets, self.options)
+        return Text(target.tokens[where], offsets[self.step_offsets], target.vocabulary)
+
+    @cached_property
+    def columns(self) -> dict[str, list[int]]:
+        """The columns of `features` that belong to each feature, in the order of n-best lists."""
+        system = self.system
+        at = {DISTORTION: [0]} | {name: [1 + i] for i, name in enumerate(system.lms)}
+        next_column = 1 + len(system.lms)
+        # The core puts scorers of options before those of jumps, and steps last.
+        for shape in (_core.OptionScorer, _core.JumpScorer, _core.StepScorer):
+            for name, scorer in self.scorers:
+                if isinstance(scorer, shape):
+                    width = scorer.n_features if isinstance(scorer, _core.OptionScorer) else 1
+                    at.setdefault(name, []).extend(range(next_column, next_column + width))
+                    next_column += width
+        own = [*[TRANSLATION] * system.table.scores.shape[1], WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD]
+        for i, name in enumerate(own):
+            at.setdefault(name, []).append(next_column + i)
+        return {name: at[name] for name in system.features}
+
+    @cached_property
+    def totals(self) -> npt.NDArray[np.float64]:
+        """Features of whole translations, (n_translations, n_columns)."""
+        starts = self.step_offsets[:-1] + np.arange(len(self.scores))
+        if len(starts) == 0:
+            return np.zeros((0, self.features.shape[1]))
+        totals: npt.NDArray[np.float64] = np.add.reduceat(self.features.astype(np.float64), starts, axis=0)
+        return totals
+
+    def lines(self) -> list[str]:
+        """The best translation of each sentence; empty where there is none."""
+        first = [int(p) if p < q else -1 for p, q in zip(self.path_offsets[:-1], self.path_offsets[1:], strict=True)]
+        best = ["" if p < 0 else " ".join(self.text[p]) for p in first]
+        ends = self.pieces.tolist()
+        return [" ".join(filter(None, best[a:b])) for a, b in pairwise(ends)]
+
+    def steps(self, path: int) -> list[Step]:
+        """The steps of a translation."""
+        source, base = self.block.options.source, int(self.step_offsets[path]) + path
+        found = []
+        for i, option in enumerate(self.options[self.step_offsets[path] : self.step_offsets[path + 1]].tolist()):
+            begin = int(source.begin[option])
+            target = self.block.options.target[option]
+            found.append(Step(begin, begin + int(source.length[option]), target, self.named(self.features[base + i])))
+        return found
+
+    def named(self, row: npt.NDArray[np.floating]) -> dict[str, list[float]]:
+        """A row of features by name."""
+        return {name: [float(row[c]) for c in columns] for name, columns in self.columns.items()}
+
+    def graph(self, first: int = 0) -> Iterator[str]:
+        """Lines of the search graph, much as Moses writes it; sentences are numbered from `first`."""
+        source, target = self.block.options.source, self.block.options.target
+        for sentence in range(len(self)):
+            for row in range(*self.graph_offsets[self.pieces[[sentence, sentence + 1]]].tolist()):
+                hypothesis, stack, back, recombined, option = self.graph_places[row].tolist()
+                score, transition, best = self.graph_scores[row].tolist()
+                line = f"{first + sentence} hyp={hypothesis} stack={stack} back={back} score={score:g}"
+                line += f" transition={transition:g} recombined={recombined} fscore={best:g}"
+                if option >= 0:
+                    begin, length = int(source.begin[option]), int(source.length[option])
+                    line += f" covered={begin}-{begin + length - 1} out={' '.join(target[option])}"
+                yield line
+
+    def nbest(self, first: int = 0, alignment: bool = False, most: int | None = None) -> Iterator[str]:
+        """Lines of an n-best list in Moses' format; sentences are numbered from `first`, at most `most` lines each."""
+        for sentence in range(len(self)):
+            for piece in range(int(self.pieces[sentence]), int(self.pieces[sentence + 1])):
+                paths = range(int(self.path_offsets[piece]), int(self.path_offsets[piece + 1]))
+                for path in paths[:most]:
+                    yield self._nbest_line(first + sentence, path, alignment)
+
+    def _nbest_line(self, number: int, path: int, alignment: bool) -> str:
+        words = "".join(f"{word} " for word in self.text[path])
+        named = self.named(self.totals[path])
+        told = " ".join(
+            f"{name}= " + " ".join(f"{value:g}" for value in values)
+            for name, values in named.items()
+            if name != UNKNOWN_WORD
+        )
+        line = f"{number} ||| {words} ||| {told} ||| {self.scores[path]:g}"
+        if not alignment:
+            return line
+        at, segments = 0, []
+        for step in self.steps(path):
+            segments.append(f"{_inclusive(step.begin, step.end)}={_inclusive(at, at + len(step.target))}")
+            at += len(step.target)
+        return f"{line} ||| {' '.join(segments)}"
+
+
+def _inclusive(begin: int, end: int) -> str:
+    """A span as Moses writes it.
+
+    >>> _inclusive(2, 5), _inclusive(2, 3), _inclusive(2, 2)
+    ('2-4', '2', '')
+    """
+    return "" if begin == end else str(begin) if end == begin + 1 else f"{begin}-{end - 1}"

@@ -1,0 +1,221 @@
+"""A translation system: phrase table, language models, reordering models, weights and options, in one artefact.
+
+A system's score of a translation is the sum over its features of weight times value:
+
+    TranslationModel0      natural logs of the phrase table's scores, a weight for each
+    WordPenalty0           −1 for each target word          PhrasePenalty0        1 for each phrase
+    UnknownWordPenalty0    −100 for each unknown word       Distortion0           −|d| for each phrase
+    LM0, LM1 …             log p of the translation
+    one name for each reordering model
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import ArtefactError, OptionError
+from hyperbaton.base.options import check_options, from_mapping, to_mapping
+from hyperbaton.base.store import Artefact, save
+from hyperbaton.decode.options import Decoding
+from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
+from hyperbaton.lm import LanguageModel
+from hyperbaton.models import load_model
+from hyperbaton.phrases import PhraseTable, ReorderingType
+
+KIND = "system"
+TRANSLATION, DISTORTION = "TranslationModel0", "Distortion0"
+WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD = "WordPenalty0", "PhrasePenalty0", "UnknownWordPenalty0"
+
+# Starting points of weights, before any tuning: those that Moses' training writes.
+DEFAULT_WEIGHTS = {DISTORTION: 0.3, WORD_PENALTY: -1.0, PHRASE_PENALTY: 0.2, UNKNOWN_WORD: 1.0}
+DEFAULT_TRANSLATION, DEFAULT_LM, DEFAULT_REORDERING = 0.2, 0.5, 0.3
+
+
+class PhraseIndex(NamedTuple):
+    """Finds source phrases: hash slots, and the words of the longest phrase."""
+
+    slots: npt.NDArray[np.uint32]
+    max_length: int
+
+    @classmethod
+    def of(cls, table: PhraseTable) -> PhraseIndex:
+        source = table.source
+        slots = _core.build_phrase_index(source.offsets, source.words)
+        return cls(slots, int(np.diff(source.offsets).max(initial=1)))
+
+
+@dataclass(frozen=True)
+class System:
+    """Everything that translation needs; `lm_words` are each language model's numbers of the target words."""
+
+    table: PhraseTable
+    lms: Mapping[str, LanguageModel]
+    reordering: Mapping[str, Reordering]
+    weights: Mapping[str, list[float]]
+    options: Decoding = field(default_factory=Decoding)
+    index: PhraseIndex = field(kw_only=True)
+    lm_words: Mapping[str, npt.NDArray[np.uint32]] = field(kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        table: PhraseTable,
+        lms: Mapping[str, LanguageModel] | Iterable[LanguageModel] = (),
+        reordering: Mapping[str, Reordering | Any] | None = None,
+        weights: Mapping[str, float | list[float]] | None = None,
+        options: Decoding | None = None,
+    ) -> System:
+        """Put a system together; weights that are not given have common starting values.
+
+        Reordering models may be tables, uses of a model, or models themselves, ours or anybody's.
+        """
+        named = dict(lms) if isinstance(lms, Mapping) else {f"LM{i}": lm for i, lm in enumerate(lms)}
+        uses = {
+            name: model if isinstance(model, ReorderingTable | ModelUse) else ModelUse(model)
+            for name, model in (reordering or {}).items()
+        }
+        words = {name: lm_numbers(lm, table.target.vocabulary.lookup) for name, lm in named.items()}
+        index = PhraseIndex.of(table)
+        system = cls(table, named, uses, {}, options or Decoding(), index=index, lm_words=words)
+        return system.with_weights(system.default_weights() | dict(weights or {}))
+
+    @property
+    def features(self) -> dict[str, int]:
+        """The number of values of each feature, in the order of n-best lists."""
+        return {
+            **{name: model.n_features for name, model in self.reordering.items()},
+            DISTORTION: 1,
+            **dict.fromkeys(self.lms, 1),
+            WORD_PENALTY: 1,
+            PHRASE_PENALTY: 1,
+            TRANSLATION: self.table.scores.shape[1],
+            UNKNOWN_WORD: 1,
+        }
+
+    def default_weights(self) -> dict[str, float | list[float]]:
+        """Starting points: untuned."""
+        weights: dict[str, float | list[float]] = {}
+        for name, n in self.features.items():
+            if name in self.reordering:
+                weights[name] = [DEFAULT_REORDERING] * n
+            elif name in self.lms:
+                weights[name] = [DEFAULT_LM]
+            else:
+                weights[name] = [DEFAULT_WEIGHTS.get(name, DEFAULT_TRANSLATION)] * n
+        return weights
+
+    def with_weights(self, weights: Mapping[str, float | list[float]]) -> System:
+        """The same system with these weights in place of its own of those names."""
+        merged = {name: list(values) for name, values in self.weights.items()}
+        features = self.features
+        for name, given in weights.items():
+            values = [float(v) for v in given] if isinstance(given, list | tuple) else [float(given)]
+            if name not in features:
+                raise OptionError(
+                    f"there is a weight for {name!r}, but the system has no such model; it has {', '.join(features)}"
+                )
+            if len(values) == 1:
+                values *= features[name]
+            if len(values) != features[name]:
+                raise OptionError(f"{name} needs {features[name]} weights, not {len(values)}")
+            if not np.isfinite(values).all():
+                raise OptionError(f"weights of {name} must be finite")
+            merged[name] = values
+        return replace(self, weights={name: merged[name] for name in features})
+
+    def with_options(self, options: Decoding) -> System:
+        """The same system with these decoding options."""
+        check_options(options)
+        return replace(self, options=options)
+
+    @cached_property
+    def lookup(self) -> _core.LookupTable:
+        """The phrase table as the core looks phrases up."""
+        table = self.table
+        return _core.LookupTable(
+            source_offsets=table.source.offsets,
+            source_words=table.source.words,
+            target_offsets=table.target.offsets,
+            target_words=table.target.words,
+            offsets=table.offsets,
+            targets=table.targets,
+            scores=table.scores,
+            link_offsets=table.link_offsets,
+            links=table.links,
+            index=self.index.slots,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the system as an artefact that needs nothing else."""
+        arrays: dict[str, npt.NDArray[Any]] = {
+            **self.table.arrays("table"),
+            "index": self.index.slots,
+        }
+        parts: dict[str, Any] = {}
+        reordering: list[dict[str, Any]] = []
+        for i, (name, lm) in enumerate(self.lms.items()):
+            arrays[f"lm.{i}.words"] = self.lm_words[name]
+            parts[f"lm.{i}"] = lm.save
+        for i, (name, model) in enumerate(self.reordering.items()):
+            if isinstance(model, ReorderingTable):
+                arrays[f"reordering.{i}"] = model.probabilities
+                reordering.append({"name": name, "table": model.kind.name, "collapse": model.collapse})
+            elif isinstance(model, ModelUse) and hasattr(model.model, "save"):
+                parts[f"reordering.{i}"] = model.model.save
+                reordering.append({"name": name, "use": model.use, "beta": model.beta, "inside": model.inside})
+            else:
+                raise OptionError(f"the reordering model {name} cannot be saved: it has no method save")
+        details = {
+            "lms": list(self.lms),
+            "reordering": reordering,
+            "weights": dict(self.weights),
+            "n_pairs": len(self.table),
+            "max_source_length": self.index.max_length,
+        }
+        save(path, KIND, arrays, options=to_mapping(self.options), details=details, parts=parts)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> System:
+        """Open a stored system, memory-mapped."""
+        artefact = Artefact(path, KIND)
+        folder, details = Path(path), artefact.details
+        try:
+            lms = {name: LanguageModel.load(folder / f"lm.{i}") for i, name in enumerate(details["lms"])}
+            reordering: dict[str, Reordering] = {}
+            for i, told in enumerate(details["reordering"]):
+                if "table" in told:
+                    kind = ReorderingType.parse(told["table"])
+                    reordering[told["name"]] = ReorderingTable(kind, artefact[f"reordering.{i}"], told["collapse"])
+                else:
+                    model = load_model(folder / f"reordering.{i}")
+                    reordering[told["name"]] = ModelUse(model, told["use"], told["beta"], told["inside"])
+            system = cls(
+                PhraseTable.from_arrays(artefact.group("table")),
+                lms,
+                reordering,
+                {},
+                from_mapping(Decoding, artefact.options),
+                index=PhraseIndex(artefact["index"], int(details["max_source_length"])),
+                lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
+            )
+            missing = [name for name in system.features if name not in details["weights"]]
+            if missing:
+                raise ArtefactError(f"{path}: has no weight for {', '.join(missing)}; build the system again")
+            return system.with_weights(details["weights"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ArtefactError(f"{path}: damaged ({error}); build the system again") from error
+
+
+def lm_numbers(lm: LanguageModel, words: _core.Vocabulary) -> npt.NDArray[np.uint32]:
+    """A language model's number of each word; unknown words have that of `<unk>`."""
+    numbers = lm.vocabulary.lookup.find_all(words)
+    return np.where(numbers == np.uint32(2**32 - 1), np.uint32(0), numbers).astype(np.uint32)

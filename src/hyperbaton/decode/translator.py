@@ -1,0 +1,264 @@
+"""Translate sentences with a system, in blocks: options from the core, scores from the models, search in the core."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.options import check_options
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.corpus import Links, Text, Vocabulary
+from hyperbaton.corpus.text import gather
+from hyperbaton.decode.markup import Markup, parse_markup, punctuation_walls
+from hyperbaton.decode.options import Decoding
+from hyperbaton.decode.result import Translations
+from hyperbaton.decode.scorers import Block, CoreScorer
+from hyperbaton.decode.system import (
+    DISTORTION,
+    PHRASE_PENALTY,
+    TRANSLATION,
+    UNKNOWN_WORD,
+    WORD_PENALTY,
+    System,
+    lm_numbers,
+)
+from hyperbaton.phrases import Options, Spans
+
+BLOCK = 256  # sentences translated together
+_UNKNOWN = np.uint32(2**32 - 1)
+# What no token may contain: control characters, and what JSON escapes can smuggle in.
+_CONTROL = re.compile("[\x00-\x1f\x7f\ufeff\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class NBest:
+    """How many translations of each sentence are wanted; `distinct` counts different ones only.
+
+    For distinct ones at most `factor` times as many are looked at; 0 looks at all.
+    """
+
+    n: int = 1
+    distinct: bool = False
+    factor: int = 20
+
+
+class _Words(NamedTuple):
+    """The words of a block: over the vocabularies of the phrase table, new ones behind them."""
+
+    source: npt.NDArray[np.uint32]  # of each word of the block's vocabulary
+    targets: npt.NDArray[np.uint32]  # the same as a target word
+    new: npt.NDArray[np.int64]  # words of the block's vocabulary that are no target words
+
+
+class Translator:
+    """Translates with a system; `options` replaces the system's own.
+
+    >>> from hyperbaton.corpus import Bitext
+    >>> from hyperbaton.phrases import PhraseTable, extract
+    >>> bitext = Bitext.of(["wo ai ni", "wo"], ["i love you", "i"], [[(0, 0), (1, 1), (2, 2)], [(0, 0)]])
+    >>> system = System.of(PhraseTable.build(bitext, extract(bitext)))
+    >>> Translator(system).translate(["ni ai wo", "", "wo"])
+    ['you love i', '', 'i']
+    """
+
+    def __init__(self, system: System, options: Decoding | None = None, *, threads: int | None = None) -> None:
+        self.system = system
+        self.options = options or system.options
+        check_options(self.options)
+        self.threads = threads or default_threads()
+        self._cache = _core.RankCache()
+
+    def translate(self, sentences: Iterable[str], progress: Progress | None = None) -> list[str]:
+        """The best translation of each sentence."""
+        return [line for found in self.blocks(sentences, progress=progress) for line in found.lines()]
+
+    def blocks(
+        self,
+        sentences: Iterable[str],
+        n_best: NBest | None = None,
+        *,
+        block: int = BLOCK,
+        graph: bool = False,
+        progress: Progress | None = None,
+    ) -> Iterator[Translations]:
+        """Translations of consecutive blocks of sentences."""
+        lines = iter(sentences)
+        while chunk := list(islice(lines, block)):
+            yield self.translate_block(chunk, n_best or NBest(), graph=graph, progress=progress)
+
+    def translate_block(
+        self,
+        lines: Sequence[str],
+        n_best: NBest,
+        *,
+        forced: Sequence[str] | None = None,
+        relax: bool = True,
+        graph: bool = False,
+        progress: Progress | None = None,
+    ) -> Translations:
+        """Translations of sentences that are searched together.
+
+        Arguments:
+            forced: find the best way to these translations, one for each sentence; none where there is no way.
+            relax: lift limits on the order for a sentence that cannot be translated within them.
+            graph: keep the search graph.
+        """
+        options = self.options
+        markup = parse_markup(lines) if options.markup else Markup.none(lines)
+        pieces = _pieces([_CONTROL.sub(" ", line) for line in markup.lines], options.max_words)
+        if forced is not None and len(pieces.lines) != len(lines):
+            raise InputError(f"sentences of more than {options.max_words} words cannot be forced")
+        if markup.any() and len(pieces.lines) != len(lines):
+            raise InputError(f"sentences with markup may have {options.max_words} words")
+        demanded = [demand.translation for demand in markup.demands]
+        # Moses' field separator cannot be a token; its tokenizer writes it so.
+        text = Text.of([line.replace("|||", "&#124;" * 3) for line in [*pieces.lines, *demanded, *(forced or [])]])
+        source = text.select(np.arange(len(pieces.lines)))
+        words = self._words(text)
+        lms = [
+            _core.WeightedLm(
+                model=lm.view,
+                weight=self.system.weights[name][0],
+                words=np.concatenate([self.system.lm_words[name], lm_numbers(lm, text.vocabulary.lookup)[words.new]]),
+            )
+            for name, lm in self.system.lms.items()
+        ]
+        targets = words.targets[text.tokens]
+        demand_ends = text.offsets[len(source) : len(source) + len(demanded) + 1]
+        forced_words, forced_offsets = np.zeros(0, np.uint32), np.zeros(0, np.int64)
+        if forced is not None:
+            forced_offsets = text.offsets[len(source) + len(demanded) :]
+            forced_words, forced_offsets = targets[forced_offsets[0] :], forced_offsets - forced_offsets[0]
+        weights = self.system.weights
+        found = _core.find_options(
+            table=self.system.lookup,
+            cache=self._cache,
+            tokens=words.source[source.tokens],
+            offsets=source.offsets,
+            copies=words.targets[source.tokens],
+            lms=lms,
+            weights=np.array(
+                [*weights[TRANSLATION], *weights[WORD_PENALTY], *weights[PHRASE_PENALTY], *weights[UNKNOWN_WORD]],
+                np.float32,
+            ),
+            demands=np.array([d.span for d in markup.demands], np.int64).reshape(-1, 3),
+            demand_offsets=demand_ends - demand_ends[0],
+            demand_words=targets[demand_ends[0] : demand_ends[-1]],
+            forced_words=forced_words,
+            forced_offsets=forced_offsets,
+            table_limit=options.table_limit,
+            max_length=self.system.index.max_length,
+            drop_unknown=options.drop_unknown,
+            n_threads=self.threads,
+        )
+        vocabulary = _extended(self.system.table.target.vocabulary, text.vocabulary, words.new)
+        block = _block(source, found, vocabulary, self.system)
+        scorers: list[CoreScorer] = []
+        columns: list[str] = []
+        for name, model in self.system.reordering.items():
+            made = model.scorers(block, weights[name])
+            scorers += made
+            columns += [name] * len(made)
+        walls = [*markup.walls]
+        if options.monotone_at_punctuation:
+            walls = sorted({*walls, *punctuation_walls(source)})
+        decoded = _core.decode(
+            options=found,
+            source_offsets=source.offsets,
+            lms=lms,
+            distortion_weight=weights[DISTORTION][0],
+            option_scorers=[s for s in scorers if isinstance(s, _core.OptionScorer)],
+            jump_scorers=[s for s in scorers if isinstance(s, _core.JumpScorer)],
+            step_scorers=[s for s in scorers if isinstance(s, _core.StepScorer)],
+            walls=np.array(walls, np.int64).reshape(-1, 2),
+            zones=np.array(markup.zones, np.int64).reshape(-1, 3),
+            forced_words=forced_words,
+            forced_offsets=forced_offsets,
+            cube=options.search == "cube",
+            stack=options.stack,
+            log_threshold=float(np.log(options.threshold)) if options.threshold > 0 else -np.inf,
+            pop_limit=options.pop_limit,
+            distortion_limit=options.distortion_limit,
+            future_distortion=options.future_distortion,
+            n_best=n_best.n,
+            distinct=n_best.distinct,
+            n_best_factor=n_best.factor,
+            relax=relax,
+            graph=graph,
+            n_threads=self.threads,
+            progress=progress,
+        )
+        return Translations(
+            system=self.system,
+            block=block,
+            scorers=tuple(zip(columns, scorers, strict=True)),
+            pieces=pieces.offsets,
+            static=found,
+            **decoded,
+        )
+
+    def _words(self, text: Text) -> _Words:
+        table, lookup = self.system.table, text.vocabulary.lookup
+        numbers = table.source.vocabulary.lookup.find_all(lookup)
+        targets = table.target.vocabulary.lookup.find_all(lookup)
+        new = np.flatnonzero(targets == _UNKNOWN)
+        targets[new] = len(table.target.vocabulary) + np.arange(len(new), dtype=np.uint32)
+        return _Words(numbers, targets, new)
+
+
+class _Pieces(NamedTuple):
+    lines: list[str]
+    offsets: npt.NDArray[np.int64]  # pieces of sentence s: [offsets[s], offsets[s + 1])
+
+
+def _pieces(lines: Sequence[str], max_words: int) -> _Pieces:
+    """Cut lines that are too long.
+
+    >>> _pieces(["a b c", "d"], 2).lines
+    ['a b', 'c', 'd']
+    """
+    found: list[str] = []
+    offsets = [0]
+    for line in lines:
+        # A line of n characters has fewer than n words: most lines need no look at their words.
+        tokens = line.split(" ") if len(line) > max_words else []
+        if len(tokens) <= max_words:
+            found.append(line)
+        else:
+            words = [token for token in tokens if token]
+            found += [" ".join(words[i : i + max_words]) for i in range(0, max(len(words), 1), max_words)]
+        offsets.append(len(found))
+    return _Pieces(found, np.array(offsets, np.int64))
+
+
+def _extended(vocabulary: Vocabulary, other: Vocabulary, new: npt.NDArray[np.int64]) -> Vocabulary:
+    """A vocabulary with some words of another behind its own."""
+    if len(new) == 0:
+        return vocabulary
+    where, offsets = gather(other.offsets, new)
+    return Vocabulary(
+        np.concatenate([vocabulary.bytes, other.bytes[where]]),
+        np.concatenate([vocabulary.offsets, vocabulary.offsets[-1] + offsets[1:]]),
+    )
+
+
+def _block(source: Text, found: _core.TranslationOptions, vocabulary: Vocabulary, system: System) -> Block:
+    points, offsets = found.links, found.link_offsets
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    order = np.lexsort((points[:, 1], points[:, 0], owner))
+    options = Options(
+        Spans(found.sentence, found.begin, found.length),
+        Text(found.target_words, found.target_offsets, vocabulary),
+        Links(points[order], offsets),
+    )
+    # Which source phrase a pair belongs to.
+    sources = np.searchsorted(system.table.offsets, found.pair, side="right") - 1
+    return Block(source, options, found.pair, sources)

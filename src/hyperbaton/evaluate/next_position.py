@@ -1,0 +1,161 @@
+"""Prediction of the next position: how often a model is right, and how probable it holds what happened.
+
+A jump goes from CP i to NP j; its distortion is j − i − 1. The model is right if no other position is more probable
+than the true one. Accuracies are percentages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.align import Jumps, visit_order
+from hyperbaton.base.errors import InputError
+from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.models import JumpLogProbs, NextPositionModel
+
+Array = npt.NDArray[Any]
+
+# Distortions told one by one; farther ones are added to the last. GO13 Fig. 5 shows 3 … 20.
+FARTHEST = 30
+# Jumps scored at once: bounds the memory.
+_BLOCK = 4_000_000
+
+DIRECTIONS = {"back": (-FARTHEST, -2), "monotone": (0, 0), "forward": (1, FARTHEST)}
+
+
+@dataclass(frozen=True)
+class NextPositions:
+    """Sums over jumps by distortion −FARTHEST … FARTHEST (the ends hold what is farther), 2 · FARTHEST + 1 each.
+
+    n: jumps made; right: those predicted; logprob: Σ log P(NP | CP). For all candidates of the CPs, made or not,
+    n_candidates: how many; probability: Σ P(candidate | CP).
+    """
+
+    n_by_distortion: Array
+    right: Array
+    logprob: Array
+    n_candidates: Array
+    probability: Array
+
+    @property
+    def n(self) -> int:
+        return int(self.n_by_distortion.sum())
+
+    @property
+    def accuracy(self) -> float:
+        """Percent of jumps whose NP is predicted."""
+        return 100 * float(self.right.sum()) / max(self.n, 1)
+
+    @property
+    def mean_logprob(self) -> float:
+        """Mean log P(NP | CP)."""
+        return float(self.logprob.sum()) / max(self.n, 1)
+
+    @property
+    def accuracy_by_distance(self) -> dict[int, float]:
+        """Percent right by distortion."""
+        return {d: 100 * self.right[d + FARTHEST] / self.n_by_distortion[d + FARTHEST] for d in self._seen()}
+
+    @property
+    def mean_logprob_by_distance(self) -> dict[int, float]:
+        """Mean log P(NP | CP) by distortion."""
+        return {d: float(self.logprob[d + FARTHEST] / self.n_by_distortion[d + FARTHEST]) for d in self._seen()}
+
+    @property
+    def by_direction(self) -> dict[str, dict[str, float]]:
+        """n, accuracy and mean log-probability of jumps back, to the next word, and forward."""
+        told = {}
+        for name, (low, high) in DIRECTIONS.items():
+            here = slice(low + FARTHEST, high + FARTHEST + 1)
+            n = int(self.n_by_distortion[here].sum())
+            told[name] = {
+                "n": n,
+                "accuracy": 100 * float(self.right[here].sum()) / max(n, 1),
+                "mean_logprob": float(self.logprob[here].sum()) / max(n, 1),
+            }
+        return told
+
+    @property
+    def average_probability(self) -> dict[int, float]:
+        """The mean of P(candidate | CP) over all candidates at each distortion (GO13 Fig. 5)."""
+        return _shares(self.probability, self.n_candidates)
+
+    @property
+    def corpus_probability(self) -> dict[int, float]:
+        """The part of all jumps made that have each distortion (CORPUS of GO13 Fig. 5)."""
+        return _shares(self.n_by_distortion, np.full(2 * FARTHEST + 1, max(self.n, 1)))
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "n": self.n,
+            "accuracy": self.accuracy,
+            "mean_logprob": self.mean_logprob,
+            "accuracy_by_distance": {str(d): float(value) for d, value in self.accuracy_by_distance.items()},
+            "mean_logprob_by_distance": {str(d): value for d, value in self.mean_logprob_by_distance.items()},
+            "by_direction": self.by_direction,
+            "average_probability": {str(d): value for d, value in self.average_probability.items()},
+            "corpus_probability": {str(d): value for d, value in self.corpus_probability.items()},
+        }
+
+    def _seen(self) -> list[int]:
+        return [int(k) - FARTHEST for k in np.flatnonzero(self.n_by_distortion)]
+
+
+def _shares(part: Array, whole: Array) -> dict[int, float]:
+    return {int(k) - FARTHEST: float(part[k] / whole[k]) for k in np.flatnonzero(part)}
+
+
+def evaluate_jumps(model: NextPositionModel, bitext: Bitext, tags: Tags | None = None) -> NextPositions:
+    """Predict the jumps of a held-out bitext; `tags` of the source if the model was trained with some."""
+    visits = visit_order(bitext.need_links(), threads=model.threads or None)
+    jumps = visits.jumps(bitext.source.lengths)
+    if len(jumps.next) == 0:
+        raise InputError("there is nothing to predict: no sentence pair has links")
+    total = np.zeros((5, 2 * FARTHEST + 1))
+    for sentences in _blocks(bitext.source.lengths):
+        part = bitext.source.select(sentences)
+        logprobs = model.jump_logprobs(part, None if tags is None else tags.select(sentences))
+        here = slice(*np.searchsorted(jumps.sentence, [sentences[0], sentences[-1] + 1]))
+        total += _sums(logprobs, Jumps(jumps.sentence[here] - sentences[0], jumps.current[here], jumps.next[here]))
+    return NextPositions(
+        total[0].astype(np.int64), total[1].astype(np.int64), total[2], total[3].astype(np.int64), total[4]
+    )
+
+
+def _sums(logprobs: JumpLogProbs, jumps: Jumps) -> Array:
+    """The sums of `NextPositions`, shape (5, 2 · FARTHEST + 1)."""
+    side = logprobs.lengths[jumps.sentence] + 1
+    starts = logprobs.starts[jumps.sentence] + (jumps.current + 1) * side  # of the CPs' rows
+    where = np.repeat(starts - np.cumsum(side) + side, side) + np.arange(side.sum())
+    rows = logprobs.values[where]  # the rows of all CPs, one after the other
+    ends = np.cumsum(side)
+    best = np.maximum.reduceat(rows, ends - side)
+    made = logprobs.values[starts + jumps.next]
+    distortion = jumps.next - jumps.current - 1
+    candidates = np.arange(len(rows)) - np.repeat(ends - side + jumps.current + 1, side)
+    return np.stack(
+        [
+            _by_distortion(distortion, np.ones(len(made))),
+            _by_distortion(distortion, made >= best),
+            _by_distortion(distortion, made),
+            _by_distortion(candidates, candidates != -1),
+            _by_distortion(candidates, np.exp(rows)),
+        ]
+    )
+
+
+def _by_distortion(distortion: Array, values: Array) -> Array:
+    return np.bincount(np.clip(distortion, -FARTHEST, FARTHEST) + FARTHEST, weights=values, minlength=2 * FARTHEST + 1)
+
+
+def _blocks(lengths: Array) -> Iterator[Array]:
+    """Consecutive sentences, with about _BLOCK jumps in all."""
+    number = np.cumsum((lengths + 1) ** 2) // _BLOCK
+    for block in np.unique(number):
+        yield np.flatnonzero(number == block)

@@ -1,0 +1,218 @@
+"""Interpolated modified Kneser-Ney models (Chen and Goodman 1998), as lmplz estimates them (Heafield et al. 2013).
+
+The n-grams of the text become rows of numbers: words and a count. All that follows is sorting such rows and going through
+them: by suffix to count how many words each n-gram follows, by context to add up what follows each context, by suffix again
+to mix each probability with that of the shorter n-gram. Rows that do not fit into memory lie in files; a run of rows that
+fits is sorted, and the sorted runs are merged. `core/lm/kneser_ney.hh` has the formulas. The discounts of each order follow
+from how many of its n-grams n_i have an adjusted count of i (Chen and Goodman, equation 26):
+
+    Y = n_1 / (n_1 + 2 n_2),    D(i) = i − (i + 1) Y n_{i+1} / n_i    for i = 1, 2 and 3 (which stands for 3 and more).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.options import check_options, option
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.corpus.text import Text, Vocabulary, gather
+from hyperbaton.lm.scratch import Scratch
+
+Rows = npt.NDArray[np.uint32]  # (n, order + 2): words, newest first, and two numbers
+Columns = tuple[Rows, npt.NDArray[np.float32], npt.NDArray[np.float32]]  # words oldest first, log10 p, log10 back-off
+
+MARKERS = ("<unk>", "<s>", "</s>")
+FALLBACK = (0.5, 1.0, 1.5)  # discounts where a text is too small to tell
+MAX_ORDER = 6
+
+
+@dataclass
+class Estimation:
+    """How a language model is estimated."""
+
+    order: int = option(5, "longest n-gram", minimum=1, maximum=MAX_ORDER)
+    prune: str = option("0", 'drop n-grams seen so often or less, by order, e.g. "0 0 1"; the last holds for higher orders')
+    max_words: int | None = option(None, "keep so many words, the most frequent; the others become <unk>", minimum=1)
+    discount_fallback: bool = option(False, "use discounts 0.5, 1, 1.5 for orders where the text is too small to tell")
+    memory: float = option(4096.0, "MiB for counting and sorting; what does not fit goes to temporary files", minimum=0.001)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        self.thresholds()
+
+    def thresholds(self) -> list[int]:
+        """The largest count that is dropped, of each order."""
+        try:
+            given = [int(part) for part in self.prune.split()]
+        except ValueError:
+            given = []
+        if not given or given[0] != 0 or len(given) > self.order or any(a > b for a, b in pairwise(given)):
+            rule = f"at most {self.order} whole numbers, the first 0 (words are not pruned), none below the one before it"
+            raise OptionError(f"prune must be {rule}, not {self.prune!r}")
+        return given + given[-1:] * (self.order - len(given))
+
+
+def estimate_ngrams(
+    text: Text,
+    options: Estimation,
+    vocabulary: Vocabulary | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Vocabulary, list[Columns]]:
+    """The words of the model, and the n-grams of each order.
+
+    Arguments:
+        vocabulary: the words that may be in the model; others become <unk>.
+        progress: called with (steps done, steps in all).
+    """
+    if len(text) == 0:
+        raise InputError("no sentences to estimate a language model from", text.path)
+    words, tokens = number_words(text, options.max_words, vocabulary)
+    run = _Run(options, threads or default_threads(), progress)
+    # Rows of all orders at most, once more for sorting, and the columns made of them.
+    n_bytes = 8 * (len(tokens) + len(text)) * sum(n + 2 for n in range(1, options.order + 1))
+    with Scratch(on_disk=n_bytes > run.memory) as run.scratch:
+        return words, run.estimate(tokens, text.offsets)
+
+
+def number_words(
+    text: Text, max_words: int | None, allowed: Vocabulary | None
+) -> tuple[Vocabulary, npt.NDArray[np.uint32]]:
+    """The model's vocabulary, <unk>, <s>, </s> and then words as they appear in the text; and the text in its numbers."""
+    own = text.vocabulary
+    for marker in MARKERS[1:]:
+        if (number := own.number(marker)) >= 0 and (at := np.flatnonzero(text.tokens == number)).size:
+            line = int(np.searchsorted(text.offsets, at[0], side="right"))
+            raise InputError(f"the token {marker!r} is reserved for the edges of sentences: remove it", text.path, line)
+    counts = np.bincount(text.tokens, minlength=len(own))
+    kept = counts > 0
+    if allowed is not None:
+        kept &= allowed.lookup.find_all(own.lookup) < len(allowed)
+    if (unknown := own.number(MARKERS[0])) >= 0:
+        kept[unknown] = False
+    if max_words is not None:
+        # Ties go to the word that came first.
+        by_count = np.argsort(-np.where(kept, counts, 0), kind="stable")
+        kept[by_count[max_words:]] = False
+    chosen = np.flatnonzero(kept)
+    numbers = np.zeros(len(own), np.uint32)
+    numbers[chosen] = np.arange(len(MARKERS), len(MARKERS) + len(chosen), dtype=np.uint32)
+    markers = Vocabulary.of(MARKERS)
+    where, offsets = gather(own.offsets, chosen)
+    vocabulary = Vocabulary(
+        np.concatenate([markers.bytes, own.bytes[where]]),
+        np.concatenate([markers.offsets, markers.offsets[-1] + offsets[1:]]),
+    )
+    return vocabulary, numbers[text.tokens]
+
+
+def discounts(count_of_counts: npt.NDArray[np.uint64], order: int, fallback: bool) -> npt.NDArray[np.float32]:
+    """The discounts of adjusted counts 1, 2, and 3 or more, given how many n-grams have a count of 1, 2, 3 and 4.
+
+    >>> discounts(np.array([100, 50, 20, 10], np.uint64), order=2, fallback=False).tolist()
+    [0.5, 1.399999976158142, 2.0]
+    """
+    n = [np.float32(int(count)) for count in count_of_counts]
+    if all(n[:3]):
+        y = n[0] / np.float32(n[0] + np.float32(2) * n[1])
+        found = np.array([np.float32(i) - np.float32(i + 1) * y * n[i] / n[i - 1] for i in (1, 2, 3)], np.float32)
+        if all(0 <= amount <= i for i, amount in enumerate(found, start=1)):
+            return found
+    if not fallback:
+        seen = ", ".join(str(int(count)) for count in count_of_counts)
+        raise InputError(
+            f"the text is too small or too odd for a model of order {order}: its {order}-grams with a count of 1, 2, 3, 4 "
+            f"are {seen}, which give no discounts; use more text, a lower order, or --discount-fallback"
+        )
+    return np.array(FALLBACK, np.float32)
+
+
+class _Run:
+    """One estimation: what its steps share."""
+
+    scratch: Scratch
+
+    def __init__(self, options: Estimation, n_threads: int, progress: Progress | None) -> None:
+        self.options, self.n_threads, self.progress = options, n_threads, progress
+        self.memory = int(options.memory * (1 << 20))
+        self.steps_done, self.n_steps = 0, 2 + options.order
+
+    def estimate(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> list[Columns]:
+        order, thresholds = self.options.order, self.options.thresholds()
+        full = self.count(tokens, offsets)
+        self.step()
+        orders = [self.rows(n, size) for n, size in enumerate(_core.count_orders(full), start=1)]
+        counts = _core.adjust_counts(full, thresholds, orders)
+        del full
+        amounts = [discounts(c, n, self.options.discount_fallback) for n, c in enumerate(counts, start=1)]
+        self.step()
+
+        lower = orders[0]
+        _core.estimate_unigrams(lower, amounts[0])
+        columns: list[Columns] = []
+        for n in range(2, order + 1):
+            rows, orders[n - 1] = self.sort(orders[n - 1], by_context=True), np.empty((0, n + 2), np.uint32)
+            weights = self.scratch.array(len(lower), np.float32)
+            n_left = _core.estimate_order(rows, amounts[n - 1], lower, weights)
+            rows = self.sort(rows[:n_left], by_context=False)
+            _core.interpolate_order(rows, lower)
+            columns.append(self.columns(lower, weights))
+            lower = rows
+            self.step()
+        columns.append(self.columns(lower, np.empty(0, np.float32)))
+        self.step()
+        return columns
+
+    def count(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> Rows:
+        """The n-grams of the highest order, by suffix."""
+        order, n_sentences = self.options.order, len(offsets) - 1
+        ends = offsets + np.arange(n_sentences + 1)  # rows before each sentence
+        cuts = np.searchsorted(ends, np.arange(0, ends[-1], self.run_length(order + 2)), side="left").tolist()
+        blocks = [(a, b) for a, b in pairwise([*cuts, n_sentences]) if a < b]
+        runs = [
+            self.scratch.keep(
+                _core.count_ngrams(tokens, offsets, begin=a, end=b, order=order, n_threads=self.n_threads, progress=None)
+            )
+            for a, b in blocks
+        ]
+        return self.merge(runs, by_context=False)
+
+    def sort(self, rows: Rows, by_context: bool) -> Rows:
+        """The same rows, sorted; those given are lost."""
+        length = self.run_length(rows.shape[1])
+        runs = [rows[at : at + length] for at in range(0, len(rows), length)]
+        for run in runs:
+            _core.sort_ngrams(run, by_context=by_context, n_threads=self.n_threads, progress=None)
+        return self.merge(runs, by_context) if runs else rows
+
+    def merge(self, runs: list[Rows], by_context: bool) -> Rows:
+        if len(runs) == 1:
+            return runs[0]
+        out: Rows = self.scratch.array((sum(map(len, runs)), runs[0].shape[1]), np.uint32)
+        return out[: _core.merge_ngrams(runs, out, by_context=by_context)]
+
+    def columns(self, rows: Rows, weights: npt.NDArray[np.float32]) -> Columns:
+        words: Rows = self.scratch.array((len(rows), rows.shape[1] - 2), np.uint32)
+        prob: npt.NDArray[np.float32] = self.scratch.array(len(rows), np.float32)
+        _core.finish_order(rows, words, prob, weights)
+        return words, prob, weights
+
+    def rows(self, order: int, size: int) -> Rows:
+        array: Rows = self.scratch.array((size, order + 2), np.uint32)
+        return array
+
+    def run_length(self, width: int) -> int:
+        """How many rows are sorted at once: sorting takes them twice."""
+        return max(1, self.memory // (3 * 4 * width))
+
+    def step(self) -> None:
+        self.steps_done += 1
+        if self.progress is not None and self.progress(self.steps_done, self.n_steps) is False:
+            raise _core.Cancelled("cancelled")

@@ -1,0 +1,222 @@
+"""The probability of a text, word by word, from n-grams with back-off.
+
+With h the words before w, and h⁻ the same without the oldest one,
+
+    p(w | h) = p(hw) if the n-gram hw is in the model, else b(h) · p(w | h⁻),
+
+where b(h) is the back-off weight of h, 1 if the model does not have it. Sentences begin with <s>, whose own probability
+does not count, and end with </s>, whose probability does. A word that the model does not know is <unk>.
+
+The n-grams lie in arrays that are memory-mapped from an artefact, so a model of any size opens at once and is shared by
+all processes that use it. Probabilities are kept as the log10 of the ARPA format, and leave as natural logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base import store
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import to_mapping
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.corpus.files import AnyPath, feed, write_pieces
+from hyperbaton.corpus.text import Text, Vocabulary
+from hyperbaton.lm.estimation import Estimation, estimate_ngrams
+
+KIND = "lm"
+UNK, BOS, EOS = 0, 1, 2  # their numbers in every model's vocabulary
+
+
+class Perplexity(NamedTuple):
+    """How well a model predicts a text; `</s>` counts as a token, as in KenLM's `query`."""
+
+    including_unknown: float
+    excluding_unknown: float
+    n_tokens: int  # words and sentence ends
+    n_unknown: int
+    logprob: float  # of the whole text, natural log
+
+
+class NgramTable(NamedTuple):
+    """The n-grams of one order, as the core lays them out: `core/lm/ngram_model.hh`."""
+
+    slots: npt.NDArray[np.uint8]  # (n_slots, bytes per slot)
+    prob_bins: npt.NDArray[np.float32]  # (256,) if quantised, else empty
+    backoff_bins: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """An n-gram model.
+
+    >>> model = LanguageModel.parse_arpa('''\\\\data\\\\
+    ... ngram 1=4
+    ... ngram 2=1
+    ...
+    ... \\\\1-grams:
+    ... -1\\t<unk>\\t0
+    ... 0\\t<s>\\t-0.5
+    ... -0.5\\t</s>\\t0
+    ... -0.5\\ta\\t0
+    ...
+    ... \\\\2-grams:
+    ... -0.25\\t<s> a
+    ...
+    ... \\\\end\\\\''')
+    >>> (model.score(["a", "", "b"]) / np.log(10)).round(3).tolist()
+    [-0.75, -1.0, -2.0]
+    """
+
+    vocabulary: Vocabulary
+    tables: tuple[NgramTable, ...]
+    options: dict[str, Any] = field(default_factory=dict, compare=False)  # how it was made
+
+    @classmethod
+    def estimate(
+        cls,
+        text: Text,
+        order: int = Estimation.order,
+        *,
+        prune: str = Estimation.prune,
+        max_words: int | None = Estimation.max_words,
+        discount_fallback: bool = Estimation.discount_fallback,
+        memory: float = Estimation.memory,
+        vocabulary: Vocabulary | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> LanguageModel:
+        """Estimate a model with interpolated modified Kneser-Ney smoothing; `Estimation` explains the options.
+
+        The result depends neither on the memory nor on the number of threads.
+
+        Arguments:
+            vocabulary: the words that may be in the model; others become <unk>.
+            progress: called with (steps done, steps in all).
+
+        >>> model = LanguageModel.estimate(Text.of(["a b", "b a", "b b"]), order=2, discount_fallback=True)
+        >>> bool(model.score(["b a"]) > model.score(["c a"]))
+        True
+        """
+        options = Estimation(order, prune, max_words, discount_fallback, memory)
+        words, ngrams = estimate_ngrams(text, options, vocabulary, threads=threads, progress=progress)
+        n_threads = threads or default_threads()
+        tables = _core.build_ngram_tables(ngrams, n_words=len(words), n_threads=n_threads, progress=None)
+        return cls(words, _tables(tables), to_mapping(options))
+
+    @classmethod
+    def read_arpa(cls, path: AnyPath) -> LanguageModel:
+        """Read a model in the ARPA format, plain or compressed."""
+        reader = _core.ArpaReader(default_threads())
+        feed(reader, path)
+        return cls._taken(reader)
+
+    @classmethod
+    def parse_arpa(cls, text: str) -> LanguageModel:
+        """The same for a text in memory."""
+        reader = _core.ArpaReader(default_threads())
+        feed(reader, "ARPA text", [text.encode()])
+        return cls._taken(reader)
+
+    @classmethod
+    def _taken(cls, reader: _core.ArpaReader) -> LanguageModel:
+        return cls(Vocabulary(*reader.vocabulary().arrays()), _tables(reader.take()))
+
+    def arpa_pieces(self) -> Iterator[bytes]:
+        """The model in the ARPA format, in pieces; n-grams are sorted by word number."""
+        writer = _core.ArpaWriter(self.view, self.vocabulary.bytes, self.vocabulary.offsets, default_threads())
+        while piece := writer.next():
+            yield piece
+
+    def write_arpa(self, path: AnyPath) -> None:
+        """Write the model in the ARPA format, compressed as the name says."""
+        write_pieces(path, self.arpa_pieces())
+
+    def save(self, path: AnyPath) -> None:
+        """Write the model as an artefact."""
+        arrays = self.vocabulary.arrays("vocabulary")
+        for n, table in enumerate(self.tables, start=1):
+            arrays |= {f"ngrams.{n}.{name}": array for name, array in table._asdict().items()}
+        store.save(path, KIND, arrays, options=self.options, details={"order": self.order})
+
+    @classmethod
+    def load(cls, path: AnyPath) -> LanguageModel:
+        """Open a stored model, memory-mapped."""
+        artefact = store.Artefact(path, KIND)
+        tables = (NgramTable(**artefact.group(f"ngrams.{n}")) for n in range(1, artefact.details["order"] + 1))
+        return cls(Vocabulary(**artefact.group("vocabulary")), tuple(tables), artefact.options)
+
+    @cached_property
+    def view(self) -> _core.NgramModel:
+        """The model as the core sees it."""
+        return _core.NgramModel(self.tables)
+
+    @property
+    def order(self) -> int:
+        return len(self.tables)
+
+    @property
+    def nbytes(self) -> int:
+        """What the n-grams take, on disk and in memory."""
+        return sum(array.nbytes for table in self.tables for array in table)
+
+    def quantized(self, bits: int = 8) -> LanguageModel:
+        """The same model in less space: probabilities and back-off weights of each order from 2 on in 2^bits bins."""
+        if not 1 <= bits <= 8:
+            raise OptionError(f"quantisation needs 1 to 8 bits, not {bits}")
+        return LanguageModel(self.vocabulary, _tables(self.view.quantize(1 << bits)), {**self.options, "quantize": bits})
+
+    def numbers(self, text: Text) -> npt.NDArray[np.uint32]:
+        """Each token's number in the model's vocabulary, `UNK` if it has none; shape (n_tokens,)."""
+        of_word = self.vocabulary.lookup.find_all(text.vocabulary.lookup)
+        return np.where(of_word < len(self.vocabulary), of_word, np.uint32(UNK))[text.tokens]
+
+    def score_words(
+        self, text: Text | Sequence[str], *, threads: int | None = None, progress: Progress | None = None
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+        """Natural log of the probability of each word and each sentence's end, and where each sentence starts.
+
+        Sentence s of n words has n + 1 values, those from `starts[s]` to `starts[s + 1]`.
+        """
+        words = text if isinstance(text, Text) else Text.of(text)
+        n_threads = threads or default_threads()
+        logprobs = self.view.score_words(self.numbers(words), words.offsets, n_threads=n_threads, progress=progress)
+        return logprobs, words.offsets + np.arange(len(words) + 1)
+
+    def score(
+        self, sentences: Text | Sequence[str], *, threads: int | None = None, progress: Progress | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Natural log of the probability of each sentence; shape (n_sentences,)."""
+        logprobs, starts = self.score_words(sentences, threads=threads, progress=progress)
+        return np.add.reduceat(logprobs, starts[:-1], dtype=np.float64) if len(starts) > 1 else np.empty(0)
+
+    def perplexity(
+        self, text: Text | Sequence[str], *, threads: int | None = None, progress: Progress | None = None
+    ) -> Perplexity:
+        """Measure how well the model predicts a text: exp of the mean negative log-probability."""
+        words = text if isinstance(text, Text) else Text.of(text)
+        logprobs, starts = self.score_words(words, threads=threads, progress=progress)
+        if not len(logprobs):
+            raise OptionError("the perplexity of an empty text is not defined")
+        is_word = np.ones(len(logprobs), bool)
+        is_word[starts[1:] - 1] = False
+        unknown = np.zeros(len(logprobs), bool)
+        unknown[is_word] = self.numbers(words) == UNK
+        total, known = float(logprobs.sum(dtype=np.float64)), logprobs[~unknown]
+        return Perplexity(
+            float(np.exp(-total / len(logprobs))),
+            float(np.exp(-known.mean(dtype=np.float64))),
+            len(logprobs),
+            int(unknown.sum()),
+            total,
+        )
+
+
+def _tables(tables: Any) -> tuple[NgramTable, ...]:
+    return tuple(NgramTable(*table) for table in tables)

@@ -1,0 +1,129 @@
+"""What every reordering model is: options, something learned from a bitext, an artefact on disk.
+
+What a model answers is its shape. *Per option* (`_orientation.py`): a distribution over orientation classes for each
+phrase pair.
+*Per jump* (`_next_position.py`): a distribution over the next source word for each current one.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import check_options, from_mapping, to_mapping
+from hyperbaton.corpus import Bitext, Text, Vocabulary
+from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.models._store import ModelState, save_model
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(eq=False)
+class ReorderingModel(ABC):
+    """Base of all models, through one of the shapes. `fit` learns and returns the model; what was learned ends in `_`."""
+
+    seed: int = field(default=1, kw_only=True)
+    threads: int = field(default=0, kw_only=True)
+
+    # What `fit` can be given besides the bitext, by name.
+    annotations: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def name(self) -> str:
+        """What the model is called: the name of its file."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @abstractmethod
+    def fit(self, bitext: Bitext, *, progress: Any = None) -> Self:
+        """Learn from a bitext with links."""
+
+    @abstractmethod
+    def summary(self) -> dict[str, Any]:
+        """What was learned from, as plain values: `samples` and what else the shape counts."""
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model as an artefact."""
+        self._check_fitted()
+        costs = {"train_seconds": self.train_seconds_, "train_peak_mib": self.train_peak_mib_}
+        save_model(
+            path,
+            self.name,
+            {**self._known_arrays(), **self._arrays()},
+            options=to_mapping(self),
+            details={**self.summary(), **costs},
+            inputs={"bitext": self.signature_},
+            seed=self.seed,
+        )
+
+    @classmethod
+    def restored(cls, state: ModelState) -> Self:
+        """The model that was saved."""
+        model = from_mapping(cls, state.options)
+        model.seed, model.signature_ = state.seed, state.inputs["bitext"]
+        model.train_seconds_ = float(state.details["train_seconds"])
+        model.train_peak_mib_ = float(state.details["train_peak_mib"])
+        model._restore_known(state)
+        model._restore(state)
+        return model
+
+    @contextmanager
+    def _training(self, bitext: Bitext) -> Iterator[None]:
+        """Around what `fit` does: check the options, note what was learned from and what it cost."""
+        check_options(self)
+        started = time.perf_counter()
+        yield
+        self.signature_ = bitext.signature()
+        self.train_seconds_ = time.perf_counter() - started
+        self.train_peak_mib_ = _peak_mib()
+
+    def _check_fitted(self) -> None:
+        if "signature_" not in vars(self):
+            raise OptionError(f"the model {self.name} has learned nothing yet: call fit first, or load a saved model")
+
+    @abstractmethod
+    def _known_arrays(self) -> dict[str, Array]:
+        """What every model of the shape knows, for the store."""
+
+    @abstractmethod
+    def _restore_known(self, state: ModelState) -> None:
+        """Take back what `_known_arrays` gave."""
+
+    @abstractmethod
+    def _arrays(self) -> dict[str, Array]:
+        """What this model learned, for the store."""
+
+    @abstractmethod
+    def _restore(self, state: ModelState) -> None:
+        """Take back what `_arrays` gave."""
+
+
+def side_arrays(side: str, vocabulary: Vocabulary, classes: WordClasses | None) -> dict[str, Array]:
+    """The vocabulary of a side, and the class of each word of it, for the store."""
+    arrays = vocabulary.arrays(f"{side}.vocabulary")
+    if classes is not None:
+        words = np.arange(len(vocabulary), dtype=np.uint32)
+        arrays[f"{side}.classes"] = classes.tags(Text(words, np.array([0, len(vocabulary)], np.int64), vocabulary))
+    return arrays
+
+
+def restored_side(state: ModelState, side: str) -> tuple[Vocabulary, WordClasses | None]:
+    """The inverse of `side_arrays`."""
+    vocabulary = Vocabulary.from_arrays(state.group(side), "vocabulary")
+    classes = state.arrays.get(f"{side}.classes")
+    return vocabulary, None if classes is None else WordClasses(classes, int(classes.max(initial=0)), vocabulary)
+
+
+def _peak_mib() -> float:
+    scale = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale

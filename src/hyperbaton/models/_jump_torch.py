@@ -1,0 +1,348 @@
+"""The objective of PAIR and SEQUENCE in PyTorch, on a CPU or a GPU: the same lists of features, the same optimum.
+
+This file needs NumPy and PyTorch alone. The features of all lists (see `Lists`) are a sparse binary matrix M of lists
+× features:
+
+    sums of lists = M · w                gradient by w = Mᵀ · (gradient by sums)
+
+Both products are gathers: the rows of M, and those of Mᵀ, are cut into pieces of at most 32 entries, padded to few
+widths, so that pieces of one width form a rectangle whose gathered values are added along one side. Nothing is added
+in an order that chance decides. Between the two, sentences of one length form a batch, and running sums give all jumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+Array = npt.NDArray[Any]
+Tensor = torch.Tensor
+
+N_CONSTANTS = 8
+N_DISTANCES = 3
+_WIDTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
+# Values gathered at once: bounds the memory.
+_GATHERED = 1 << 25
+# Features of a jump that move together, about: what the first step must allow for.
+_TOGETHER = 20.0
+
+
+class Lists(NamedTuple):
+    """Features of sentences, sorted by length; the layout of the core's `JumpLists`.
+
+    For each sentence of n words: the unary features of CP 0 … n for o = 0 and 1; of NP 1 … n + 1 for o = 0 and 1; the
+    binary features of (CP, NP), row by row. `next[s]` has the NP of CP 0 … n of sentence s, 0 where there is none.
+    """
+
+    lengths: Array  # (n_sentences,), increasing
+    counts: Array | Tensor  # (n_lists,): features of each list
+    ids: Array | Tensor  # (Σ counts,)
+    next: Array  # (Σ (n + 1),)
+    n_features: int
+
+
+class SparseSums:
+    """A sparse binary matrix as rectangles of indices; multiplies a dense matrix from the left.
+
+    A row of more than 32 entries is cut into whole pieces of 32, whose sums are added by another such matrix, and a
+    rest.
+    """
+
+    def __init__(self, counts: Tensor, columns: Tensor, n_columns: int) -> None:
+        """`columns` are those of the entries, row by row, `counts` entries in each row."""
+        device = columns.device
+        counts = counts.long()
+        self.n_rows, self.n_columns = len(counts), n_columns
+        starts = torch.cumsum(counts, 0) - counts
+        widest = _WIDTHS[-1]
+        n_whole, rest = counts // widest, counts % widest
+        self.rests: list[tuple[Tensor, Tensor]] = []  # rows, and the columns of their rests
+        narrower = 0
+        for width in _WIDTHS:
+            rows = torch.nonzero((rest > narrower) & (rest <= width)).flatten()
+            first = starts[rows] + n_whole[rows] * widest
+            for part in _parts(len(rows), width):
+                self.rests.append((rows[part], self._rectangle(first[part], rest[rows[part]], width, columns)))
+            narrower = width
+        self.long_rows = torch.nonzero(n_whole).flatten()
+        self.pieces: list[Tensor] = []  # columns of the whole pieces of all long rows
+        if len(self.long_rows):
+            n_pieces = n_whole[self.long_rows]
+            total = int(n_pieces.sum())
+            before = torch.repeat_interleave(torch.cumsum(n_pieces, 0) - n_pieces, n_pieces)
+            nth = torch.arange(total, device=device) - before
+            first = torch.repeat_interleave(starts[self.long_rows], n_pieces) + nth * widest
+            for part in _parts(total, widest):
+                self.pieces.append(self._rectangle(first[part], torch.full_like(first[part], widest), widest, columns))
+            self.of_pieces = SparseSums(n_pieces, torch.arange(total, device=device, dtype=torch.int32), total)
+
+    def _rectangle(self, first: Tensor, n: Tensor, width: int, columns: Tensor) -> Tensor:
+        within = torch.arange(width, device=columns.device)
+        where = (first[:, None] + within).clamp_(max=len(columns) - 1)
+        # Behind the last entry stands the padding row, which is zero.
+        return columns[where].to(torch.int32).masked_fill_(within >= n[:, None], self.n_columns)
+
+    def __call__(self, dense: Tensor) -> Tensor:
+        """(n_columns, planes) → (n_rows, planes)."""
+        padded = torch.cat([dense, dense.new_zeros(1, dense.shape[1])])
+        result = dense.new_zeros(self.n_rows, dense.shape[1])
+        for rows, index in self.rests:
+            result[rows] = _gathered_sums(padded, index)
+        if self.pieces:
+            sums = torch.cat([_gathered_sums(padded, index) for index in self.pieces])
+            result[self.long_rows] += self.of_pieces(sums)
+        return result
+
+
+def _parts(n: int, width: int) -> list[slice]:
+    """Rows of a rectangle, so many at once that memory is bounded."""
+    most = max(1, _GATHERED // width)
+    return [slice(begin, min(begin + most, n)) for begin in range(0, n, most)]
+
+
+def _gathered_sums(padded: Tensor, index: Tensor) -> Tensor:
+    return torch.index_select(padded, 0, index.flatten()).view(*index.shape, -1).sum(1)
+
+
+@dataclass
+class _Batch:
+    """Sentences of n words: their lists are [begin, end)."""
+
+    n: int
+    size: int
+    begin: int
+    end: int
+    true: Tensor  # (n_jumps,): place of each jump made among the size · (n + 1)² jumps
+    rows: Tensor  # (n_jumps,): its row among size · (n + 1)
+
+
+class TorchObjective:
+    """−Σ log P(NP | CP) over all jumps, and its gradient."""
+
+    def __init__(self, lists: Lists, planes: int, device: str = "cpu", dtype: torch.dtype = torch.float64) -> None:
+        if planes not in (1, 3):
+            raise ValueError("a feature has one weight or three")
+        self.planes, self.device, self.dtype = planes, torch.device(device), dtype
+        self.n_features = lists.n_features
+        counts = torch.as_tensor(lists.counts, device=self.device)
+        ids = lists.ids if isinstance(lists.ids, Tensor) else torch.from_numpy(lists.ids.view(np.int32))
+        ids = ids.to(self.device)
+        self.sums = SparseSums(counts, ids, lists.n_features)
+        order = torch.argsort(ids, stable=True)
+        numbers = torch.arange(len(counts), device=self.device, dtype=torch.int32)
+        of_list = torch.repeat_interleave(numbers, counts.long())[order]
+        self.transposed = SparseSums(torch.bincount(ids, minlength=lists.n_features), of_list, len(counts))
+        self.batches = self._cut(lists)
+
+    def _cut(self, lists: Lists) -> list[_Batch]:
+        batches, begin, first = [], 0, 0
+        lengths, sizes = np.unique(lists.lengths, return_counts=True)
+        for n, size in zip(lengths.tolist(), sizes.tolist(), strict=True):
+            side = n + 1
+            # A batch holds about as many numbers as a gather.
+            most = max(1, _GATHERED // (4 * side * side * self.planes))
+            for start in range(0, size, most):
+                part = min(most, size - start)
+                end = begin + part * (4 * side + side * side)
+                following = np.asarray(lists.next[first : first + part * side])
+                jumping = np.flatnonzero(following)
+                place = jumping * side + following[jumping] - 1
+                batches.append(
+                    _Batch(n, part, begin, end, *(torch.from_numpy(x).to(self.device) for x in (place, jumping)))
+                )
+                begin, first = end, first + part * side
+        return batches
+
+    def __call__(self, weights: Tensor) -> tuple[float, Tensor]:
+        """The sum, and its gradient; weights of shape (n_features, planes), constants first."""
+        sums = self.sums(weights)
+        losses = []
+
+        def slope_of(batch: _Batch) -> Tensor:
+            logprobs = torch.log_softmax(self._scores(batch, weights, sums), 2)
+            losses.append(-logprobs.reshape(-1)[batch.true].sum())
+            slope = torch.zeros_like(logprobs).view(-1, batch.n + 1)
+            slope[batch.rows] = torch.exp(logprobs.view(-1, batch.n + 1)[batch.rows])
+            slope.view(-1)[batch.true] -= 1
+            return slope.view_as(logprobs)
+
+        gradient = self._gradient(slope_of)
+        return float(torch.stack(losses).double().sum()), gradient
+
+    def curvature(self) -> Tensor:
+        """A guess of the Hessian's diagonal: that of each weight by itself where all jumps are equally likely."""
+
+        def flat(batch: _Batch) -> Tensor:
+            part = 1 / max(1, batch.n)
+            values = torch.zeros(batch.size * (batch.n + 1), batch.n + 1, dtype=self.dtype, device=self.device)
+            values[batch.rows] = part * (1 - part)
+            return values.view(batch.size, batch.n + 1, -1).masked_fill(_grid(batch.n, self.device)[2], 0)
+
+        result = self._gradient(flat)
+        if self.planes == 3:
+            result[:, 1] *= 2
+        return result
+
+    def _gradient(self, slope_of: Callable[[_Batch], Tensor]) -> Tensor:
+        """From derivatives by the scores (size, CP, NP) of each batch to those by the weights."""
+        derivatives = torch.empty(self.sums.n_rows, self.planes, dtype=self.dtype, device=self.device)
+        constants = torch.zeros(2, N_DISTANCES, self.planes, dtype=self.dtype, device=self.device)
+        for batch in self.batches:
+            side = batch.n + 1
+            back, distance, own = _grid(batch.n, self.device)
+            cells = self._back(slope_of(batch), back, own)
+            out = derivatives[batch.begin : batch.end].view(batch.size, 4 * side + side * side, self.planes)
+            out[:, 4 * side :] = cells.reshape(batch.size, side * side, self.planes)
+            for o in (0, 1):
+                here = cells * ((back == o) & ~own)[..., None]
+                out[:, o : 2 * side : 2] = here.sum(2)
+                by_np = here.sum(1)
+                out[:, 2 * side + o : 4 * side : 2] = by_np
+                total = here.sum(0)
+                for d in range(N_DISTANCES):
+                    constants[o, d] += total[distance == d].sum(0)
+        gradient = self.transposed(derivatives)
+        gradient[:2] += constants.sum(1)
+        gradient[2:N_CONSTANTS] += constants.reshape(-1, self.planes)
+        return gradient
+
+    def _scores(self, batch: _Batch, weights: Tensor, sums: Tensor) -> Tensor:
+        """(size, CP, NP): eq. 1, or eq. 2 by running sums away from the CP and from the NP."""
+        side = batch.n + 1
+        back, distance, own = _grid(batch.n, self.device)
+        mine = sums[batch.begin : batch.end].view(batch.size, 4 * side + side * side, self.planes)
+        left = mine[:, : 2 * side].view(batch.size, side, 1, 2, self.planes)
+        right = mine[:, 2 * side : 4 * side].view(batch.size, 1, side, 2, self.planes)
+        fixed = weights[:2, None] + weights[2:N_CONSTANTS].view(2, N_DISTANCES, self.planes)
+        both = left + right
+        cells = mine[:, 4 * side :].view(batch.size, side, side, self.planes) + fixed[back, distance]
+        cells = cells + torch.where(back.bool()[..., None], both[..., 1, :], both[..., 0, :])
+        if self.planes == 1:
+            return cells[..., 0].masked_fill(own, -torch.inf)
+        ahead, behind = (back == 0) & ~own, back == 1
+        a, b, c = cells.unbind(-1)
+        runs = _before(a * ahead, 2) * ahead + _after(a * behind, 2) * behind
+        runs += _after(c * ahead, 1) * ahead + _before(c * behind, 1) * behind
+        return (2 * b + runs).masked_fill(own, -torch.inf)
+
+    def _back(self, slope: Tensor, back: Tensor, own: Tensor) -> Tensor:
+        """Derivatives by cells: each running sum the other way round."""
+        if self.planes == 1:
+            return slope[..., None]
+        ahead, behind = (back == 0) & ~own, back == 1
+        forward, backward = slope * ahead, slope * behind
+        a = _after(forward, 2) * ahead + _before(backward, 2) * behind
+        c = _before(forward, 1) * ahead + _after(backward, 1) * behind
+        return torch.stack([a, 2 * slope, c], -1)
+
+
+def _grid(n: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """o, d and whether NP is the CP, of all jumps (CP, NP) of a sentence of n words."""
+    i, j = torch.arange(n + 1, device=device)[:, None], torch.arange(1, n + 2, device=device)[None]
+    distance = (i - j).abs()
+    return (i > j).long(), (distance > 1).long() + (distance > 5).long(), i == j
+
+
+def _before(values: Tensor, dim: int) -> Tensor:
+    """The sum of all values before each one."""
+    return torch.cumsum(values, dim) - values
+
+
+def _after(values: Tensor, dim: int) -> Tensor:
+    """The sum of all values after each one."""
+    return values.sum(dim, keepdim=True) - torch.cumsum(values, dim)
+
+
+def train(
+    objective: TorchObjective,
+    variance: float,
+    *,
+    max_passes: int,
+    tolerance: float,
+    memory: int,
+    progress: Callable[[int, int], bool | None] | None = None,
+) -> tuple[Tensor, list[float]]:
+    """Weights that minimise −Σ log P + ‖w‖² / (2σ²) by L-BFGS, and the objective after each step.
+
+    The same method as the core's `minimize`. Stops where the largest derivative is `tolerance` times that of the
+    start. `progress` returns False to stop early.
+    """
+    n_passes = 0
+
+    def evaluate(at: Tensor) -> tuple[float, Tensor]:
+        nonlocal n_passes
+        value, slope = objective(at.view(-1, objective.planes))
+        n_passes += 1
+        flat = slope.reshape(-1) + at / variance
+        return value + float(at.double() @ at.double()) / (2 * variance), flat
+
+    x = torch.zeros(objective.n_features * objective.planes, dtype=objective.dtype, device=objective.device)
+    inverse = 1 / (_TOGETHER * objective.curvature().reshape(-1) + 1 / variance)
+    value, slope = evaluate(x)
+    goal = tolerance * float(slope.abs().max())
+    history, pairs = [value], []
+    while n_passes < max_passes and float(slope.abs().max()) > goal:
+        if progress is not None and progress(n_passes, max_passes) is False:
+            break
+        direction = _direction(slope, pairs, inverse)
+        found = _search(evaluate, x, value, slope, direction)
+        if found is None:
+            if not pairs:
+                break
+            pairs.clear()
+            continue
+        new_x, new_value, new_slope = found
+        step, change = new_x - x, new_slope - slope
+        product = float(step @ change)
+        if product > 1e-14 * float(change @ change):
+            pairs.append((step, change, product))
+            del pairs[:-memory]
+        x, value, slope = new_x, new_value, new_slope
+        history.append(value)
+    return x.view(-1, objective.planes), history
+
+
+def _direction(slope: Tensor, pairs: list[tuple[Tensor, Tensor, float]], inverse: Tensor) -> Tensor:
+    """−H · slope by the two-loop recursion, from H₀ = the inverse of the guessed curvature, scaled to fit the last step."""
+    d = slope.clone()
+    factors = []
+    for step, change, product in reversed(pairs):
+        factors.append(float(step @ d) / product)
+        d -= factors[-1] * change
+    d *= inverse
+    if pairs:
+        _, change, product = pairs[-1]
+        d *= product / float((change * change) @ inverse)
+    for (step, change, product), factor in zip(pairs, reversed(factors), strict=True):
+        d += (factor - float(change @ d) / product) * step
+    return -d
+
+
+def _search(
+    evaluate: Callable[[Tensor], tuple[float, Tensor]],
+    x: Tensor,
+    value: float,
+    slope: Tensor,
+    direction: Tensor,
+) -> tuple[Tensor, float, Tensor] | None:
+    """A step along the direction that meets the weak Wolfe conditions, by bisection; None if there is none."""
+    fall = float(slope @ direction)
+    if fall >= 0:
+        return None
+    size, low, high = 1.0, 0.0, np.inf
+    for _ in range(40):
+        new_x = x + size * direction
+        new_value, new_slope = evaluate(new_x)
+        if new_value > value + 1e-4 * size * fall:
+            high = size
+        elif float(new_slope @ direction) < 0.9 * fall:
+            low = size
+        else:
+            return new_x, new_value, new_slope
+        size = 2 * size if np.isinf(high) else (low + high) / 2
+    return None

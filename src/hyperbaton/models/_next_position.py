@@ -1,0 +1,172 @@
+"""Models of the shape *per jump*: P(NP | CP), which source word is translated next, given the one translated last.
+
+The current position (CP) is −1 (sentence start, BOS) … n − 1, the next position (NP) 0 … n (sentence end, EOS), never
+the CP itself (GO13 §2, §3.1). Jumps are learned from consecutive elements of BOS + visit order + EOS; sentence pairs
+without links teach nothing.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.align import VisitOrders, visit_order
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.corpus import Bitext, Tags, Text, Vocabulary
+from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.corpus.text import gather
+from hyperbaton.models._base import Array, ReorderingModel, restored_side, side_arrays
+from hyperbaton.models._store import ModelState
+
+LABELS = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class JumpLogProbs:
+    """Natural log-probabilities of all jumps of a text; `logprobs[s]` is the matrix of sentence s.
+
+    The matrix of a sentence of n words has the shape (n + 1, n + 1). Row r is CP r − 1: row 0 is BOS, row r the word
+    r − 1. Column c is NP c: the word c, and EOS for c = n. The jump of a word to itself, column r − 1 of row r, is −∞.
+    """
+
+    values: npt.NDArray[np.float64]
+    starts: npt.NDArray[np.int64]  # (n_sentences + 1,)
+    lengths: npt.NDArray[np.int64]  # (n_sentences,), words
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, sentence: int) -> npt.NDArray[np.float64]:
+        side = int(self.lengths[sentence]) + 1
+        start = int(self.starts[sentence])
+        return self.values[start : start + side * side].reshape(side, side)
+
+
+@dataclass(frozen=True)
+class TaggedSentences:
+    """Source sentences as models of jumps see them: word numbers over the training vocabulary, a label for each word."""
+
+    text: Text
+    labels: LABELS | None
+
+    def select(self, sentences: npt.NDArray[np.int64]) -> TaggedSentences:
+        """The chosen sentences, in that order."""
+        where, _ = gather(self.text.offsets, sentences)
+        return TaggedSentences(self.text.select(sentences), None if self.labels is None else self.labels[where])
+
+    def core(self, visits: VisitOrders | None = None) -> _core.JumpText:
+        """As the core reads them; without visit orders, no sentence has jumps."""
+        if visits is None:
+            visits = VisitOrders(np.empty(0, np.uint16), np.zeros(len(self.text) + 1, np.int64))
+        return _core.JumpText(self.text.tokens, self.text.offsets, self.labels, visits.positions, visits.offsets)
+
+
+class JumpTraining(NamedTuple):
+    """What a model learns from."""
+
+    source: TaggedSentences
+    visits: VisitOrders
+    progress: Progress | None
+
+    def core(self) -> _core.JumpText:
+        """As the core reads it."""
+        return self.source.core(self.visits)
+
+    def by_length(self) -> JumpTraining:
+        """The sentences that have jumps, short ones first."""
+        visited = np.flatnonzero(np.diff(self.visits.offsets))
+        chosen = visited[np.argsort(self.source.text.lengths[visited], kind="stable")]
+        where, offsets = gather(self.visits.offsets, chosen)
+        return JumpTraining(self.source.select(chosen), VisitOrders(self.visits.positions[where], offsets), self.progress)
+
+
+@dataclass(eq=False)
+class NextPositionModel(ReorderingModel):
+    """Base of these models; a model adds options, `_fit`, `_jump_logprobs`, `_arrays` and `_restore`."""
+
+    annotations: ClassVar = ("source_tags", "source_classes")
+
+    def fit(
+        self,
+        bitext: Bitext,
+        *,
+        source_tags: Tags | None = None,
+        source_classes: WordClasses | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn from the visit orders of a bitext with links.
+
+        Arguments:
+            source_tags: a tag for each source token; or
+            source_classes: classes of words, that stand for tags where there is no tagger.
+        """
+        if source_tags is not None and source_classes is not None:
+            raise OptionError("give source tags or source classes, not both")
+        with self._training(bitext):
+            visits = visit_order(bitext.need_links(), threads=self.threads or None)
+            self.n_jumps_ = len(visits.jumps(bitext.source.lengths).next)
+            if self.n_jumps_ == 0:
+                raise InputError("there is nothing to learn from: no sentence pair has links")
+            self.vocabulary_, self.source_classes_ = bitext.source.vocabulary, source_classes
+            self.tag_vocabulary_ = None if source_tags is None else source_tags.vocabulary
+            self._fit(JumpTraining(self._known(bitext.source, source_tags), visits, progress))
+        return self
+
+    def jump_logprobs(self, source: Text, tags: Tags | None = None) -> JumpLogProbs:
+        """log P(NP | CP) of all jumps of all sentences; `tags` if and only if the model was trained with some."""
+        self._check_fitted()
+        values = self._jump_logprobs(self._known(source, tags))
+        return JumpLogProbs(values, _core.jump_starts(source.offsets), source.lengths)
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether sentences need tags to be scored."""
+        return self.tag_vocabulary_ is not None
+
+    def summary(self) -> dict[str, Any]:
+        return {"samples": self.n_jumps_, "tags": self._label_kind()}
+
+    def _label_kind(self) -> str:
+        return "tags" if self.needs_tags else "none" if self.source_classes_ is None else "classes"
+
+    def _known(self, source: Text, tags: Tags | None) -> TaggedSentences:
+        """Sentences over the vocabularies of training; unseen words and tags get numbers behind them."""
+        text = source.over(self.vocabulary_)
+        if self.source_classes_ is not None:
+            return TaggedSentences(text, self.source_classes_.tags(text).astype(np.uint32))
+        if self.tag_vocabulary_ is None:
+            return TaggedSentences(text, None)
+        if tags is None:
+            raise OptionError(
+                f"the model {self.name} was trained with tags: give the tags of the sentences (--source-tags)"
+            )
+        labels = Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary)
+        return TaggedSentences(text, labels.over(self.tag_vocabulary_).tokens)
+
+    @property
+    def _n_threads(self) -> int:
+        return self.threads or default_threads()
+
+    def _known_arrays(self) -> dict[str, Array]:
+        arrays = {"n_jumps": np.array([self.n_jumps_]), **side_arrays("source", self.vocabulary_, self.source_classes_)}
+        return arrays | ({} if self.tag_vocabulary_ is None else self.tag_vocabulary_.arrays("tags.vocabulary"))
+
+    def _restore_known(self, state: ModelState) -> None:
+        self.n_jumps_ = int(state.arrays["n_jumps"][0])
+        self.vocabulary_, self.source_classes_ = restored_side(state, "source")
+        tags = state.group("tags")
+        self.tag_vocabulary_ = Vocabulary.from_arrays(tags, "vocabulary") if tags else None
+
+    @abstractmethod
+    def _fit(self, training: JumpTraining) -> None:
+        """Learn."""
+
+    @abstractmethod
+    def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
+        """log P(NP | CP) of all jumps, sentence by sentence, in the layout of `JumpLogProbs`."""

@@ -1,0 +1,84 @@
+"""LINEAR per jump: the nearer to the monotone next word, the likelier, whatever the words.
+
+    P(j | i) = exp(−α |j − i − 1|) / Z                                     over all positions j ≠ i of the sentence
+
+α is the most likely one: Z depends only on how many words lie before and behind the current position, and is a sum of two
+geometric series.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize
+
+from hyperbaton.base.options import option
+from hyperbaton.models._base import Array
+from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
+from hyperbaton.models._store import ModelState
+
+LARGEST = 20.0  # where nothing moves, α would be infinite
+
+
+@dataclass(eq=False)
+class LinearJump(NextPositionModel):
+    """Distance to the monotone next word, whatever the words (LINEAR); always expects monotone order."""
+
+    alpha: float = option(0.0, "α, cost of a word of distance; 0 estimates it", minimum=0)
+
+    def _fit(self, training: JumpTraining) -> None:
+        jumps = training.visits.jumps(training.source.text.lengths)
+        total = float(np.abs(jumps.next - jumps.current - 1).sum())
+        behind = training.source.text.lengths[jumps.sentence] - 1 - jumps.current
+        places, counts = np.unique(np.stack([jumps.current, behind]), axis=1, return_counts=True)
+
+        def loss(alpha: float) -> float:
+            return alpha * total + float(counts @ np.log(_normaliser(alpha, places[0], places[1])))
+
+        found = optimize.minimize_scalar(loss, bounds=(1e-6, LARGEST), method="bounded", options={"xatol": 1e-8})
+        self.alpha_ = self.alpha or float(found.x)
+
+    def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
+        lengths = source.text.lengths
+        cp = ragged_range(lengths + 1) - 1  # of each row
+        n = np.repeat(lengths, lengths + 1)
+        np_ = ragged_range(n + 1)
+        distance = np.abs(np_ - np.repeat(cp, n + 1) - 1)
+        values: npt.NDArray[np.float64] = -self.alpha_ * distance - np.repeat(
+            np.log(_normaliser(self.alpha_, cp, n - 1 - cp)), n + 1
+        )
+        values[np_ == np.repeat(cp, n + 1)] = -np.inf
+        return values
+
+    def _arrays(self) -> dict[str, Array]:
+        return {"alpha": np.array([self.alpha_])}
+
+    def _restore(self, state: ModelState) -> None:
+        self.alpha_ = float(state.arrays["alpha"][0])
+
+
+def ragged_range(lengths: Array) -> npt.NDArray[np.int64]:
+    """0 … length − 1 for each length.
+
+    >>> ragged_range(np.array([2, 0, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    values: npt.NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+    return values
+
+
+def _normaliser(alpha: float, current: Array, behind: Array) -> Array:
+    """Σ exp(−α |j − i − 1|) for a CP with so many words behind it: distances 0 … behind forward to EOS, 2 … i + 1 back.
+
+    >>> q = np.exp(-0.5)
+    >>> bool(np.isclose(_normaliser(0.5, np.array([2]), np.array([1])), 1 + q + q**2 + q**3))
+    True
+    """
+    q = np.exp(-alpha)
+    forward = (1 - q ** (behind + 1)) / (1 - q)
+    back = np.where(current > 0, q**2 * (1 - q ** np.maximum(current, 0)) / (1 - q), 0.0)
+    total: Array = forward + back
+    return total

@@ -1,0 +1,28 @@
+"""SEQUENCE: PAIR with labels, so that all words between the current position and a candidate have a say (partial CRF).
+
+With the labels C (current), I (in between) and N (next),
+
+    P(j | i) ∝ exp( Σ_{k ∈ M ∪ {j}} w · f(i, k; l_i, l_k) + Σ_{k ∈ M ∪ {i}} w · f(k, j; l_k, l_j) )      GO13 eq. 2
+
+where M are the positions strictly between i and j. Each feature has three weights, one for each label pair ⟨C, I⟩, ⟨C,
+N⟩ and ⟨I, N⟩, and o and d are those of the two positions given to f. With running sums all (i, j) of a sentence take
+O(n²).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hyperbaton.base.options import option
+from hyperbaton.models._jump_weights import JumpWeights
+
+
+@dataclass(eq=False)
+class Sequence(JumpWeights):
+    """Next word, with a say of all words on the way (SEQUENCE)."""
+
+    # A score adds up many more weights than PAIR's, so that each must be smaller.
+    variance: float = option(0.003, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
+
+    planes: ClassVar = 3

@@ -1,0 +1,138 @@
+"""What every model of jumps promises, whoever wrote it: the file names in `hyperbaton/models` are the list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperbaton.base.errors import ArtefactError, Cancelled, InputError, OptionError
+from hyperbaton.base.options import to_mapping
+from hyperbaton.corpus import Bitext, Links, Tags, Text
+from hyperbaton.corpus.classes import word_classes
+from hyperbaton.data import generate
+from hyperbaton.evaluate import evaluate_jumps
+from hyperbaton.models import MODELS, NextPositionModel, load_model
+
+NAMES = [name for name in MODELS if issubclass(MODELS[name], NextPositionModel)]
+LABELS = ("none", "tags", "classes")
+
+
+class Parts:
+    """Training and held-out sentences, with tags."""
+
+    def __init__(self) -> None:
+        made = generate(300, style="japanese", seed=4)
+        train, test = np.arange(250), np.arange(250, 300)
+        self.train, self.test = made.bitext.select(train), made.bitext.select(test)
+        tags = Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)
+        self.train_tags, self.test_tags = tags.select(train), tags.select(test)
+
+    def annotations(self, labels: str) -> dict[str, object]:
+        if labels == "tags":
+            return {"source_tags": self.train_tags}
+        return {"source_classes": word_classes(self.train.source, 5, runs=1)} if labels == "classes" else {}
+
+    def held_out_tags(self, model: NextPositionModel) -> Tags | None:
+        return self.test_tags if model.needs_tags else None
+
+
+@pytest.fixture(scope="module")
+def parts() -> Parts:
+    return Parts()
+
+
+def make(name: str, **options: object) -> NextPositionModel:
+    model = MODELS[name](**options)
+    assert isinstance(model, NextPositionModel)
+    return model
+
+
+@pytest.fixture(scope="module", params=[(name, labels) for name in NAMES for labels in LABELS], ids="-".join)
+def model(request: pytest.FixtureRequest, parts: Parts) -> NextPositionModel:
+    name, labels = request.param
+    options = {"max_passes": 20} if name != "linear_jump" else {}
+    return make(name, **options).fit(parts.train, **parts.annotations(labels))  # type: ignore[arg-type]
+
+
+def test_rows_are_distributions_without_the_cp(model: NextPositionModel, parts: Parts) -> None:
+    logprobs = model.jump_logprobs(parts.test.source, parts.held_out_tags(model))
+    assert len(logprobs) == len(parts.test)
+    for s in range(len(logprobs)):
+        n = len(parts.test.source[s])
+        matrix = np.exp(logprobs[s])
+        assert matrix.shape == (n + 1, n + 1) and np.allclose(matrix.sum(axis=1), 1)
+        assert np.all(np.diagonal(matrix, -1) == 0) and np.isfinite(logprobs[s][0]).all()
+
+
+def test_a_batch_scores_as_its_sentences(model: NextPositionModel, parts: Parts) -> None:
+    tags = parts.held_out_tags(model)
+    together = model.jump_logprobs(parts.test.source, tags)
+    for s in (0, 7, 31):
+        alone = model.jump_logprobs(parts.test.source.select(np.array([s])), None if tags is None else tags.select([s]))
+        assert np.array_equal(alone[0], together[s])
+
+
+def test_saved_and_loaded_gives_the_same_scores(model: NextPositionModel, parts: Parts, tmp_path: Path) -> None:
+    tags = parts.held_out_tags(model)
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert isinstance(loaded, NextPositionModel) and to_mapping(loaded) == to_mapping(model)
+    before = model.jump_logprobs(parts.test.source, tags).values
+    assert np.array_equal(before, loaded.jump_logprobs(parts.test.source, tags).values)
+    assert (loaded.train_seconds_, loaded.summary()) == (model.train_seconds_, model.summary())
+    loaded.save(tmp_path / "again")
+    file = sorted((tmp_path / "again").glob("*.npy"))[0]
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(ArtefactError, match=file.name.replace(".", r"\.")):
+        load_model(tmp_path / "again")
+
+
+def test_odd_sentences_work(model: NextPositionModel) -> None:
+    """Empty, of one word, of unseen words and tags."""
+    text = Text.of(["", "xxx", "xxx yyy zzz"])
+    tags = Tags.of(["", "Q", "Q R S"], text) if model.needs_tags else None
+    logprobs = model.jump_logprobs(text, tags)
+    assert logprobs[0].tolist() == [[0.0]]
+    assert [logprobs[s].shape for s in range(3)] == [(1, 1), (2, 2), (4, 4)]
+    assert np.allclose(np.exp(logprobs[2]).sum(axis=1), 1)
+    assert len(model.jump_logprobs(Text.of([]), Tags.of([], Text.of([])) if model.needs_tags else None)) == 0
+
+
+def test_better_than_chance_and_evaluated(model: NextPositionModel, parts: Parts) -> None:
+    told = evaluate_jumps(model, parts.test, parts.held_out_tags(model))
+    chance = -np.log(parts.test.source.lengths + 1).mean()
+    assert told.mean_logprob > chance and 0 < told.accuracy <= 100
+    json = told.as_json()
+    assert json["n"] == sum(part["n"] for part in json["by_direction"].values())
+    assert sum(json["corpus_probability"].values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wrong_use_says_so(name: str, parts: Parts) -> None:
+    with pytest.raises(OptionError, match="call fit first"):
+        make(name).jump_logprobs(parts.test.source)
+    fitted = make(name, **({} if name == "linear_jump" else {"max_passes": 2}))
+    fitted.fit(parts.train, source_tags=parts.train_tags)
+    with pytest.raises(OptionError, match="trained with tags"):
+        fitted.jump_logprobs(parts.test.source)
+    both = {"source_tags": parts.train_tags, "source_classes": word_classes(parts.train.source, 5, runs=1)}
+    with pytest.raises(OptionError, match="not both"):
+        make(name).fit(parts.train, **both)  # type: ignore[arg-type]
+    none = Bitext(parts.train.source, parts.train.target, Links.of([[] for _ in range(len(parts.train))]))
+    with pytest.raises(InputError, match="no sentence pair has links"):
+        make(name).fit(none)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "linear_jump"])
+def test_threads_do_not_matter_and_training_can_be_cancelled(name: str, parts: Parts) -> None:
+    one, two = (
+        make(name, max_passes=5, threads=n)
+        .fit(parts.train, source_tags=parts.train_tags)
+        .jump_logprobs(parts.test.source, parts.test_tags)
+        for n in (1, 2)
+    )
+    assert np.array_equal(one.values, two.values)
+    with pytest.raises(Cancelled):
+        make(name).fit(parts.train, progress=lambda done, total: False)

@@ -1,0 +1,127 @@
+"""Models of jumps as GO13 writes them: features as text, eq. 1 and eq. 2 as loops, probabilities as dictionaries.
+
+Positions are the paper's: 0 is BOS, 1 … n are words, n + 1 is EOS; what lies beyond is padding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+Words = Sequence[str]
+Features = Callable[[int, int], list[str]]
+
+
+def at(words: Words, p: int) -> str:
+    if 1 <= p <= len(words):
+        return words[p - 1]
+    return "<bos>" if p == 0 else "<eos>" if p == len(words) + 1 else "<pad>"
+
+
+def pair_features(words: Words, tags: Words | None, i: int, j: int) -> list[str]:
+    """GO13 Table 1."""
+    o = 0 if i < j else 1
+    distance = abs(j - i)
+    d = 0 if distance == 1 else 1 if distance <= 5 else 2
+    found = [f"{o}", f"{o} d{d}"]
+    for name, p in (("i", i), ("j", j)):
+        found += [f"{o} {name}{a:+d} {at(words, p + a)}" for a in range(-2, 3)]
+    for a in range(-2, 3):
+        for b in range(-2, 3):
+            if abs(a) <= 1 or abs(b) <= 1:
+                found.append(f"{o} i{a:+d} {at(words, i + a)} j{b:+d} {at(words, j + b)}")
+    if tags is None:
+        return found
+    ti, tj, si, sj = at(tags, i), at(tags, j), at(words, i), at(words, j)
+    found += [f"{o} ti {ti}", f"{o} tj {tj}", f"{o} ti {ti} tj {tj}"]
+    found += [f"{o} ti-1 {at(tags, i - 1)} ti {ti} tj {tj}", f"{o} ti {ti} ti+1 {at(tags, i + 1)} tj {tj}"]
+    found += [f"{o} ti {ti} tj-1 {at(tags, j - 1)} tj {tj}", f"{o} ti {ti} tj {tj} tj+1 {at(tags, j + 1)}"]
+    return [*found, f"{o} si {si} ti {ti} tj {tj}", f"{o} sj {sj} ti {ti} tj {tj}"]
+
+
+def counted_where_not_made(words: Words, tags: Words | None, i: int, j: int) -> list[str]:
+    """Footnote 12."""
+    o = 0 if i < j else 1
+    found = [f"{o} i+0 {at(words, i)} j+0 {at(words, j)}"]
+    if tags is not None:
+        ti, tj = at(tags, i), at(tags, j)
+        found += [
+            f"{o} ti {ti} tj {tj}",
+            f"{o} si {at(words, i)} ti {ti} tj {tj}",
+            f"{o} sj {at(words, j)} ti {ti} tj {tj}",
+        ]
+    return found
+
+
+def next_positions(order: Sequence[int], n: int) -> dict[int, int]:
+    """NP of each CP, from a visit order of 0-based words."""
+    visited = [0, *(p + 1 for p in order), n + 1]
+    return dict(pairwise(visited))
+
+
+def count(sentences: Sequence[tuple[Words, Words | None, Sequence[int]]]) -> Counter[str]:
+    """How often each feature counts, ⟨o⟩ and ⟨o, d⟩ too."""
+    counts: Counter[str] = Counter()
+    for words, tags, order in sentences:
+        n = len(words)
+        if not order:
+            continue
+        following = next_positions(order, n)
+        for i in range(n + 1):
+            for j in range(1, n + 2):
+                if i != j:
+                    made = following.get(i) == j
+                    counts.update((pair_features if made else counted_where_not_made)(words, tags, i, j))
+    return counts
+
+
+def log_softmax(scores: dict[int, float]) -> dict[int, float]:
+    top = max(scores.values())
+    total = top + math.log(sum(math.exp(s - top) for s in scores.values()))
+    return {j: s - total for j, s in scores.items()}
+
+
+def pair_logprobs(n: int, weight: Callable[[int, int], float]) -> list[dict[int, float]]:
+    """Eq. 1 for each CP; weight(i, j) is w · f(i, j)."""
+    return [log_softmax({j: weight(i, j) for j in range(1, n + 2) if j != i}) for i in range(n + 1)]
+
+
+def sequence_logprobs(n: int, weight: Callable[[int, int, str], float]) -> list[dict[int, float]]:
+    """Eq. 2 for each CP, as it stands; weight(i, j, labels) is w · f(i, j, l_i, l_j)."""
+    rows = []
+    for i in range(n + 1):
+        scores = {}
+        for j in range(1, n + 2):
+            if j == i:
+                continue
+            between = list(range(min(i, j) + 1, max(i, j)))
+            label = {i: "C", j: "N", **dict.fromkeys(between, "I")}
+            scores[j] = sum(weight(i, k, label[i] + label[k]) for k in [*between, j]) + sum(
+                weight(k, j, label[k] + label[j]) for k in [*between, i]
+            )
+        rows.append(log_softmax(scores))
+    return rows
+
+
+def nine_class(distortion: int) -> int:
+    """Footnote 6."""
+    spans = [(-math.inf, -8), (-7, -5), (-4, -3), (-2, -2), (0, 0), (1, 1), (2, 3), (4, 6), (7, math.inf)]
+    return next(c for c, (low, high) in enumerate(spans) if low <= distortion <= high)
+
+
+def nine_class_logprobs(
+    n: int, outbound: Sequence[Sequence[float]] | None, inbound: Sequence[Sequence[float]] | None
+) -> list[dict[int, float]]:
+    """P(j | i) from p(class): outbound[i] for CP i, inbound[j - 1] for NP j."""
+    rows = []
+    for i in range(n + 1):
+        candidates = {j: nine_class(j - i - 1) for j in range(1, n + 2) if j != i}
+        scores = {}
+        for j, c in candidates.items():
+            own = 1.0 if inbound is None else inbound[j - 1][c]
+            rivals = sum(1.0 if inbound is None else inbound[k - 1][c] for k, other in candidates.items() if other == c)
+            scores[j] = math.log(own if outbound is None else outbound[i][c] * own / rivals)
+        rows.append(log_softmax(scores))
+    return rows

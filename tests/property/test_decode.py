@@ -1,0 +1,263 @@
+"""The search without pruning against trying every segmentation and order, for each shape of reordering model."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperbaton.corpus import Text
+from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, Steps, System, Translator
+from hyperbaton.lm import LanguageModel
+from hyperbaton.phrases import Options, ReorderingType
+from hyperbaton.phrases.moses import read_phrase_table
+from tests.oracles import decode as oracle
+
+ARPA = """\\data\\
+ngram 1=6
+ngram 2=5
+ngram 3=2
+
+\\1-grams:
+-1.5\t<unk>\t0
+0\t<s>\t-0.3
+-0.7\t</s>\t0
+-0.6\tx\t-0.2
+-0.9\ty\t-0.4
+-1.1\tz\t0
+
+\\2-grams:
+-0.3\t<s> x\t-0.1
+-0.2\tx y\t-0.25
+-0.4\ty x\t0
+-0.9\tz z\t0
+-0.15\ty </s>\t0
+
+\\3-grams:
+-0.05\t<s> x y
+-0.35\tx y x
+
+\\end\\
+"""
+
+Pair = tuple[str, str]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[str], dict[Pair, tuple[list[float], list[tuple[int, int]]]]]:
+    """A short sentence and a phrase table: (source, target) → scores and inner links."""
+    words = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=4))
+    table = {}
+    phrases = {" ".join(words[i:j]) for i in range(len(words)) for j in range(i + 1, min(i + 2, len(words)) + 1)}
+    for phrase in sorted(phrases):
+        targets = draw(st.sets(st.sampled_from(["x", "y", "x y", "z z"]), max_size=2))
+        n = len(phrase.split())
+        for target in sorted(targets):
+            scores = [draw(st.sampled_from([0.5, 0.25, 0.125, 0.9])) for _ in range(2)]
+            links = draw(st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, len(target.split()) - 1)), max_size=3))
+            table[phrase, target] = (scores, sorted(links))
+    table["q", "x"] = ([0.5, 0.5], [(0, 0)])  # a table of nothing is no table
+    return words, table
+
+
+def write_and_read(table: dict[Pair, tuple[list[float], list[tuple[int, int]]]], folder: Path) -> Any:
+    lines = [
+        f"{s} ||| {t} ||| {' '.join(map(str, scores))} ||| {' '.join(f'{i}-{j}' for i, j in links)} ||| 1 1 1 ||| |||"
+        for (s, t), (scores, links) in sorted(table.items())
+    ]
+    (folder / "table").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "arpa").write_text(ARPA, encoding="utf-8")
+    return read_phrase_table(folder / "table"), oracle.Arpa(folder / "arpa")
+
+
+def all_options(words: list[str], table: dict[Pair, Any]) -> list[oracle.Step]:
+    found = []
+    for begin in range(len(words)):
+        for end in range(begin + 1, len(words) + 1):
+            phrase = " ".join(words[begin:end])
+            targets = [t for s, t in table if s == phrase]
+            if not targets and end == begin + 1:
+                targets = [phrase]
+            found += [oracle.Step(begin, end, tuple(target.split())) for target in targets]
+    return found
+
+
+class Distances:
+    """A model of options: a number for each class, from the spans."""
+
+    orientations = "-1,0,1,2"
+    side = "before"
+
+    def option_logprobs(self, source: Text, options: Options) -> Any:
+        begin, length = options.source.begin.astype(float), options.target.lengths.astype(float)
+        return -np.abs(np.sin(begin[:, None] + 3 * length[:, None] + np.arange(5)))
+
+
+class Jumps:
+    """A model of jumps: a matrix from positions."""
+
+    def jump_logprobs(self, source: Text) -> Any:
+        return [-np.abs(np.cos(np.arange((n + 1) ** 2).reshape(n + 1, n + 1) * 1.7)) for n in source.lengths]
+
+
+class Stepwise:
+    """A model of steps: sees the coverage, and remembers how far right the last step went."""
+
+    def step_scores(self, steps: Steps) -> Any:
+        left = np.array([row[:b].sum() for row, b in zip(steps.coverage, steps.begin, strict=True)])
+        moved = np.abs(steps.states - steps.end)
+        return -0.3 * left - 0.1 * moved - 0.05 * (steps.begin - steps.previous_begin) ** 2, steps.end
+
+
+def visits(begin: int, links: list[tuple[int, int]]) -> list[int]:
+    order: list[int] = []
+    for i, _ in sorted(links, key=lambda link: (link[1], link[0])):
+        if begin + i not in order:
+            order.append(begin + i)
+    return order
+
+
+def table_case(kind_name: str) -> Callable[..., tuple[Any, Callable[..., float]]]:
+    kind = ReorderingType.parse(kind_name)
+    columns = list(kind.set.columns)  # type: ignore[attr-defined]
+
+    def make(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
+        rng = np.random.default_rng(len(table))
+        probabilities = rng.uniform(0.1, 1, (len(table), 2 * len(kind.set))).astype(np.float32)
+        probabilities[0] = np.nan
+        rows = {
+            (table.source[s], table.target[t]): None if np.isnan(p[0]) else np.log(p).tolist()
+            for s, t, p in zip(table.sources, table.targets, probabilities, strict=True)
+        }
+
+        def score(path: list[oracle.Step]) -> float:
+            found = [rows.get((" ".join(words[s.begin : s.end]), " ".join(s.target))) for s in path]
+            return 0.7 * sum(oracle.lexicalized(path, found, hierarchical=kind.unit == "hier", columns=columns))
+
+        return ReorderingTable(kind, probabilities), score
+
+    return make
+
+
+def distance_case(use: str, side: str) -> Callable[..., tuple[Any, Callable[..., float]]]:
+    def make(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
+        model = Distances()
+        model.side = side
+
+        def score(path: list[oracle.Step]) -> float:
+            total, end, last = 0.0, 0, None
+            for step in path:
+                d = end - step.begin
+                row = step if side == "before" else last
+                if row is not None:
+                    c = sum(d >= cut for cut in (-1, 0, 1, 2))
+                    logprob = -abs(np.sin(row.begin + 3 * len(row.target) + c))
+                    total += logprob if use == "direct" else -abs(d) / (2.0 * np.exp(logprob))
+                end, last = step.end, step
+            return 0.7 * total
+
+        return ModelUse(model, use, 2.0), score
+
+    return make
+
+
+def jump_case(inside: bool) -> Callable[..., tuple[Any, Callable[..., float]]]:
+    def make(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
+        n = len(words)
+        matrix = Jumps().jump_logprobs(Text.of([" ".join(words)]))[0]
+
+        def score(path: list[oracle.Step]) -> float:
+            total, now = 0.0, -1
+            for step in path:
+                pair = (" ".join(words[step.begin : step.end]), " ".join(step.target))
+                order = visits(step.begin, pairs[pair][1] if pair in pairs else [(0, 0)])
+                for k, position in enumerate(order):
+                    if k == 0 or inside:
+                        total += matrix[now + 1, position]
+                    now = position
+            return 0.7 * (total + matrix[now + 1, n])
+
+        return ModelUse(Jumps(), inside=inside), score
+
+    return make
+
+
+def step_case(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
+    def score(path: list[oracle.Step]) -> float:
+        total, state, begin = 0.0, 0, 0
+        covered: set[int] = set()
+        for step in path:
+            left = sum(i < step.begin for i in covered)
+            total += -0.3 * left - 0.1 * abs(state - step.end) - 0.05 * (step.begin - begin) ** 2
+            covered |= set(range(step.begin, step.end))
+            state, begin = step.end, step.begin
+        return 0.7 * total
+
+    return ModelUse(Stepwise()), score
+
+
+SHAPES: dict[str, Callable[..., tuple[Any, Callable[..., float]]] | None] = {
+    "none": None,
+    "wbe-msd": table_case("wbe-msd-bidirectional-fe"),
+    "phrase-mslr": table_case("phrase-mslr-bidirectional-fe"),
+    "hier-mslr": table_case("hier-mslr-bidirectional-fe"),
+    "distances": distance_case("direct", "before"),
+    "distances after": distance_case("direct", "after"),
+    "scaled": distance_case("scaled", "before"),
+    "jumps": jump_case(False),
+    "jumps inside": jump_case(True),
+    "steps": step_case,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=20, deadline=None)
+@given(case=cases(), limit=st.sampled_from([-1, 0, 1, 2]), ahead=st.booleans())
+def test_search_without_pruning_finds_the_best(shape: str, case: Any, limit: int, ahead: bool) -> None:
+    words, pairs = case
+    with tempfile.TemporaryDirectory() as folder:
+        table, arpa = write_and_read(pairs, Path(folder))
+    make = SHAPES[shape]
+    reordering, extra = make(words, pairs, table) if make else (None, lambda path: 0.0)
+    weights = {"TranslationModel0": [0.3, 0.6], "LM0": 0.8, "Distortion0": 0.4, "WordPenalty0": -0.2}
+    system = System.of(
+        table,
+        [LanguageModel.parse_arpa(ARPA)],
+        {"R": reordering} if reordering else {},
+        weights | ({"R": 0.7} if reordering else {}),
+    )
+
+    def score(path: list[oracle.Step]) -> float:
+        target = [word for step in path for word in step.target]
+        total = 0.8 * arpa.sentence(target) + 0.4 * oracle.distortion(path) + 0.2 * len(target) + 0.2 * len(path)
+        for step in path:
+            pair = (" ".join(words[step.begin : step.end]), " ".join(step.target))
+            if pair in pairs:
+                total += 0.3 * np.log(pairs[pair][0][0]) + 0.6 * np.log(pairs[pair][0][1])
+            else:
+                total -= 100
+        return float(total + extra(path))
+
+    paths = [p for p in oracle.all_paths(all_options(words, pairs), len(words)) if oracle.within_limit(p, limit)]
+    totals = sorted((score(path) for path in paths), reverse=True)
+    for search in ("stack", "cube"):
+        options = Decoding(
+            search=search,
+            stack=0,
+            pop_limit=1_000_000,
+            table_limit=0,
+            distortion_limit=limit,
+            future_distortion=ahead,
+        )
+        found = Translator(system, options, threads=1).translate_block([" ".join(words)], NBest(30))
+        assert not found.relaxed.any()
+        # Not only the best: the whole list out of the recombination graph, none missing.
+        assert found.scores == pytest.approx(totals[:30], abs=1e-4)
+        recomputed = [oracle.dot(found.named(found.totals[p]), system.weights) for p in range(len(found.scores))]
+        assert recomputed == pytest.approx(found.scores.tolist(), abs=1e-4)

@@ -1,0 +1,190 @@
+"""Jumps against the plain oracle: features and their counts, eq. 1 and eq. 2, gradients, nine classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperbaton import _core
+from hyperbaton.align import VisitOrders
+from hyperbaton.corpus import Tags, Text
+from hyperbaton.models._jump_weights import N_CONSTANTS
+from hyperbaton.models._next_position import TaggedSentences
+from tests.oracles import jumps as oracle
+
+Sentence = tuple[list[str], list[str] | None, list[int]]
+
+
+@st.composite
+def corpora(draw: st.DrawFn, tagged: bool | None = None) -> list[Sentence]:
+    """Short sentences of few words with visit orders; some empty, of one word, or without visits."""
+    tagged = draw(st.booleans()) if tagged is None else tagged
+    corpus: list[Sentence] = []
+    for _ in range(draw(st.integers(1, 4))):
+        words = draw(st.lists(st.sampled_from("abc"), max_size=9))
+        tags = [draw(st.sampled_from("XY")) for _ in words] if tagged else None
+        order = draw(st.permutations(range(len(words))))
+        corpus.append((words, tags, list(order[: draw(st.integers(0, len(words)))])))
+    return corpus
+
+
+def core_text(corpus: list[Sentence]) -> _core.JumpText:
+    text = Text.of([" ".join(words) for words, _, _ in corpus])
+    labels = None
+    if corpus[0][1] is not None:
+        tags = Tags.of([" ".join(tags or []) for _, tags, _ in corpus], text)
+        labels = tags.labels.astype(np.uint32)
+    positions = np.array([p for _, _, order in corpus for p in order], np.uint16)
+    offsets = np.cumsum([0, *(len(order) for _, _, order in corpus)])
+    return TaggedSentences(text, labels).core(VisitOrders(positions, offsets))
+
+
+def lists_of(corpus: list[Sentence], keys: npt.NDArray[np.uint64]) -> Iterator[tuple[int, dict[str, list[int]]]]:
+    """For each sentence that has jumps its number, and the features of its lists by name."""
+    objective = _core.JumpObjective(core_text(corpus), keys, planes=1, cached=True, n_threads=1, progress=None)
+    sentences, counts, ids = (part.tolist() for part in objective.lists())
+    at, first = 0, 0
+    for s in sentences:
+        n = len(corpus[s][0])
+        names = [f"left {i} {o}" for i in range(n + 1) for o in (0, 1)]
+        names += [f"right {j} {o}" for j in range(1, n + 2) for o in (0, 1)]
+        names += [f"{i} {j}" for i in range(n + 1) for j in range(1, n + 2)]
+        found = {}
+        for name in names:
+            found[name] = ids[first : first + counts[at]]
+            first += counts[at]
+            at += 1
+        yield s, found
+    assert (at, first) == (len(counts), len(ids))
+
+
+def jump_features(lists: dict[str, list[int]], i: int, j: int) -> list[int]:
+    """All features of one jump, constants too."""
+    o, distance = int(i > j), abs(i - j)
+    d = 0 if distance == 1 else 1 if distance <= 5 else 2
+    return [o, 2 + 3 * o + d, *lists[f"left {i} {o}"], *lists[f"right {j} {o}"], *lists[f"{i} {j}"]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(corpora(), st.integers(1, 4))
+def test_features_are_those_of_table_1(corpus: list[Sentence], min_count: int) -> None:
+    """The kept features are those that count often enough, and each number always stands for the same feature."""
+    keys = _core.count_jump_features(core_text(corpus), min_count=min_count, n_threads=2, progress=None)
+    counts = oracle.count(corpus)
+    constants = {f"{o}" for o in (0, 1)} | {f"{o} d{d}" for o in (0, 1) for d in range(3)}
+    kept = {feature for feature, n in counts.items() if n >= min_count} - constants
+    assert len(keys) == len(kept)
+    if not any(order for _, _, order in corpus):
+        return
+    meaning: dict[int, set[str]] = {}
+    for s, lists in lists_of(corpus, keys):
+        words, tags, _ = corpus[s]
+        for i in range(len(words) + 1):
+            for j in range(1, len(words) + 2):
+                if i == j:
+                    assert lists[f"{i} {j}"] == []
+                    continue
+                ids = jump_features(lists, i, j)
+                names = [f for f in oracle.pair_features(words, tags, i, j) if f in kept | constants]
+                assert len(ids) == len(names) == len(set(ids))
+                for number in ids:
+                    meaning[number] = meaning.get(number, set(names)) & set(names)
+    assert all(meaning.values())
+
+
+def test_counts_of_a_worked_example() -> None:
+    """One word, tagged: the jumps BOS → a → EOS are made, BOS → EOS is not (nor a → a, which is none)."""
+    corpus: list[Sentence] = [(["a"], ["X"], [0])]
+    # Each of the two jumps has 10 words, 2 tags, 21 pairs of words and 7 of tags; both have padding at i − 2 and at j + 2.
+    # The third jump adds ⟨BOS, EOS⟩ as words, as tags, and twice as tags with a word.
+    keys = _core.count_jump_features(core_text(corpus), min_count=1, n_threads=1, progress=None)
+    assert len(keys) == 2 * 40 - 2 + 4
+    assert len(_core.count_jump_features(core_text(corpus * 2), min_count=2, n_threads=1, progress=None)) == 82
+    assert len(_core.count_jump_features(core_text(corpus * 2), min_count=4, n_threads=1, progress=None)) == 2
+    assert len(oracle.pair_features(["a"], ["X"], 0, 1)) == 42
+
+
+@settings(max_examples=30, deadline=None)
+@given(corpora(), st.sampled_from([1, 3]), st.integers(0, 2**32 - 1))
+def test_probabilities_are_those_of_the_equations(corpus: list[Sentence], planes: int, seed: int) -> None:
+    """PAIR is eq. 1, and SEQUENCE's running sums give eq. 2 as it stands."""
+    text = core_text(corpus)
+    keys = _core.count_jump_features(text, min_count=1, n_threads=1, progress=None)
+    weights = np.random.default_rng(seed).normal(size=(N_CONSTANTS + len(keys), planes))
+    tagged = corpus[0][1] is not None
+    flat = _core.jump_logprobs(text, keys, weights, tagged=tagged, n_threads=2, progress=None)
+    starts = _core.jump_starts(np.cumsum([0, *(len(words) for words, _, _ in corpus)]))
+    assert len(flat) == starts[-1]
+    if not any(order for _, _, order in corpus):
+        return
+    for s, lists in lists_of(corpus, keys):
+        n = len(corpus[s][0])
+
+        def weight(i: int, j: int, labels: str = "CN", lists: dict[str, list[int]] = lists) -> float:
+            plane = 0 if planes == 1 else {"CI": 0, "CN": 1, "IN": 2}[labels]
+            return float(weights[jump_features(lists, i, j), plane].sum())
+
+        rows = oracle.pair_logprobs(n, weight) if planes == 1 else oracle.sequence_logprobs(n, weight)
+        matrix = flat[starts[s] : starts[s + 1]].reshape(n + 1, n + 1)
+        for i, row in enumerate(rows):
+            expected = [row.get(j, -np.inf) for j in range(1, n + 2)]
+            assert np.allclose(matrix[i], expected, atol=1e-9)
+            assert np.isclose(np.exp(matrix[i]).sum(), 1)
+
+
+@pytest.mark.parametrize("planes", [1, 3])
+@pytest.mark.parametrize("tagged", [False, True])
+def test_gradient_is_that_of_the_objective(planes: int, tagged: bool) -> None:
+    """By finite differences; and the objective is −Σ log P of the jumps made."""
+    random = np.random.default_rng(planes)
+    corpus: list[Sentence] = []
+    for n in (1, 5, 9, 0, 12):
+        words = [str(w) for w in random.integers(4, size=n)]
+        tags = [str(t) for t in random.integers(3, size=n)] if tagged else None
+        corpus.append((words, tags, random.permutation(n)[: max(n - 2, 1)].tolist() if n else []))
+    text = core_text(corpus)
+    keys = _core.count_jump_features(text, min_count=2, n_threads=1, progress=None)
+    objective = _core.JumpObjective(text, keys, planes=planes, cached=True, n_threads=2, progress=None)
+    weights = random.normal(size=(N_CONSTANTS + len(keys), planes))
+    value, gradient = objective(weights)
+    flat = _core.jump_logprobs(text, keys, weights, tagged=tagged, n_threads=1, progress=None)
+    starts = _core.jump_starts(np.cumsum([0, *(len(words) for words, _, _ in corpus)]))
+    expected = 0.0
+    for s, (words, _, order) in enumerate(corpus):
+        matrix = flat[starts[s] : starts[s + 1]].reshape(len(words) + 1, -1)
+        for i, j in oracle.next_positions(order, len(words)).items() if order else ():
+            expected -= matrix[i, j - 1]
+    assert np.isclose(value, expected, rtol=1e-12)
+    for _ in range(20):
+        along = random.normal(size=weights.shape)
+        step = 1e-5
+        slope = (objective(weights + step * along)[0] - objective(weights - step * along)[0]) / (2 * step)
+        assert np.isclose(slope, (gradient * along).sum(), rtol=1e-6)
+    again = _core.JumpObjective(text, keys, planes=planes, cached=False, n_threads=1, progress=None)(weights)
+    assert again[0] == value and np.array_equal(again[1], gradient)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.integers(0, 14), min_size=1, max_size=3), st.sampled_from(["both", "outbound", "inbound"]), st.integers(0)
+)
+def test_nine_classes_become_positions(lengths: list[int], parts: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    offsets = np.cumsum([0, *lengths])
+    made = [random.dirichlet(np.ones(9), size=sum(lengths) + len(lengths)) for _ in range(2)]
+    outbound = None if parts == "inbound" else made[0]
+    inbound = None if parts == "outbound" else made[1]
+    logs = [None if one is None else np.log(one) for one in (outbound, inbound)]
+    flat = _core.nine_class_logprobs(offsets, *logs, n_threads=2)
+    starts = _core.jump_starts(offsets)
+    for s, n in enumerate(lengths):
+        here = slice(int(offsets[s]) + s, int(offsets[s + 1]) + s + 1)
+        chosen = [None if one is None else one[here].tolist() for one in (outbound, inbound)]
+        matrix = flat[starts[s] : starts[s + 1]].reshape(n + 1, n + 1)
+        for i, row in enumerate(oracle.nine_class_logprobs(n, *chosen)):
+            assert np.allclose(matrix[i], [row.get(j, -np.inf) for j in range(1, n + 2)], atol=1e-9)

@@ -1,0 +1,129 @@
+"""The ways to learn weights of jumps agree: L-BFGS of the core, of PyTorch, and AdaGrad."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperbaton.align import visit_order
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.data import generate
+from hyperbaton.models import MODELS
+from hyperbaton.models._jump_weights import N_CONSTANTS, JumpWeights
+from hyperbaton.models._next_position import JumpTraining
+
+NAMES = ("pair", "sequence")
+
+
+@pytest.fixture(scope="module")
+def corpus() -> tuple[Bitext, Tags]:
+    made = generate(40, style="japanese", seed=2)
+    return made.bitext, Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)
+
+
+def model(name: str, **options: object) -> JumpWeights:
+    made = MODELS[name](**options)
+    assert isinstance(made, JumpWeights)
+    return made
+
+
+def objective(fitted: JumpWeights, corpus: tuple[Bitext, Tags]) -> float:
+    """What was minimised, at the weights that were found."""
+    bitext, tags = corpus
+    training = JumpTraining(fitted._known(bitext.source, tags), visit_order(bitext.need_links()), None)
+    value, _ = fitted._objective(training.core(), True, None)(fitted.weights_)
+    return float(value + (fitted.weights_**2).sum() / (2 * fitted.variance))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_torch_computes_the_same_objective_and_gradient(name: str, corpus: tuple[Bitext, Tags]) -> None:
+    torch = pytest.importorskip("torch")
+    from hyperbaton.models._jump_torch import TorchObjective
+
+    bitext, tags = corpus
+    fitted = model(name, max_passes=1).fit(bitext, source_tags=tags)
+    training = JumpTraining(fitted._known(bitext.source, tags), visit_order(bitext.need_links()), None)
+    core = fitted._objective(training.core(), True, None)
+    other = TorchObjective(fitted.lists(training), fitted.planes)
+    weights = np.random.default_rng(1).normal(size=(N_CONSTANTS + len(fitted.keys_), fitted.planes))
+    value, gradient = core(weights)
+    torch_value, torch_gradient = other(torch.from_numpy(weights))
+    assert np.isclose(torch_value, value, rtol=1e-12)
+    assert np.allclose(torch_gradient.numpy(), gradient, rtol=1e-9, atol=1e-9)
+    single = TorchObjective(fitted.lists(training), fitted.planes, dtype=torch.float32)
+    assert np.isclose(single(torch.from_numpy(weights).float())[0], value, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_torch_reaches_the_same_optimum(name: str, corpus: tuple[Bitext, Tags]) -> None:
+    pytest.importorskip("torch")
+    options = {"variance": 0.1, "tolerance": 1e-5, "max_passes": 300}
+    found = [model(name, **options, backend=b).fit(corpus[0], source_tags=corpus[1]) for b in ("core", "torch")]
+    values = [objective(fitted, corpus) for fitted in found]
+    assert values[1] == pytest.approx(values[0], rel=1e-6)
+    assert found[0].objective_[-1] == pytest.approx(values[0], rel=1e-9)
+    assert np.allclose(found[0].weights_, found[1].weights_, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_adagrad_comes_near(name: str, corpus: tuple[Bitext, Tags]) -> None:
+    best = model(name, variance=0.1, tolerance=1e-5, max_passes=300).fit(corpus[0], source_tags=corpus[1])
+    quick = model(name, variance=0.1, optimizer="adagrad", max_passes=30).fit(corpus[0], source_tags=corpus[1])
+    least = objective(best, corpus)
+    start = _flat(corpus)
+    assert least < objective(quick, corpus) < least + 0.05 * (start - least)
+
+
+def _flat(corpus: tuple[Bitext, Tags]) -> float:
+    """The objective where all weights are 0."""
+    visits = visit_order(corpus[0].need_links())
+    jumps = visits.jumps(corpus[0].source.lengths)
+    n = corpus[0].source.lengths[jumps.sentence]
+    return float(np.log(np.where(jumps.current < 0, n + 1, n)).sum())
+
+
+def test_features_can_be_found_anew_in_every_pass(corpus: tuple[Bitext, Tags]) -> None:
+    kept, anew = (model("sequence", max_passes=4, cache=cache).fit(corpus[0]) for cache in (True, False))
+    assert np.array_equal(kept.weights_, anew.weights_)
+
+
+def test_torch_may_be_missing(corpus: tuple[Bitext, Tags], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "hyperbaton.models._jump_torch", raising=False)
+    monkeypatch.delattr("hyperbaton.models._jump_torch", raising=False)
+    with pytest.raises(OptionError, match=r"hyperbaton\[torch\]"):
+        model("pair", backend="torch").fit(corpus[0])
+
+
+def test_features_found_by_torch_alone_are_ours(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
+    """What `benchmarks.next_position gpu` finds on a machine without the package."""
+    torch = pytest.importorskip("torch")
+    from benchmarks.next_position.torch_features import count_keys, feature_lists, read_pack
+
+    bitext, tags = corpus
+    fitted = model("pair", min_count=2, max_passes=1).fit(bitext, source_tags=tags)
+    visits = visit_order(bitext.need_links())
+    arrays = {"tokens": bitext.source.tokens, "tags": tags.labels, "lengths": bitext.source.lengths}
+    arrays |= {"visits": visits.positions, "n_visits": np.diff(visits.offsets)}
+    np.savez(tmp_path / "pack.npz", **arrays)
+    packed = read_pack(tmp_path / "pack.npz", 0, torch.device("cpu"))
+    keys = count_keys(packed, 2)
+    assert np.array_equal(keys.numpy().view(np.uint64) ^ np.uint64(1 << 63), fitted.keys_)
+    ours = fitted.lists(JumpTraining(fitted._known(bitext.source, tags), visits, None))
+    found = feature_lists(packed, keys)
+    for name in ("lengths", "counts", "ids", "next", "n_features"):
+        assert np.array_equal(np.asarray(found[name]), np.asarray(getattr(ours, name))), name
+
+
+def test_the_torch_backend_needs_nothing_of_ours() -> None:
+    pytest.importorskip("torch")
+    file = Path(sys.modules[JumpWeights.__module__].__file__ or "").with_name("_jump_torch.py")
+    code = (
+        f"import runpy, sys; runpy.run_path({str(file)!r}); assert not any(m.startswith('hyperbaton') for m in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

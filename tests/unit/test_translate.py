@@ -1,0 +1,349 @@
+"""Systems, the verbs around them, odd input, and everybody's own reordering model."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hyperbaton.base.errors import ArtefactError, HyperbatonError, InputError, OptionError
+from hyperbaton.corpus import Bitext
+from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, Translator
+from hyperbaton.decode.assemble import assemble
+from hyperbaton.decode.diagnose import diagnose
+from hyperbaton.decode.moses import export_moses, import_moses
+from hyperbaton.decode.trace import traces
+from hyperbaton.lm import LanguageModel
+from hyperbaton.models import MODELS
+from hyperbaton.phrases import Extracted
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
+LINES = (GOLDEN / "decode" / "input.src").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture(scope="module")
+def system() -> System:
+    return import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
+
+
+@pytest.fixture(scope="module")
+def saved(system: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("systems") / "system"
+    system.save(path)
+    return path
+
+
+def run(*arguments: object, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    program = "from hyperbaton.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)], input=text, capture_output=True, check=False
+    )
+
+
+def scores(system: System, **options: Any) -> list[float]:
+    found = Translator(system, Decoding(**options), threads=1).translate_block(LINES, NBest(1))
+    return found.scores.tolist()
+
+
+def test_a_saved_system_is_the_same(system: System, saved: Path) -> None:
+    assert scores(System.load(saved)) == scores(system)
+
+
+def test_output_does_not_depend_on_threads_or_blocks(system: System) -> None:
+    one = list(Translator(system, threads=1).translate_block(LINES, NBest(3)).nbest(alignment=True))
+    two = Translator(system, threads=3).blocks(LINES, NBest(3), block=7)
+    first, lines = 0, []
+    for block in two:
+        lines += list(block.nbest(first, alignment=True))
+        first += len(block)
+    assert lines == one
+
+
+def test_moses_export_reads_back(system: System, tmp_path: Path) -> None:
+    back = import_moses(export_moses(system, tmp_path))
+    assert scores(back) == pytest.approx(scores(system), abs=1e-4)
+    assert back.weights == system.weights
+
+
+def test_export_leaves_out_rows_that_a_table_has_not(system: System, tmp_path: Path) -> None:
+    model = system.reordering["LexicalReordering0"]
+    assert isinstance(model, ReorderingTable)
+    holes = model.probabilities.copy()
+    holes[::3] = np.nan
+    changed = System.of(system.table, system.lms, {"LR": ReorderingTable(model.kind, holes)})
+    back = import_moses(export_moses(changed, tmp_path)).reordering["LR"]
+    assert isinstance(back, ReorderingTable)
+    np.testing.assert_array_equal(np.isnan(back.probabilities), np.isnan(holes))
+
+
+def test_verbs(saved: Path, tmp_path: Path) -> None:
+    text = ("\n".join(LINES) + "\n").encode()
+    best = run("translate", saved, text=text)
+    assert best.returncode == 0 and best.stdout.count(b"\n") == len(LINES)
+    listed = run("translate", saved, "--nbest", 2, "--alignment", "--trace", tmp_path / "trace", text=text)
+    lines = listed.stdout.decode().splitlines()
+    assert lines[0].startswith("0 ||| ") and lines[0].count(" ||| ") == 4
+    traced = [json.loads(line) for line in (tmp_path / "trace").read_text(encoding="utf-8").splitlines()]
+    assert [t["pieces"][0]["translation"] for t in traced] == best.stdout.decode().splitlines()
+    unknown = run("translate", saved, "--weight", "Oops=1", text=text)
+    assert unknown.returncode == 1 and b"no such model" in unknown.stderr
+    assert run("export", "moses", saved, tmp_path / "model").returncode == 0
+    assert run("import", "moses", tmp_path / "model", "-o", tmp_path / "again").returncode == 0
+    again = run("translate", tmp_path / "again", text=text)
+    assert again.stdout == best.stdout
+    made = run("system", "-o", tmp_path / "third", "--moses-ini", tmp_path / "model" / "moses.ini", "--stack", 50)
+    assert made.returncode == 0 and System.load(tmp_path / "third").options.stack == 50
+
+
+def test_traces_add_up(system: System) -> None:
+    found = Translator(system, threads=1).translate_block(LINES[:3], NBest(100))
+    for told in traces(found):
+        piece = told["pieces"][0]
+        total = sum(sum(step["weighted"].values()) for step in piece["steps"])
+        total += sum(
+            w * v for name, values in piece["end"].items() for w, v in zip(system.weights[name], values, strict=True)
+        )
+        assert total == pytest.approx(piece["score"], abs=1e-4)
+        assert piece["second_order"]["costs_more"] >= 0
+        order = [i for step in piece["steps"] for i in range(*step["span"])]
+        assert sorted(order) == list(range(len(piece["source"].split())))
+
+
+def test_search_graph_holds_the_best_translation(system: System) -> None:
+    found = Translator(system, Decoding(stack=30, pop_limit=200), threads=1).translate_block(
+        LINES[:4], NBest(1), graph=True
+    )
+    for sentence in range(4):
+        rows = slice(*found.graph_offsets[sentence : sentence + 2].tolist())
+        places, values = found.graph_places[rows], found.graph_scores[rows]
+        # The start lies on the best way; scores follow from the hypothesis before.
+        assert values[0, 2] == pytest.approx(found.scores[sentence])
+        assert values[:, 2].max() == pytest.approx(found.scores[sentence])
+        before = values[np.maximum(places[:, 2], 0), 0]
+        assert values[1:, 0] == pytest.approx((before + values[:, 1])[1:])
+    assert len(list(found.graph())) == len(found.graph_places)
+
+
+ODD = {
+    "empty": "",
+    "spaces": "   ",
+    "unknown": "zzz yyy",
+    "control": "n1 \x00\x07 n2\ttab\r",
+    "bars": "n1 | n2 ||| [ ] <x> & a|b|||c",
+    "markup": '<x translation="q">n1</x> <wall/> n2 </zone>',
+    "odd bytes": "\ufeffn1 \u2028 \U0001f600",
+    "long": " ".join(["n1", "de", "zzz"] * 170),
+    "very long": "n2 " * 3000,
+}
+
+
+@pytest.mark.parametrize("search", ["stack", "cube"])
+def test_odd_input_gives_a_line_each(system: System, search: str) -> None:
+    options = Decoding(search=search, stack=20, pop_limit=50, max_words=100)
+    lines = list(ODD.values())
+    translated = Translator(system, options, threads=2).translate(lines)
+    assert len(translated) == len(lines)
+    assert translated[0] == translated[1] == ""
+    assert translated[2] == "zzz yyy"
+    assert "&#124;&#124;&#124;" in translated[4]
+    assert translated[7].count("zzz") == 170
+
+
+def test_odd_bytes_on_stdin(saved: Path) -> None:
+    done = run("translate", saved, text=b"n1 \xff\xfe n2\n\n\x00\nn1")
+    assert done.returncode == 0 and done.stdout.count(b"\n") == 4
+
+
+def test_drop_unknown(system: System) -> None:
+    assert Translator(system, Decoding(drop_unknown=True)).translate(["zzz yyy", "n1 zzz"])[0] == ""
+
+
+def test_markup_demands_walls_and_zones(system: System) -> None:
+    translator = Translator(system, Decoding(markup=True, distortion_limit=-1), threads=1)
+    lines = [
+        'n1 <x translation="a &amp; b">de n2</x> v5 n3 .',
+        "n1 de n2 <wall/> de n3 v5 .",
+        "n3 <zone>de n1 de n2</zone> v5 n4",
+    ]
+    found = translator.translate_block(lines, NBest(20))
+    for sentence in range(3):
+        for path in range(int(found.path_offsets[sentence]), int(found.path_offsets[sentence + 1])):
+            steps = found.steps(path)
+            order = [i for step in steps for i in range(step.begin, step.end)]
+            if sentence == 0:
+                assert [s.target for s in steps if (s.begin, s.end) == (1, 3)] == [["a", "&", "b"]]
+            elif sentence == 1:
+                # A phrase may cross the wall if nothing left of it is open.
+                for i, step in enumerate(steps):
+                    done = {w for s in steps[:i] for w in range(s.begin, s.end)}
+                    gap = min(set(range(7)) - done)
+                    assert step.begin == gap or not (gap <= 2 and step.end > 3)
+            else:
+                inside = [at for at, word in enumerate(order) if 1 <= word < 5]
+                assert inside[-1] - inside[0] == 3 or any(s.begin < 1 < s.end or s.begin < 5 < s.end for s in steps)
+    with pytest.raises(InputError, match="sentence 1: <x> is not closed"):
+        translator.translate(['<x translation="q"> n1'])
+
+
+def test_forced_decoding_finds_the_score_of_its_own_output(system: System) -> None:
+    free = Translator(system, threads=1)
+    found = free.translate_block(LINES, NBest(1))
+    forced = free.translate_block(LINES, NBest(1), forced=found.lines(), relax=False)
+    assert forced.scores == pytest.approx(found.scores, abs=1e-4)
+    nothing = free.translate_block(LINES[:2], NBest(1), forced=["no such words"] * 2, relax=False)
+    assert nothing.lines() == ["", ""]
+
+
+def test_diagnosis_of_own_output(system: System) -> None:
+    translated = Translator(system).translate(LINES[:20])
+    found = diagnose(system, LINES[:20], translated)
+    assert found.reachable == 20
+    assert sum(v.reference for v in found.by_jump.values()) == 20
+    assert 0 < found.cut_fraction < 1
+    with pytest.raises(InputError, match="20 sentences, but 1 references"):
+        diagnose(system, LINES[:20], ["x"])
+
+
+class Backwards:
+    """Ten lines make a reordering model: this one wants the source read from right to left."""
+
+    orientations = "three"
+
+    def option_logprobs(self, source: Any, options: Any) -> Any:
+        return np.tile(np.array([-9.0, -5.0, 0.0]), (len(options), 1))
+
+
+def test_own_model_changes_the_order(system: System) -> None:
+    backwards = System.of(system.table, system.lms, {"B": Backwards()}, {"B": 20.0, "Distortion0": 0.0})
+    found = Translator(backwards, Decoding(distortion_limit=-1), threads=2).translate_block(LINES[:5], NBest(1))
+    for path in range(5):
+        starts = [step.begin for step in found.steps(path)]
+        # Nothing forbids to jump right first, which costs once.
+        assert sum(b > a for a, b in pairwise(starts)) <= 1
+    with pytest.raises(OptionError, match="cannot be saved"):
+        backwards.save("nowhere")
+
+
+class Wrong:
+    orientations = "five"
+
+    def option_logprobs(self, source: Any, options: Any) -> Any:
+        return np.zeros((len(options), 3))
+
+
+class WrongSteps:
+    def step_scores(self, steps: Any) -> Any:
+        return np.zeros(len(steps) + 1), np.zeros(len(steps))
+
+
+def test_models_that_answer_wrongly_are_told_so(system: System) -> None:
+    cases: list[tuple[Any, str]] = [
+        (Wrong(), "5 classes gave 3 scores"),
+        (WrongSteps(), "as many scores and states"),
+        (object(), "no reordering model"),
+    ]
+    for model, message in cases:
+        with pytest.raises(HyperbatonError, match=message):
+            Translator(System.of(system.table, [], {"W": model})).translate(["n1 de n2"])
+
+
+def test_every_model_of_the_package_can_be_used(tmp_path: Path) -> None:
+    lines = [(GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines()[:150] for side in ("src", "tgt", "links")]
+    for name, text in zip(("src", "tgt", "links"), lines, strict=True):
+        (tmp_path / name).write_text("\n".join(text) + "\n", encoding="utf-8")
+    bitext = Bitext.read(tmp_path / "src", tmp_path / "tgt", tmp_path / "links")
+    Extracted.of(bitext).save(tmp_path / "phrases", bitext)
+    LanguageModel.estimate(bitext.target, 3, discount_fallback=True).save(tmp_path / "lm")
+    for name in ("lexicalized", "mms", "pair", "linear"):
+        MODELS[name]().fit(bitext).save(tmp_path / name)
+    made = assemble(
+        tmp_path / "phrases",
+        [tmp_path / "lm"],
+        {n: str(tmp_path / n) for n in ("lexicalized", "mms", "pair", "linear")} | {"T": "wbe-msd-bidirectional-fe"},
+        scaled={"lexicalized": 2.0},
+        inside=["pair"],
+    )
+    made.save(tmp_path / "system")
+    loaded = System.load(tmp_path / "system")
+    use = loaded.reordering["lexicalized"]
+    assert isinstance(use, ModelUse) and (use.use, use.beta) == ("scaled", 2.0)
+    first = Translator(made, threads=1).translate_block(lines[0][:20], NBest(1))
+    second = Translator(loaded, threads=2).translate_block(lines[0][:20], NBest(1))
+    assert first.scores.tolist() == second.scores.tolist()
+    assert all(np.abs(first.totals[:, column]).sum() > 0 for column in (first.columns[n][0] for n in ("mms", "pair", "T")))
+
+
+def broken_ini(tmp_path: Path, change: Any) -> Path:
+    """A Moses folder with one thing changed."""
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "lm").mkdir()
+    rows = gzip.decompress((GOLDEN / "tables" / "phrase-table.gz").read_bytes()).decode().splitlines()[:50]
+    orientation = gzip.decompress((GOLDEN / "tables" / "reordering-table.wbe-msd-bidirectional-fe.gz").read_bytes())
+    files = {
+        "tables/phrase-table.gz": rows,
+        "tables/reordering-table.wbe-msd-bidirectional-fe.gz": orientation.decode().splitlines()[:50],
+        "moses.ini": (GOLDEN / "decode" / "wbe-msd.moses.ini").read_text(encoding="utf-8").splitlines(),
+    }
+    (tmp_path / "lm" / "lm3.arpa.gz").write_bytes((GOLDEN / "lm" / "lm3.arpa.gz").read_bytes())
+    change(files)
+    for name, content in files.items():
+        (tmp_path / name).write_text("\n".join(content) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def replace_in(name: str, old: str, new: str) -> Any:
+    def change(files: dict[str, list[str]]) -> None:
+        files[name] = [line.replace(old, new) for line in files[name]]
+
+    return change
+
+
+def score_missing(files: dict[str, list[str]]) -> None:
+    rows = files["tables/phrase-table.gz"]
+    rows[6] = rows[6].replace(" ||| 0", " 0.5 ||| 0")
+
+
+BROKEN = {
+    "weight without model": (replace_in("moses.ini", "LM0= 0.5", "LM1= 0.5"), "weight for LM1, but no such feature"),
+    "model without weight": (replace_in("moses.ini", "LM0= 0.5", ""), "no weight for LM0"),
+    "number of weights": (replace_in("moses.ini", "Model0= 0.2 0.2", "Model0= 0.2"), "needs 4 weights, not 3"),
+    "number of features": (replace_in("moses.ini", "num-features=4", "num-features=5"), "moses.ini:21: num-features=5"),
+    "no such file": (replace_in("moses.ini", "lm/lm3", "lm/lm9"), "there is no file lm/lm9.arpa.gz"),
+    "unknown feature": (replace_in("moses.ini", "PhrasePenalty", "Psychic"), "unknown feature Psychic"),
+    "table type": (replace_in("moses.ini", "wbe-msd-bidirectional-fe-allff", "wbe-mslr-bidirectional-fe"), "8 scores"),
+    "scores of a row": (score_missing, "phrase-table.gz:7: "),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_moses_folders(case: str, tmp_path: Path) -> None:
+    change, message = BROKEN[case]
+    with pytest.raises(HyperbatonError, match=message):
+        import_moses(broken_ini(tmp_path, change))
+
+
+def test_broken_systems(saved: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut"
+    shutil.copytree(saved, cut)
+    file = cut / "table.scores.npy"
+    file.write_bytes(file.read_bytes()[:1000])
+    with pytest.raises(ArtefactError, match=r"table\.scores\.npy: damaged"):
+        System.load(cut)
+    less = tmp_path / "less"
+    shutil.copytree(saved, less)
+    manifest = json.loads((less / "manifest.json").read_text(encoding="utf-8"))
+    manifest["details"]["weights"]["Ghost"] = [1.0]
+    (less / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(OptionError, match="weight for 'Ghost', but the system has no such model"):
+        System.load(less)
+    shutil.rmtree(less / "lm.0")
+    with pytest.raises(ArtefactError, match=r"lm\.0: no such artefact"):
+        System.load(less)
