@@ -7,15 +7,17 @@ import shutil
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Bars
+from hyperbaton.base.store import MANIFEST, hash_arrays
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, print_table, say
 from hyperbaton.cli._system import DecodingFlags, Weights, changed, parse_weights
 from hyperbaton.corpus.files import read_lines, shown
-from hyperbaton.decode import System
+from hyperbaton.decode import Decoding, System
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
 from hyperbaton.tune.loop import tune as tune_weights
 from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
@@ -57,6 +59,7 @@ def tune(
     lines, texts = _read(source, references)
     loaded = System.load(system).with_weights(parse_weights(weight))
     decoding, workers = changed(loaded, flags), n_threads(threads)
+    inputs = _inputs(system, lines, decoding, nbest)
     state = output.with_name(f"{output.name}.tuning")
     with Bars(quiet) as bars:
 
@@ -77,6 +80,7 @@ def tune(
                 seed=seed + number,
                 threads=workers,
                 folder=state / f"run{number + 1}",
+                inputs=inputs,
                 report=report,
                 progress=bars.stage("optimize"),
             )
@@ -113,6 +117,16 @@ def _read(source: str, references: list[str]) -> tuple[list[str], list[list[str]
             what = f"has {len(text)} lines, but {shown(source)} has {len(lines)}; every sentence needs a line"
             raise InputError(what, shown(path), min(len(text), len(lines)) + 1)
     return lines, texts
+
+
+def _inputs(system: Path, lines: list[str], decoding: Decoding, nbest: int) -> dict[str, str]:
+    """What a stored tuning was made from."""
+    parts = {
+        "system": (system / MANIFEST).read_bytes(),
+        "source text": "\n".join(lines).encode(),
+        "decoding": f"{decoding} {nbest}".encode(),
+    }
+    return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}
 
 
 def _told(choice: Choice, best: System) -> dict[str, Any]:

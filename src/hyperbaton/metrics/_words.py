@@ -116,9 +116,10 @@ def clipped_matches(ngrams: NGrams, line: Ints, weight: npt.NDArray[np.float64] 
     matches = np.where(known[at] == wanted, np.minimum(own_counts, most[at]), 0).astype(np.float64)
     if weight is not None:
         matches *= weight[kind]
-    return np.bincount(hypothesis, matches, minlength=len(line))
+    return np.asarray(np.bincount(hypothesis, matches, minlength=len(line)), np.float64)
 
 
 def order_counts(lengths: Ints, max_order: int) -> npt.NDArray[np.float64]:
     """How many n-grams sentences of these lengths have, (n_sentences, max_order)."""
-    return np.maximum(lengths[:, None] - np.arange(max_order), 0).astype(np.float64)
+    counts: npt.NDArray[np.float64] = np.maximum(lengths[:, None] - np.arange(max_order), 0).astype(np.float64)
+    return counts

@@ -9,7 +9,7 @@ the best weights are kept all the same. With a folder, every iteration is stored
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -95,6 +95,7 @@ def tune(
     seed: int = 0,
     threads: int | None = None,
     folder: str | PathLike[str] | None = None,
+    inputs: Mapping[str, str] | None = None,
     report: Callable[[int, Iteration], None] | None = None,
     progress: Progress | None = None,
 ) -> Tuned:
@@ -106,6 +107,7 @@ def tune(
         references: `references[r][s]` is reference r of sentence s.
         optimizer: with its own options, in place of the one that the options name.
         folder: where to store each iteration; when it holds iterations of the same call, they are not made again.
+        inputs: what else must be the same to go on with a stored tuning, by name: the system, the source text.
         report: called with the number of each iteration, from 0, and what it found.
         progress: told of each optimisation's starting points.
     """
@@ -115,7 +117,7 @@ def tune(
     start = np.ascontiguousarray(start, np.float64)
     if not np.isfinite(start).all() or not start.any():
         raise OptionError("tuning needs finite weights to start from, and at least one that is not 0")
-    identity = _identity(start, references, options, optimizer, seed)
+    identity = _identity(start, references, options, optimizer, seed) | dict(inputs or {})
     state = _resume(folder, identity, len(references[0]), start)
     for number, turn in enumerate(state.history):
         if report:
