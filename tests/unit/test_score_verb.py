@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from hyperbaton.cli import main
 
-def hyperbaton(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
-    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
+
+class Done(NamedTuple):
+    returncode: object
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def hyperbaton(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """The program, in this process: starting another for every message would take longer than all else."""
+
+    def run(*arguments: str | Path) -> Done:
+        monkeypatch.setattr(sys, "argv", ["hyperbaton", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Done(left.value.code or 0, *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture
@@ -26,7 +43,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_json_has_value_interval_delta_and_p(files: Path) -> None:
+def test_json_has_value_interval_delta_and_p(hyperbaton: Callable[..., Done], files: Path) -> None:
     done = hyperbaton(
         "score", files / "hyp", files / "ref", "--against", files / "other", "--metrics", "bleu,WER,pdscore",
         "--source-links", files / "links", "--reference-links", files / "ref.links", "--against-links", files / "ref.links",
@@ -44,7 +61,7 @@ def test_json_has_value_interval_delta_and_p(files: Path) -> None:
     assert found["BLEU"]["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
 
 
-def test_table_of_all_metrics_and_several_runs(files: Path) -> None:
+def test_table_of_all_metrics_and_several_runs(hyperbaton: Callable[..., Done], files: Path) -> None:
     (files / "ref.gz").write_bytes(gzip.compress((files / "ref").read_bytes()))
     done = hyperbaton(
         "score", files / "hyp", files / "ref.gz", files / "other", "--run", files / "other", "--samples", "10"
@@ -72,7 +89,9 @@ def test_table_of_all_metrics_and_several_runs(files: Path) -> None:
         (["hyp", "ref", "--against", "other", "--test", "t"], "unknown test 't'"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_one_line(files: Path, arguments: list[str], message: str) -> None:
+def test_what_is_wrong_is_one_line(
+    hyperbaton: Callable[..., Done], files: Path, arguments: list[str], message: str
+) -> None:
     (files / "short").write_text("a\nb\n")
     (files / "empty").write_text("")
     (files / "latin").write_bytes(b"a\n\xe9\nb\n")

@@ -99,7 +99,7 @@ def compare(
         def swapped(mask: npt.NDArray[np.float64]) -> Values:
             first = [metric.score(a.sum(axis=0) + mask @ (b - a)) for a, b in zip(runs, against, strict=True)]
             second = [metric.score(b.sum(axis=0) + mask @ (a - b)) for a, b in zip(runs, against, strict=True)]
-            return np.abs(np.mean(first, axis=0) - np.mean(second, axis=0))
+            return np.asarray(np.abs(np.mean(first, axis=0) - np.mean(second, axis=0)))
 
         extreme = _drawn(_halves, n, samples, seed, swapped)
     n_extreme = int((extreme >= abs(delta) - _SLACK).sum())

@@ -54,4 +54,4 @@ class Nist(Metric):
         information, totals = sums[..., 2 : 2 + self.max_order], sums[..., 2 + self.max_order :]
         share = np.minimum(1.0, ratio(sums[..., 0], sums[..., 1], nothing=1.0))
         penalty = np.exp(_BETA * np.log(np.maximum(share, 1e-300)) ** 2)
-        return ratio(information, totals).sum(axis=-1) * penalty
+        return np.asarray(ratio(information, totals).sum(axis=-1) * penalty)

@@ -129,9 +129,8 @@ def tune(
             report(number, state.history[-1])
         state = _judge(state, metric, options)
         if state.stopped is None:
-            starts = [state.weights, np.array(state.best(metric.higher_is_better).weights)]
-            if np.array_equal(*starts):
-                starts = starts[:1]
+            best_so_far = np.array(state.best(metric.higher_is_better).weights)
+            starts = [state.weights] if np.array_equal(best_so_far, state.weights) else [state.weights, best_so_far]
             job = Job(state.lists, metric, starts, (seed << 16) + number, threads or default_threads(), progress)
             state = _move(state, optimizer.optimize(job), metric, np.abs(start).sum())
         if folder is not None:

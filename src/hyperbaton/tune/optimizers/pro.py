@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hyperbaton.base.options import option
-from hyperbaton.learn import learners
+from hyperbaton.learn.lbfgs import Lbfgs
 from hyperbaton.tune.nbest import Floats, Ints
 from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
 from hyperbaton.tune.optimizers.mira import keep_fixed
@@ -40,7 +40,7 @@ class Pro(Optimizer):
         rows = np.divide(differences, spread, out=np.zeros_like(differences), where=spread > 0)
         # Every pair both ways round, so that the classes are even.
         labels = np.repeat([1, 0], len(rows))
-        learner = learners["lbfgs"](variance=self.variance, intercept=False, threads=job.threads)
+        learner = Lbfgs(variance=self.variance, intercept=False, threads=job.threads)
         learner.fit(np.concatenate([rows, -rows]), labels, n_classes=2)
         direction = learner.weights_[:, 1] - learner.weights_[:, 0]
         found = keep_fixed(job, np.divide(direction, spread, out=np.zeros_like(spread), where=spread > 0))
