@@ -70,3 +70,24 @@ def between_crossings(
     if not ends:
         return [0.0]
     return [ends[0] - 1, *((a + b) / 2 for a, b in pairwise(ends) if b - a > 1e-6), ends[-1] + 1]
+
+
+def mira_on_one_sentence(
+    features: npt.NDArray[np.float64],
+    gains: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+    max_step: float,
+    n: int,
+) -> list[npt.NDArray[np.float64]]:
+    """The average of weights after each of n visits to the same list (Cherry and Foster 2012, Algorithm 2)."""
+    visited, averages = [], []
+    for _ in range(n):
+        model = features @ weights
+        hope, fear = int(np.argmax(model + gains)), int(np.argmax(model - gains))
+        difference = features[hope] - features[fear]
+        loss = gains[hope] - gains[fear] - difference @ weights
+        if loss > 0 and difference.any():
+            weights = weights + min(max_step, loss / (difference @ difference)) * difference
+        visited.append(weights)
+        averages.append(np.mean(visited, axis=0))
+    return averages

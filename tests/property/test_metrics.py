@@ -95,3 +95,27 @@ def test_line_search_finds_the_best_step(
     for x in (low + 1e-6, high - 1e-6):
         if np.isfinite(x):
             assert oracle.surface(features, statistics, offsets, score, w, v, x) == best
+
+
+@settings(deadline=None)
+@given(nbest_lists(), st.sampled_from([0.01, 0.5, 100.0]))
+def test_mira_moves_from_fear_to_hope(
+    lists: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]], max_step: float
+) -> None:
+    features, statistics, offsets = lists
+    n = int(offsets[1])
+    # Gains that are no multiples of each other, so that hope and fear are no matter of rounding.
+    gains, start = np.sqrt(statistics[:n, 0] + np.arange(n) / 7), np.array([0.3, -0.7])
+    found = _core.mira(
+        features=features[:n],
+        statistics=statistics[:n],
+        offsets=offsets[:2],
+        gains=gains,
+        start=start,
+        n_passes=4,
+        max_step=max_step,
+        seed=1,
+        progress=None,
+    )
+    expected = oracle.mira_on_one_sentence(features[:n], gains, start, max_step, 4)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
