@@ -112,6 +112,37 @@ def from_mapping(cls: type[T], values: Mapping[str, Any]) -> T:
     return cls(**chosen)
 
 
+def parse_settings(cls: type[T], settings: Sequence[str]) -> T:
+    """Build an options class from settings as text, `option=value`.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Cleaning:
+    ...     max_length: int = option(100, "longest sentence kept, in words", minimum=1)
+    >>> parse_settings(Cleaning, ["max-length=50"])
+    Cleaning(max_length=50)
+    """
+    known = {opt.flag: opt for opt in options_of(cls)}
+    values: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise OptionError(f"options are written option=value, not {setting!r}")
+        opt = known.get(key.replace("_", "-"))
+        values[key] = value if opt is None else _parsed(opt, value)
+    return from_mapping(cls, values)
+
+
+def _parsed(opt: Option, value: str) -> Any:
+    kind, _ = _unwrap(opt.type)
+    try:
+        if kind is bool:
+            return {"yes": True, "true": True, "no": False, "false": False}[value.lower()]
+        return kind(value) if kind in (int, float) else value
+    except (KeyError, ValueError) as error:
+        raise OptionError(f"{opt.flag} must be of type {kind.__name__}, not {value!r}") from error
+
+
 def to_mapping(instance: Any) -> dict[str, Any]:
     """The options of an instance as plain values, for manifests and experiment files."""
     return {opt.flag: getattr(instance, opt.name) for opt in options_of(type(instance))}

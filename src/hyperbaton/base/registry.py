@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import parse_settings
 
 T = TypeVar("T")
 
@@ -66,6 +67,11 @@ class Registry(Generic[T]):
         if len(classes) != 1:
             raise OptionError(f"{module.__name__} must define exactly one {self.base.__name__}, not {len(classes)}")
         return classes[0]
+
+    def make(self, text: str) -> T:
+        """Make a plug-in from its name and options as text, `name:option=value:option=value`."""
+        name, *settings = text.strip().split(":")
+        return parse_settings(self[name.lower()], settings)
 
     def describe(self, name: str) -> str:
         """The first line of what a plug-in says about itself."""

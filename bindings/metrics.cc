@@ -1,0 +1,67 @@
+#include "metrics/edit_distance.hh"
+#include "metrics/orders.hh"
+#include "module.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+void check(std::span<const std::int64_t> offsets, std::size_t n_items) {
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(n_items))
+    throw Error("sentence offsets do not fit the items");
+}
+
+void check_lines(std::span<const std::int64_t> line, std::size_t n_hypotheses, std::size_t n_references) {
+  if (line.size() != n_hypotheses) throw Error("every hypothesis needs a line");
+  for (const std::int64_t at : line)
+    if (at < 0 || at >= static_cast<std::int64_t>(n_references)) throw Error("a line has no reference");
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(metrics) {
+  using namespace nb::literals;
+
+  m.def(
+      "edit_distances",
+      [](const Array<std::uint32_t>& words, const Array<std::int64_t>& offsets, const Array<std::uint32_t>& reference_words,
+         const Array<std::int64_t>& reference_offsets, const Array<std::int64_t>& line, unsigned n_threads) {
+        check(view(offsets), words.size());
+        check(view(reference_offsets), reference_words.size());
+        const WordsView hypotheses{view(words), view(offsets)}, references{view(reference_words), view(reference_offsets)};
+        check_lines(view(line), hypotheses.size(), references.size());
+        std::vector<std::int64_t> edits;
+        {
+          const nb::gil_scoped_release release;
+          edits = edit_distances(hypotheses, references, view(line), n_threads);
+        }
+        return to_numpy(std::move(edits));
+      },
+      nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a,
+      "Word edits between each hypothesis h and reference line[h].");
+
+  m.def(
+      "compare_orders",
+      [](const Array<std::uint16_t>& positions, const Array<std::int64_t>& offsets,
+         const Array<std::uint16_t>& reference_positions, const Array<std::int64_t>& reference_offsets,
+         const Array<std::int64_t>& line, unsigned n_threads) {
+        check(view(offsets), positions.size());
+        check(view(reference_offsets), reference_positions.size());
+        const OrdersView hypotheses{view(positions), view(offsets)},
+            references{view(reference_positions), view(reference_offsets)};
+        check_lines(view(line), hypotheses.size(), references.size());
+        std::vector<std::int64_t> flat;
+        {
+          const nb::gil_scoped_release release;
+          for (const auto& found : compare_orders(hypotheses, references, view(line), n_threads))
+            flat.insert(flat.end(), {found.n_reference, found.n_steps, found.n_inner, found.n_positions, found.n_discordant,
+                                     found.n_displaced});
+        }
+        return to_numpy(std::move(flat), 6);
+      },
+      nb::kw_only(), "positions"_a, "offsets"_a, "reference_positions"_a, "reference_offsets"_a, "line"_a, "n_threads"_a,
+      "Agreement of each order h with reference line[h]: reference positions, common steps with and without the first, "
+      "positions of the permutations, discordant pairs, displaced places.");
+}
+
+}  // namespace hyperbaton::bindings

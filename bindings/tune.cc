@@ -1,0 +1,137 @@
+#include <memory>
+
+#include "module.hh"
+#include "tune/line_search.hh"
+#include "tune/mert.hh"
+#include "tune/mira.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+struct BoundObjective {
+  Objective function;
+};
+
+// A Python callable (rows of sums) → scores. It may be called from any thread, one at a time.
+Objective python_objective(const nb::callable& callable) {
+  // The callable is held by a shared owner that drops it under the GIL, wherever the last copy dies.
+  const std::shared_ptr<nb::callable> held(new nb::callable(callable), [](nb::callable* owner) {
+    const nb::gil_scoped_acquire acquire;
+    delete owner;
+  });
+  return [held](std::span<const double> sums, std::size_t width, std::span<double> scores) {
+    const nb::gil_scoped_acquire acquire;
+    const nb::object rows = nb::cast(to_numpy(std::vector<double>(sums.begin(), sums.end()), width));
+    const auto found = nb::cast<Array<double>>((*held)(rows));
+    if (found.size() != scores.size()) throw Error("an objective must give one score for each row");
+    std::copy(found.data(), found.data() + found.size(), scores.begin());
+  };
+}
+
+NBestView view_nbest(const Array2<double>& features, const Array2<double>& statistics, const Array<std::int64_t>& offsets) {
+  const NBestView nbest{{features.data(), features.size()},
+                        features.shape(1),
+                        {statistics.data(), statistics.size()},
+                        statistics.shape(1),
+                        view(offsets)};
+  if (nbest.offsets.empty() || nbest.offsets.front() != 0 || nbest.n_candidates() != features.shape(0) ||
+      features.shape(0) != statistics.shape(0))
+    throw Error("offsets, features and statistics of an n-best list do not fit");
+  for (std::size_t s = 0; s < nbest.n_sentences(); ++s)
+    if (nbest.offsets[s] >= nbest.offsets[s + 1]) throw Error("a sentence has no candidates");
+  return nbest;
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(tune) {
+  using namespace nb::literals;
+
+  nb::class_<BoundObjective>(m, "Objective", "What tuning maximises: a function of sums of statistics.");
+  m.def(
+      "bleu_objective",
+      [](std::size_t max_order, bool smooth) {
+        return BoundObjective{bleu_objective({.max_order = max_order, .smooth = smooth})};
+      },
+      nb::kw_only(), "max_order"_a, "smooth"_a);
+  m.def(
+      "python_objective", [](const nb::callable& callable) { return BoundObjective{python_objective(callable)}; },
+      "callable"_a, "An objective that calls Python with rows of sums, for a float64 score of each.");
+
+  m.def(
+      "line_search",
+      [](const Array2<double>& features, const Array2<double>& statistics, const Array<std::int64_t>& offsets,
+         const BoundObjective& objective, const Array<double>& weights, const Array<double>& direction) {
+        const NBestView nbest = view_nbest(features, statistics, offsets);
+        if (weights.size() != nbest.n_features || direction.size() != nbest.n_features)
+          throw Error("weights and direction need one value for each feature");
+        BestStep best;
+        {
+          const nb::gil_scoped_release release;
+          std::vector<double> scores(nbest.n_candidates(), 0.0), slopes(scores);
+          for (std::size_t c = 0; c < scores.size(); ++c)
+            for (std::size_t f = 0; f < nbest.n_features; ++f) {
+              scores[c] += weights.data()[f] * nbest.features_of(c)[f];
+              slopes[c] += direction.data()[f] * nbest.features_of(c)[f];
+            }
+          std::vector<std::uint32_t> order(scores.size());
+          sort_by_slope(nbest, slopes, order);
+          best = LineSearch(nbest, objective.function).search(scores, slopes, order);
+        }
+        return nb::make_tuple(best.step, best.score, best.low, best.high);
+      },
+      nb::kw_only(), "features"_a, "statistics"_a, "offsets"_a, "objective"_a, "weights"_a, "direction"_a,
+      "The best step along a direction: step, score, and the interval in which the score holds.");
+
+  m.def(
+      "mert",
+      [](const Array2<double>& features, const Array2<double>& statistics, const Array<std::int64_t>& offsets,
+         const BoundObjective& objective, const Array2<double>& starts, const Array<std::uint32_t>& axes,
+         const Array<double>& scales, std::size_t n_directions, std::size_t max_passes, double tolerance,
+         std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const NBestView nbest = view_nbest(features, statistics, offsets);
+        if (starts.shape(1) != nbest.n_features || scales.size() != nbest.n_features)
+          throw Error("starts and scales need one value for each feature");
+        for (const std::uint32_t axis : view(axes))
+          if (axis >= nbest.n_features) throw Error("there is no such feature");
+        const Progress report = make_progress(progress);
+        Climbed climbed;
+        {
+          const nb::gil_scoped_release release;
+          climbed = mert(nbest, objective.function, {starts.data(), starts.size()}, view(axes), view(scales),
+                         {.n_directions = n_directions,
+                          .max_passes = max_passes,
+                          .tolerance = tolerance,
+                          .seed = seed,
+                          .n_threads = n_threads},
+                         report);
+        }
+        return nb::make_tuple(to_numpy(std::move(climbed.weights), nbest.n_features), to_numpy(std::move(climbed.scores)));
+      },
+      nb::kw_only(), "features"_a, "statistics"_a, "offsets"_a, "objective"_a, "starts"_a, "axes"_a, "scales"_a,
+      "n_directions"_a, "max_passes"_a, "tolerance"_a, "seed"_a, "n_threads"_a, "progress"_a.none(),
+      "Climb from each start by exact line searches: weights (n_starts, n_features) and their scores.");
+
+  m.def(
+      "mira",
+      [](const Array2<double>& features, const Array2<double>& statistics, const Array<std::int64_t>& offsets,
+         const Array<double>& gains, const Array<double>& start, std::size_t n_passes, double max_step, std::uint64_t seed,
+         const std::optional<nb::callable>& progress) {
+        const NBestView nbest = view_nbest(features, statistics, offsets);
+        if (gains.size() != nbest.n_candidates() || start.size() != nbest.n_features)
+          throw Error("MIRA needs a gain for each candidate and a weight for each feature");
+        const Progress report = make_progress(progress);
+        std::vector<double> averages;
+        {
+          const nb::gil_scoped_release release;
+          averages =
+              mira(nbest, view(gains), view(start), {.n_passes = n_passes, .max_step = max_step, .seed = seed}, report);
+        }
+        return to_numpy(std::move(averages), nbest.n_features);
+      },
+      nb::kw_only(), "features"_a, "statistics"_a, "offsets"_a, "gains"_a, "start"_a, "n_passes"_a, "max_step"_a, "seed"_a,
+      "progress"_a.none(), "Averaged weights after each pass, (n_passes, n_features).");
+}
+
+}  // namespace hyperbaton::bindings

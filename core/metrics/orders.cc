@@ -1,0 +1,79 @@
+#include "metrics/orders.hh"
+
+#include <algorithm>
+
+#include "base/parallel.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+constexpr std::size_t kBlock = 256;
+using Order = std::span<const std::uint16_t>;
+
+// The steps of `reference` that `hypothesis` makes too. Position -1 stands for the sentence start.
+void count_steps(Order hypothesis, Order reference, std::vector<int>& before, OrderAgreement& found) {
+  constexpr int kNowhere = -2;
+  const auto width = [](Order order) { return order.empty() ? 0 : *std::max_element(order.begin(), order.end()) + 1; };
+  before.assign(std::max(width(hypothesis), width(reference)), kNowhere);
+  int previous = -1;
+  for (const int position : reference) {
+    before[position] = previous;
+    previous = position;
+  }
+  previous = -1;
+  for (const int position : hypothesis) {
+    if (before[position] == previous) {
+      ++found.n_steps;
+      if (previous >= 0) ++found.n_inner;
+    }
+    previous = position;
+  }
+}
+
+// `all` is sorted; see the header.
+std::vector<std::uint16_t> complete(Order order, const std::vector<std::uint16_t>& all) {
+  std::vector<std::uint16_t> completed(order.begin(), order.end());
+  std::vector<std::uint16_t> listed = completed;
+  std::sort(listed.begin(), listed.end());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (std::binary_search(listed.begin(), listed.end(), all[i])) continue;
+    const auto at = i == 0 ? completed.begin() : std::find(completed.begin(), completed.end(), all[i - 1]) + 1;
+    completed.insert(at, all[i]);
+  }
+  return completed;
+}
+
+void compare_permutations(Order hypothesis, Order reference, OrderAgreement& found) {
+  std::vector<std::uint16_t> all(hypothesis.begin(), hypothesis.end());
+  all.insert(all.end(), reference.begin(), reference.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  const auto from = complete(hypothesis, all), to = complete(reference, all);
+  std::vector<std::size_t> rank(all.empty() ? 0 : all.back() + std::size_t{1});
+  for (std::size_t i = 0; i < to.size(); ++i) rank[to[i]] = i;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (rank[from[i]] != i) ++found.n_displaced;
+    for (std::size_t j = i + 1; j < from.size(); ++j) found.n_discordant += rank[from[j]] < rank[from[i]];
+  }
+  found.n_positions = static_cast<std::int64_t>(all.size());
+}
+
+}  // namespace
+
+std::vector<OrderAgreement> compare_orders(const OrdersView& hypotheses, const OrdersView& references,
+                                           std::span<const std::int64_t> line, unsigned n_threads) {
+  std::vector<OrderAgreement> found(hypotheses.size(), OrderAgreement{});
+  parallel_blocks(hypotheses.size(), kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    std::vector<int> before;
+    for (std::size_t h = begin; h < end; ++h) {
+      const Order hypothesis = hypotheses[h], reference = references[line[h]];
+      found[h].n_reference = static_cast<std::int64_t>(reference.size());
+      count_steps(hypothesis, reference, before, found[h]);
+      compare_permutations(hypothesis, reference, found[h]);
+    }
+  });
+  return found;
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,37 @@
+// How two orders of the same source words agree.
+//
+// An order lists source positions, each at most once. Where two orders are compared as permutations, both get all
+// positions that either lists: a position that one of them lacks is put right behind the position before it
+// (among those listed by either), or in front when there is none (Birch and Osborne 2010, section 3).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hyperbaton {
+
+struct OrdersView {
+  std::span<const std::uint16_t> positions;
+  std::span<const std::int64_t> offsets;
+
+  std::size_t size() const { return offsets.size() - 1; }
+  std::span<const std::uint16_t> operator[](std::size_t s) const {
+    return positions.subspan(offsets[s], offsets[s + 1] - offsets[s]);
+  }
+};
+
+struct OrderAgreement {
+  std::int64_t n_reference;  // positions of the reference order
+  std::int64_t n_steps;  // steps of the reference order that the hypothesis makes too, the first from the sentence start
+  std::int64_t n_inner;  // the same without the step from the sentence start
+  std::int64_t n_positions;   // positions of the permutations
+  std::int64_t n_discordant;  // pairs that the permutations order differently
+  std::int64_t n_displaced;   // places where the permutations differ
+};
+
+// Compare each hypothesis h with reference `line[h]`.
+std::vector<OrderAgreement> compare_orders(const OrdersView& hypotheses, const OrdersView& references,
+                                           std::span<const std::int64_t> line, unsigned n_threads);
+
+}  // namespace hyperbaton

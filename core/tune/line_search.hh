@@ -1,0 +1,59 @@
+// The exact search for the best step along one direction (Och 2003, section 5).
+//
+// Along w + x v the model score of a candidate is a line in x, and the best candidate of a sentence follows the upper
+// envelope of its lines. Where the best candidate of any sentence changes, the sums of statistics change; between two such
+// points the metric is constant. Visiting all intervals from left to right finds the best of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tune/nbest.hh"
+#include "tune/objective.hh"
+
+namespace hyperbaton {
+
+// Steps between `low` and `high` have this score; `step` is 0 where that is one of them, else in the middle of the widest
+// interval without a corner.
+struct BestStep {
+  double step;
+  double score;
+  double low, high;
+};
+
+// Candidates of each sentence by increasing slope, then by number.
+void sort_by_slope(const NBestView& nbest, std::span<const double> slopes, std::span<std::uint32_t> order);
+
+class LineSearch {
+ public:
+  LineSearch(const NBestView& nbest, const Objective& objective) : nbest_(nbest), objective_(objective) {}
+
+  // Find the best step. `scores` are the model scores of all candidates at x = 0, `slopes` their change with x, `order` as
+  // made by sort_by_slope. Of equally good intervals that touch, their union is taken; of others the one nearest to 0.
+  BestStep search(std::span<const double> scores, std::span<const double> slopes, std::span<const std::uint32_t> order);
+
+  // The metric of the best candidates by these scores; of equal ones the first counts.
+  double evaluate(std::span<const double> scores);
+
+ private:
+  struct Change {  // at x, this sentence's best candidate changes
+    double x;
+    std::uint32_t sentence, from, to;
+  };
+
+  void add_envelope(std::size_t sentence, std::span<const double> scores, std::span<const double> slopes,
+                    std::span<const std::uint32_t> order);
+  void score_intervals();
+
+  NBestView nbest_;
+  const Objective& objective_;
+  std::vector<std::uint32_t> stack_;
+  std::vector<double> starts_;
+  std::vector<Change> changes_;
+  std::vector<double> sums_;             // of the leftmost interval, then of the one being visited
+  std::vector<double> rows_;             // sums of intervals not scored yet
+  std::vector<double> ends_, interval_;  // right ends of intervals, and their scores
+};
+
+}  // namespace hyperbaton

@@ -1,0 +1,17 @@
+"""The verb `metrics`."""
+
+from __future__ import annotations
+
+from hyperbaton.cli import Json
+from hyperbaton.cli._listing import list_plugins
+from hyperbaton.metrics import metrics as METRICS
+
+
+def metrics(as_json: Json = False) -> None:
+    """List the metrics.
+
+    Example:
+
+        hyperbaton metrics
+    """
+    list_plugins(METRICS, as_json)

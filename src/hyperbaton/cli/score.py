@@ -1,0 +1,100 @@
+"""The verb `score`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.cli import Json, Seed
+from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.evaluate.translations import Scored, read_outputs, score_translations
+from hyperbaton.metrics import Outputs, make_metric
+from hyperbaton.metrics import metrics as METRICS
+
+
+def score(
+    hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="Translations, one a line.")],
+    references: Annotated[list[str], typer.Argument(metavar="REF...", help="Reference translations.")],
+    against: Annotated[
+        list[str] | None, typer.Option(help="Translations of another system; once for each run of it.")
+    ] = None,
+    run: Annotated[list[str] | None, typer.Option(help="Translations of another run (tuning) of the same system.")] = None,
+    source_links: Annotated[
+        list[str] | None, typer.Option(help="Links source-translation, i-j; once for HYP and each --run, in order.")
+    ] = None,
+    reference_links: Annotated[list[str] | None, typer.Option(help="Links source-reference; once for each REF.")] = None,
+    against_links: Annotated[list[str] | None, typer.Option(help="Links source-translation of each --against.")] = None,
+    metrics: Annotated[
+        str | None, typer.Option(help="Metrics, by comma, with options as in bleu:tokenize=none; default all.")
+    ] = None,
+    test: Annotated[str, typer.Option(help="How to compare: bootstrap or randomization.")] = "bootstrap",
+    samples: Annotated[int, typer.Option(help="Test sets drawn for intervals and p.", min=1)] = 1000,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Score translations against references, and against another system.
+
+    Each metric has the interval in which 95 of 100 test sets score that are drawn from these sentences. With --against
+    comes the difference to the other system, and p, the chance of such a difference between equal systems.
+    Metrics of word order need links of translations and references to the source.
+
+    Examples:
+
+        hyperbaton score out.en test.en
+
+        hyperbaton score out.en test.en --against baseline.en --metrics bleu,ter --json
+
+        hyperbaton score out1.en test.en --run out2.en --run out3.en --against base1.en --against base2.en
+
+        hyperbaton score out.en test.en --source-links out.links --reference-links test.links
+    """
+    runs = _read([hypotheses, *(run or [])], references, source_links, reference_links, "--source-links")
+    others = _read(against or [], references, against_links, reference_links if against_links else None, "--against-links")
+    if source_links and against and not against_links:
+        raise OptionError("with --source-links and --against, --against-links are needed too")
+    if metrics is None:
+        chosen = [make_metric(name) for name in METRICS if source_links or not METRICS[name].needs_orders]
+    else:
+        chosen = [make_metric(name) for name in metrics.split(",")]
+    found = score_translations(chosen, runs, others, test=test, samples=samples, seed=seed)
+    if json:
+        print_json({scored.metric.title: _entry(scored) for scored in found})
+    else:
+        print_table([_row(scored) for scored in found])
+
+
+def _read(
+    paths: list[str], references: list[str], links: list[str] | None, reference_links: list[str] | None, flag: str
+) -> list[Outputs]:
+    if links and len(links) != len(paths):
+        raise OptionError(f"{flag} is given {len(links)} times for {len(paths)} files of translations")
+    return [
+        read_outputs(path, references, links[i] if links else None, (reference_links or []) if links else [])
+        for i, path in enumerate(paths)
+    ]
+
+
+def _entry(scored: Scored) -> dict[str, Any]:
+    found, compared = scored.estimate, scored.comparison
+    entry: dict[str, Any] = {"value": found.value, "interval": list(found.interval), "signature": scored.signature}
+    if found.n_runs > 1:
+        entry |= {"deviation": found.deviation, "runs": found.n_runs}
+    if compared is not None:
+        entry |= {"delta": compared.delta, "p": compared.p, "wins": compared.wins}
+    return entry
+
+
+def _row(scored: Scored) -> dict[str, Any]:
+    found, compared = scored.estimate, scored.comparison
+    row: dict[str, Any] = {
+        "metric": scored.metric.title,
+        "value": round(found.value, 2),
+        "interval": f"{found.interval[0]:.2f}–{found.interval[1]:.2f}",
+    }
+    if found.n_runs > 1:
+        row["deviation"] = round(found.deviation, 2)
+    if compared is not None:
+        row |= {"delta": f"{compared.delta:+.2f}", "p": f"{compared.p:.3f}", "wins": round(compared.wins, 3)}
+    return row | {"signature": scored.signature}

@@ -1,0 +1,142 @@
+"""The verb `tune`."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.progress import Bars
+from hyperbaton.base.store import MANIFEST, hash_arrays
+from hyperbaton.cli import Json, Quiet, Seed, Threads
+from hyperbaton.cli._common import n_threads, print_json, print_table, say
+from hyperbaton.cli._system import DecodingFlags, Weights, changed, parse_weights
+from hyperbaton.corpus.files import read_lines, shown
+from hyperbaton.decode import Decoding, System
+from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
+from hyperbaton.tune.loop import tune as tune_weights
+from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
+from hyperbaton.tune.system import SystemDecoder
+
+
+def tune(
+    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized development text.")],
+    references: Annotated[list[str], typer.Argument(metavar="REF...", help="Its reference translations.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The system with the new weights.")],
+    options: Tuning,
+    flags: DecodingFlags,  # type: ignore[valid-type]
+    nbest: Annotated[int, typer.Option(help="Translations of each sentence in each iteration.", min=2)] = 100,
+    runs: Annotated[
+        int,
+        typer.Option(help="Tune so often on the first half of the text, and choose on the second; 1 tunes on all.", min=1),
+    ] = 1,
+    weight: Weights = None,
+    seed: Seed = 0,
+    threads: Threads = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Tune the weights of a system on a development text.
+
+    Every iteration is stored in OUTPUT.tuning, and the same command goes on there when it was interrupted. When tuning
+    fails (no gain, weights that are not finite, a metric that cannot rise) the best weights are written all the same, and
+    the exit status is 1.
+
+    Examples:
+
+        hyperbaton tune system dev.zh dev.en -o tuned
+
+        hyperbaton tune system dev.zh dev.en -o tuned --optimizer mira --metric chrf --seed 2
+
+        hyperbaton tune system dev.zh dev.en -o tuned --runs 3
+    """
+    lines, texts = _read(source, references)
+    loaded = System.load(system).with_weights(parse_weights(weight))
+    decoding, workers = changed(loaded, flags), n_threads(threads)
+    inputs = _inputs(system, lines, decoding, nbest)
+    state = output.with_name(f"{output.name}.tuning")
+    with Bars(quiet) as bars:
+
+        def on(part: slice) -> SystemDecoder:
+            progress = bars.stage("translate")
+            return SystemDecoder(loaded, lines[part], n_best=nbest, options=decoding, threads=workers, progress=progress)
+
+        def run(number: int, decoder: SystemDecoder, part: slice) -> Tuned:
+            def report(iteration: int, turn: Iteration) -> None:
+                new = f"{turn.n_new} new translations"
+                say(f"run {number + 1}, iteration {iteration}: {options.metric} {turn.score:.2f}, {new}", quiet)
+
+            return tune_weights(
+                decoder,
+                decoder.start,
+                [text[part] for text in texts],
+                options,
+                seed=seed + number,
+                threads=workers,
+                folder=state / f"run{number + 1}",
+                inputs=inputs,
+                report=report,
+                progress=bars.stage("optimize"),
+            )
+
+        if runs == 1:
+            everything = slice(0, len(lines))
+            decoder = on(everything)
+            choice = Choice([run(0, decoder, everything)], [], 0)
+        else:
+            first, second = halves(len(lines))
+            decoder = on(first)
+            held_out = [text[second] for text in texts]
+            choice = tune_and_choose(lambda i: run(i, decoder, first), runs, on(second), held_out, options.metric)
+    tuned = choice.tuned
+    best = decoder.with_weights(tuned.weights)
+    best.save(output)
+    if json:
+        print_json(_told(choice, best))
+    else:
+        rows = enumerate(tuned.history)
+        print_table([{"iteration": i, options.metric: round(t.score, 2), "candidates": t.n_candidates} for i, t in rows])
+    if tuned.failure:
+        raise TuningFailed(f"tuning failed: {tuned.failure}; {output} has the best weights")
+    shutil.rmtree(state, ignore_errors=True)
+
+
+def _read(source: str, references: list[str]) -> tuple[list[str], list[list[str]]]:
+    lines = list(read_lines(source))
+    texts = [list(read_lines(path)) for path in references]
+    if not lines:
+        raise InputError("the file has no lines", shown(source))
+    for path, text in zip(references, texts, strict=True):
+        if len(text) != len(lines):
+            what = f"has {len(text)} lines, but {shown(source)} has {len(lines)}; every sentence needs a line"
+            raise InputError(what, shown(path), min(len(text), len(lines)) + 1)
+    return lines, texts
+
+
+def _inputs(system: Path, lines: list[str], decoding: Decoding, nbest: int) -> dict[str, str]:
+    """What a stored tuning was made from."""
+    parts = {
+        "system": (system / MANIFEST).read_bytes(),
+        "source text": "\n".join(lines).encode(),
+        "decoding": f"{decoding} {nbest}".encode(),
+    }
+    return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}
+
+
+def _told(choice: Choice, best: System) -> dict[str, Any]:
+    tuned = choice.tuned
+    return {
+        "score": tuned.score,
+        "stopped": tuned.stopped,
+        "failure": tuned.failure,
+        "weights": {name: list(values) for name, values in best.weights.items()},
+        "history": [dataclasses.asdict(turn) for turn in tuned.history],
+        "runs": [run.score for run in choice.runs],
+        "held_out": choice.held_out,
+    }

@@ -1,0 +1,98 @@
+"""Scores of translation files: metrics, intervals, comparisons; one or several runs of each system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.align.visits import visit_order
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.corpus import Links
+from hyperbaton.corpus.files import AnyPath, feed, read_lines, shown
+from hyperbaton.metrics import Comparison, Estimate, Metric, Orders, Outputs, compare, estimate
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One metric's verdict on a system, and on the difference to another one."""
+
+    metric: Metric
+    signature: str
+    estimate: Estimate
+    comparison: Comparison | None
+
+
+def score_translations(
+    metrics: Sequence[Metric],
+    runs: Sequence[Outputs],
+    against: Sequence[Outputs] = (),
+    *,
+    test: str = "bootstrap",
+    samples: int = 1000,
+    seed: int = 0,
+) -> list[Scored]:
+    """Score a system by each metric, and compare it with another one where its outputs are given.
+
+    >>> from hyperbaton.metrics import make_metric
+    >>> outputs = Outputs.of(["a b", "c"], ["a b", "d"])
+    >>> [scored] = score_translations([make_metric("wer")], [outputs])
+    >>> round(scored.estimate.value, 2)
+    33.33
+    """
+    found = []
+    for metric in metrics:
+        statistics = [metric.statistics(outputs) for outputs in runs]
+        others = [metric.statistics(outputs) for outputs in against]
+        comparison = compare(metric, statistics, others, test=test, samples=samples, seed=seed) if others else None
+        scored = estimate(metric, statistics, samples=samples, seed=seed)
+        found.append(Scored(metric, metric.signature(runs[0].n_references), scored, comparison))
+    return found
+
+
+def read_outputs(
+    hypotheses: AnyPath,
+    references: Sequence[AnyPath],
+    links: AnyPath | None = None,
+    reference_links: Sequence[AnyPath] = (),
+) -> Outputs:
+    """Read translations with their references, and where they are given the links of both to the source."""
+    lines = _read(hypotheses)
+    texts = [_read(path) for path in references]
+    for path, text in zip(references, texts, strict=True):
+        _same_length(hypotheses, lines, path, text)
+    if bool(reference_links) != (links is not None):
+        raise OptionError("word order is scored with links of both: the translation to its source, and the reference to it")
+    if len(reference_links) > len(references):
+        raise OptionError(f"{len(reference_links)} files of links for {len(references)} references")
+    return Outputs.of(
+        lines,
+        *texts,
+        orders=None if links is None else _read_orders(links, lines),
+        reference_orders=[_read_orders(path, text) for path, text in zip(reference_links, texts, strict=False)],
+    )
+
+
+def _read(path: AnyPath) -> list[str]:
+    lines = list(read_lines(path))
+    if not lines:
+        raise InputError("the file has no lines", shown(path))
+    return lines
+
+
+def _same_length(path: AnyPath, lines: Sequence[str], other_path: AnyPath, others: Sequence[str]) -> None:
+    if len(lines) != len(others):
+        shorter, longer = sorted([(len(lines), shown(path)), (len(others), shown(other_path))])
+        what = f"the file ends after {shorter[0]} lines, but {longer[1]} has {longer[0]}; every sentence needs a line"
+        raise InputError(what, shorter[1], shorter[0] + 1)
+
+
+def _read_orders(path: AnyPath, text: Sequence[str]) -> Orders:
+    """The visit orders of a text whose links, source first, are in a file."""
+    offsets = np.cumsum([0, *(len(line.split()) for line in text)], dtype=np.int64)
+    reader = _core.PharaohReader(None, offsets)
+    feed(reader, path)
+    orders = visit_order(Links(*reader.take()))
+    return Orders(orders.positions, orders.offsets)

@@ -1,0 +1,31 @@
+"""Metrics of translations and of word order, all over additive statistics of sentences.
+
+A metric is one file of this folder; its options are its arguments. `docs/metrics.md` has the formulas.
+
+>>> from hyperbaton.metrics import Outputs, make_metric
+>>> outputs = Outputs.of(["the cat sat on the mat"], ["the cat sat on a mat"])
+>>> wer = make_metric("wer")
+>>> wer.statistics(outputs).tolist(), round(wer.value(outputs), 2)
+([[1.0, 6.0]], 16.67)
+>>> make_metric("bleu:tokenize=none").signature(outputs.n_references).split("|")[:3]
+['nrefs:1', 'case:mixed', 'eff:no']
+"""
+
+from hyperbaton.metrics._metric import Metric, Statistics, Values
+from hyperbaton.metrics._naming import make_metric, metrics
+from hyperbaton.metrics._outputs import Orders, Outputs
+from hyperbaton.metrics._significance import Comparison, Estimate, compare, estimate
+
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Metric",
+    "Orders",
+    "Outputs",
+    "Statistics",
+    "Values",
+    "compare",
+    "estimate",
+    "make_metric",
+    "metrics",
+]

@@ -1,0 +1,101 @@
+"""What every metric is: statistics of sentences that add up, and a score of their sums.
+
+Because the statistics add up, the score of any selection of sentences is the score of a sum of rows: that is all that
+bootstrap resampling, randomisation tests and tuning need to know of a metric.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.options import check_options, options_of
+from hyperbaton.metrics._outputs import Orders, Outputs
+
+Statistics = npt.NDArray[np.float64]  # (n_hypotheses, n_statistics)
+Values = npt.NDArray[np.float64]
+
+
+@dataclass
+class Metric(ABC):
+    """A metric; subclasses give the statistics of sentences and the score of sums of them."""
+
+    title: ClassVar[str]
+    higher_is_better: ClassVar[bool] = True
+    needs_orders: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    @abstractmethod
+    def statistics(self, outputs: Outputs) -> Statistics:
+        """The statistics of each hypothesis, (n_hypotheses, n_statistics)."""
+
+    @abstractmethod
+    def score(self, sums: Statistics) -> Values:
+        """The scores of sums of statistics, (..., n_statistics) → (...)."""
+
+    def value(self, outputs: Outputs) -> float:
+        """The score of all hypotheses together."""
+        return float(self.score(self.statistics(outputs).sum(axis=0)))
+
+    def signature(self, n_references: int) -> str:
+        """What someone else needs to know to get the same number."""
+        parts = [f"nrefs:{n_references}"] + [f"{o.flag}:{_told(getattr(self, o.name))}" for o in options_of(type(self))]
+        return "|".join([*parts, f"hyperbaton:{version('hyperbaton')}"])
+
+    def objective(self) -> _core.Objective:
+        """The metric as what tuning maximises."""
+        sign = 1.0 if self.higher_is_better else -1.0
+        return _core.python_objective(lambda sums: np.ascontiguousarray(sign * self.score(sums), np.float64))
+
+    def best_reference(self, statistics: Sequence[Statistics]) -> Statistics:
+        """Of the statistics against each reference, those of the reference that suits each hypothesis best."""
+        if len(statistics) == 1:
+            return statistics[0]
+        every = np.stack(statistics)
+        scores = self.score(every)
+        chosen = scores.argmax(axis=0) if self.higher_is_better else scores.argmin(axis=0)
+        best: Statistics = every[chosen, np.arange(every.shape[1])]
+        return best
+
+    def need_orders(self, outputs: Outputs) -> Orders:
+        """The visit orders of the hypotheses; raises InputError unless they and those of references are there."""
+        if outputs.orders is None or not outputs.reference_orders:
+            raise InputError(f"{self.title} needs the links of the hypotheses and of the references to the source")
+        return outputs.orders
+
+
+def ratio(part: Values, whole: Values, nothing: float = 0.0) -> Values:
+    """part / whole, and `nothing` where whole is 0.
+
+    >>> ratio(np.array([1.0, 0.0]), np.array([4.0, 0.0]), nothing=1.0).tolist()
+    [0.25, 1.0]
+    """
+    found = np.full(np.broadcast(part, whole).shape, nothing)
+    np.divide(part, whole, out=found, where=np.asarray(whole) != 0)
+    return found
+
+
+def error_rate(sums: Statistics) -> Values:
+    """100 · edits / words of sums (edits, words); where no words are wanted, any edit is an error of 100.
+
+    >>> error_rate(np.array([[1.0, 4.0], [2.0, 0.0], [0.0, 0.0]])).tolist()
+    [25.0, 100.0, 0.0]
+    """
+    edits, words = sums[..., 0], sums[..., 1]
+    return 100 * ratio(edits, words, nothing=1.0) * ((words > 0) | (edits > 0))
+
+
+def _told(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

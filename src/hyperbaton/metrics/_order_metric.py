@@ -1,0 +1,32 @@
+"""A metric that looks at visit orders alone."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
+from hyperbaton.metrics._orders import Agreement, Counts, agreement
+from hyperbaton.metrics._outputs import Outputs
+
+
+@dataclass
+class OrderMetric(Metric):
+    """100 · part / whole, where of several references the best counts for each sentence."""
+
+    needs_orders: ClassVar[bool] = True
+
+    @abstractmethod
+    def counts(self, found: Agreement) -> tuple[Counts, Counts]:
+        """What is right, and of how much, in each sentence."""
+
+    def statistics(self, outputs: Outputs) -> Statistics:
+        orders = self.need_orders(outputs)
+        found = [agreement(orders, reference, outputs.line) for reference in outputs.reference_orders]
+        return self.best_reference([np.column_stack(self.counts(one)) for one in found])
+
+    def score(self, sums: Statistics) -> Values:
+        return 100 * ratio(sums[..., 0], sums[..., 1], nothing=1.0)

@@ -1,0 +1,87 @@
+"""What metrics judge: translations, their references, and the orders in which both visit the source words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import InputError
+
+Offsets = npt.NDArray[np.int64]
+
+
+class Orders(NamedTuple):
+    """Visit orders of sentences: that of s is `positions[offsets[s]:offsets[s + 1]]`, source positions, none twice.
+
+    >>> Orders.of([[1, 0], []]).offsets.tolist()
+    [0, 2, 2]
+    """
+
+    positions: npt.NDArray[np.uint16]
+    offsets: Offsets
+
+    @classmethod
+    def of(cls, orders: Sequence[Sequence[int]]) -> Orders:
+        """Make orders from lists of positions."""
+        offsets = np.cumsum([0, *map(len, orders)], dtype=np.int64)
+        return cls(np.array([p for order in orders for p in order], np.uint16), offsets)
+
+    @property
+    def n_sentences(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Hypotheses, each of one line of the references; an n-best list has several for each line.
+
+    `references[r][s]` is reference r of line s, `orders` has a visit order for each hypothesis and
+    `reference_orders[r]` one for each line.
+    """
+
+    hypotheses: Sequence[str]
+    references: Sequence[Sequence[str]]
+    line: npt.NDArray[np.int64]
+    orders: Orders | None = None
+    reference_orders: Sequence[Orders] = ()
+
+    @classmethod
+    def of(
+        cls,
+        hypotheses: Sequence[str],
+        *references: Sequence[str],
+        line: npt.NDArray[np.int64] | None = None,
+        orders: Orders | None = None,
+        reference_orders: Sequence[Orders] = (),
+    ) -> Outputs:
+        """Put outputs together and check that their numbers fit; without `line` there is a hypothesis for each line."""
+        n_lines = len(references[0]) if references else 0
+        if not references:
+            raise InputError("a metric needs at least one reference")
+        for r, reference in enumerate(references):
+            if len(reference) != n_lines:
+                raise InputError(f"reference {r + 1} has {len(reference)} lines, the first one {n_lines}")
+        if line is None:
+            if len(hypotheses) != n_lines:
+                raise InputError(f"{len(hypotheses)} hypotheses for {n_lines} lines of references")
+            line = np.arange(n_lines, dtype=np.int64)
+        line = np.ascontiguousarray(line, np.int64)
+        if len(line) != len(hypotheses) or (len(line) and not (line.min() >= 0 and line.max() < n_lines)):
+            raise InputError("every hypothesis needs a line of the references")
+        if orders is not None and orders.n_sentences != len(hypotheses):
+            raise InputError(f"{orders.n_sentences} visit orders for {len(hypotheses)} hypotheses")
+        for found in reference_orders:
+            if found.n_sentences != n_lines:
+                raise InputError(f"{found.n_sentences} visit orders of references for {n_lines} lines")
+        return cls(hypotheses, references, line, orders, reference_orders)
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+    @property
+    def n_references(self) -> int:
+        return len(self.references)

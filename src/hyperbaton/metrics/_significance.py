@@ -1,0 +1,137 @@
+"""How sure a score is: bootstrap resampling and approximate randomisation, for any metric over additive statistics.
+
+A test set drawn anew from the sentences of a test set is a row of counts, one for each sentence; its score is the metric
+of counts · statistics. One matrix product gives the sums of many such sets.
+
+Paired bootstrap (Koehn 2004): both systems are scored on the same drawn sets. With δ the difference on the test set and
+δ_s that on drawn set s, `wins` is the share of sets with δ_s in favour of the first system, and
+
+    p = (1 + #{|δ_s − mean δ_s| ≥ |δ|}) / (1 + samples)
+
+Approximate randomisation (Noreen 1989; Riezler and Maxwell 2005): outputs of the two systems are swapped for a random half
+of the sentences, p = (1 + #{|δ_s| ≥ |δ|}) / (1 + samples). Both are two-sided.
+
+A system that was tuned several times has several outputs; its value is their mean score, on every drawn set too
+(Clark et al. 2011), and `deviation` tells how much they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.metrics._metric import Metric, Statistics, Values
+
+TESTS = ("bootstrap", "randomization")
+_PIECE = 1 << 21  # numbers drawn at a time
+_SLACK = 1e-9  # differences that rounding alone makes
+
+Draw = Callable[[np.random.Generator, int, int], npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A score, the interval in which 95 of 100 drawn test sets score, and the deviation of several runs (0 for one)."""
+
+    value: float
+    interval: tuple[float, float]
+    deviation: float
+    n_runs: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The first system's score less the other's, the chance p of such a difference between equals, and wins."""
+
+    delta: float
+    p: float
+    wins: float
+
+
+def estimate(
+    metric: Metric, runs: Sequence[Statistics], *, samples: int = 1000, seed: int = 0, level: float = 0.95
+) -> Estimate:
+    """Score a system by the statistics of its runs, with an interval by bootstrap resampling.
+
+    >>> from hyperbaton.metrics import make_metric
+    >>> estimate(make_metric("wer"), [np.array([[1.0, 4.0], [0.0, 4.0]])], seed=1)
+    Estimate(value=12.5, interval=(0.0, 25.0), deviation=0.0, n_runs=1)
+    """
+    _check(runs, samples)
+    scores = np.array([float(metric.score(run.sum(axis=0))) for run in runs])
+    drawn = _drawn(_resampled, len(runs[0]), samples, seed, lambda counts: _mean_score(metric, counts, runs))
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    deviation = float(scores.std(ddof=1)) if len(scores) > 1 else 0.0
+    return Estimate(float(scores.mean()), (float(low), float(high)), deviation, len(runs))
+
+
+def compare(
+    metric: Metric,
+    runs: Sequence[Statistics],
+    against: Sequence[Statistics],
+    *,
+    test: str = "bootstrap",
+    samples: int = 1000,
+    seed: int = 0,
+) -> Comparison:
+    """Test whether two systems differ; randomisation pairs their runs in order."""
+    _check([*runs, *against], samples)
+    if test not in TESTS:
+        raise OptionError(f"unknown test {test!r}; known: {', '.join(TESTS)}")
+    n = len(runs[0])
+    whole = np.ones((1, n))
+    delta = float((_mean_score(metric, whole, runs) - _mean_score(metric, whole, against))[0])
+
+    def differences(counts: npt.NDArray[np.float64]) -> Values:
+        return _mean_score(metric, counts, runs) - _mean_score(metric, counts, against)
+
+    drawn = _drawn(_resampled, n, samples, seed, differences)
+    better = drawn > 0 if metric.higher_is_better else drawn < 0
+    extreme = np.abs(drawn - drawn.mean())
+    if test == "randomization":
+        if len(runs) != len(against):
+            raise OptionError(f"randomization needs as many runs of both systems, not {len(runs)} and {len(against)}")
+
+        def swapped(mask: npt.NDArray[np.float64]) -> Values:
+            first = [metric.score(a.sum(axis=0) + mask @ (b - a)) for a, b in zip(runs, against, strict=True)]
+            second = [metric.score(b.sum(axis=0) + mask @ (a - b)) for a, b in zip(runs, against, strict=True)]
+            return np.asarray(np.abs(np.mean(first, axis=0) - np.mean(second, axis=0)))
+
+        extreme = _drawn(_halves, n, samples, seed, swapped)
+    n_extreme = int((extreme >= abs(delta) - _SLACK).sum())
+    return Comparison(delta, (1 + n_extreme) / (1 + samples), float(better.mean()))
+
+
+def _mean_score(metric: Metric, counts: npt.NDArray[np.float64], runs: Sequence[Statistics]) -> Values:
+    mean: Values = np.mean([metric.score(counts @ run) for run in runs], axis=0)
+    return mean
+
+
+def _drawn(draw: Draw, n: int, samples: int, seed: int, score: Callable[[npt.NDArray[np.float64]], Values]) -> Values:
+    """Scores of drawn sets, in pieces that fit into memory; the pieces depend on n alone."""
+    rng = np.random.default_rng(seed)
+    size = max(1, _PIECE // n)
+    return np.concatenate([score(draw(rng, min(size, samples - done), n)) for done in range(0, samples, size)])
+
+
+def _resampled(rng: np.random.Generator, samples: int, n: int) -> npt.NDArray[np.float64]:
+    """How often each sentence is in each drawn set, (samples, n)."""
+    drawn = rng.integers(n, size=(samples, n)) + n * np.arange(samples)[:, None]
+    return np.bincount(drawn.ravel(), minlength=samples * n).reshape(samples, n).astype(np.float64)
+
+
+def _halves(rng: np.random.Generator, samples: int, n: int) -> npt.NDArray[np.float64]:
+    return rng.integers(2, size=(samples, n)).astype(np.float64)
+
+
+def _check(runs: Sequence[Statistics], samples: int) -> None:
+    if not runs or len(runs[0]) == 0:
+        raise InputError("there is nothing to score: no sentence")
+    if any(run.shape != runs[0].shape for run in runs):
+        raise InputError(f"outputs of {', '.join(str(len(run)) for run in runs)} sentences cannot be compared")
+    if samples < 1:
+        raise OptionError("at least one sample must be drawn")

@@ -1,0 +1,125 @@
+"""Lines of text as arrays of word numbers, and the n-grams in them, without a loop over words in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+class Numbered(NamedTuple):
+    """Sentences of word numbers: sentence s is `words[offsets[s]:offsets[s + 1]]`."""
+
+    words: npt.NDArray[np.uint32]
+    offsets: Ints
+
+    @property
+    def lengths(self) -> Ints:
+        return np.diff(self.offsets)
+
+
+def number_words(*texts: Sequence[str]) -> list[Numbered]:
+    """Number the words of several texts by one numbering.
+
+    >>> [found.words.tolist() for found in number_words(["a b a"], ["b", "c"])]
+    [[0, 1, 0], [1, 2]]
+    """
+    numbers: dict[str, int] = {}
+    found = []
+    for text in texts:
+        sentences = [line.split() for line in text]
+        offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+        each = (numbers.setdefault(word, len(numbers)) for word in chain.from_iterable(sentences))
+        found.append(Numbered(np.fromiter(each, np.uint32, int(offsets[-1])), offsets))
+    return found
+
+
+@dataclass(frozen=True)
+class NGrams:
+    """N-grams of one length: for each text the sentence and the number of every occurrence.
+
+    `prefix` is the number of each n-gram without its last word, among the n-grams one shorter.
+    """
+
+    sentence: list[Ints]
+    number: list[Ints]
+    prefix: Ints
+
+    @property
+    def n_kinds(self) -> int:
+        return len(self.prefix)
+
+
+def all_ngrams(texts: Sequence[Numbered], max_order: int) -> list[NGrams]:
+    """The n-grams of texts that were numbered together, for n = 1 … max_order.
+
+    >>> two = all_ngrams(number_words(["a b a b"], ["b a"]), 2)[1]
+    >>> [numbers.tolist() for numbers in two.number], two.prefix.tolist()
+    ([[0, 1, 0], [1]], [0, 1])
+    """
+    words = [text.words.astype(np.int64) for text in texts]
+    owner = [np.repeat(np.arange(len(text.lengths)), text.lengths) for text in texts]
+    n_words = 1 + max((int(w.max()) for w in words if len(w)), default=0)
+    found = [NGrams(owner, words, np.zeros(n_words, np.int64))]
+    for n in range(2, max_order + 1):
+        shorter = found[-1]
+        sentence, keys = [], []
+        for w, s, ids in zip(words, owner, shorter.number, strict=True):
+            # An n-gram starts where one of n - 1 words starts whose next word is of the same sentence.
+            starts = np.flatnonzero(s[: max(len(s) - n + 1, 0)] == s[n - 1 :])
+            before = ids[_places(s, n - 1, starts)]
+            sentence.append(s[starts])
+            keys.append(before * n_words + w[starts + n - 1])
+        kinds, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+        ends = np.cumsum([len(k) for k in keys])[:-1]
+        found.append(NGrams(sentence, np.split(inverse.astype(np.int64), ends), kinds // n_words))
+    return found
+
+
+def _places(sentence: Ints, n: int, starts: Ints) -> Ints:
+    """Where, among the occurrences of n-grams, those that start at these words are."""
+    if n == 1:
+        return starts
+    begins = np.zeros(len(sentence), bool)
+    begins[: max(len(sentence) - n + 1, 0)] = sentence[: max(len(sentence) - n + 1, 0)] == sentence[n - 1 :]
+    places: Ints = (np.cumsum(begins) - 1)[starts]
+    return places
+
+
+def clipped_matches(ngrams: NGrams, line: Ints, weight: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
+    """For each sentence of the first text, its n-grams that the other texts have too.
+
+    Sentence h is compared with sentence `line[h]` of the others; an n-gram counts at most as often as in
+    the one of them that has it most often. `weight` is what each kind of n-gram counts.
+    """
+    references = []
+    for sentence, number in zip(ngrams.sentence[1:], ngrams.number[1:], strict=True):
+        references.append(np.unique(sentence * ngrams.n_kinds + number, return_counts=True))
+    keys = np.concatenate([k for k, _ in references])
+    counts = np.concatenate([c for _, c in references])
+    order = np.argsort(keys, kind="stable")
+    known, first = np.unique(keys[order], return_index=True)
+    if len(known) == 0:
+        return np.zeros(len(line))
+    most = np.maximum.reduceat(counts[order], first)
+
+    own, own_counts = np.unique(ngrams.sentence[0] * ngrams.n_kinds + ngrams.number[0], return_counts=True)
+    hypothesis, kind = np.divmod(own, ngrams.n_kinds)
+    wanted = line[hypothesis] * ngrams.n_kinds + kind
+    at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    matches = np.where(known[at] == wanted, np.minimum(own_counts, most[at]), 0).astype(np.float64)
+    if weight is not None:
+        matches *= weight[kind]
+    return np.asarray(np.bincount(hypothesis, matches, minlength=len(line)), np.float64)
+
+
+def order_counts(lengths: Ints, max_order: int) -> npt.NDArray[np.float64]:
+    """How many n-grams sentences of these lengths have, (n_sentences, max_order)."""
+    counts: npt.NDArray[np.float64] = np.maximum(lengths[:, None] - np.arange(max_order), 0).astype(np.float64)
+    return counts

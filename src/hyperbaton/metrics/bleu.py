@@ -1,0 +1,84 @@
+"""BLEU (Papineni et al. 2002), tokenized and smoothed as by sacreBLEU.
+
+    BLEU = 100 · exp(min(0, 1 − r/h)) · exp(1/N Σ_n log(m_n / t_n))
+
+h is the length of the hypotheses, r that of the references closest in length, m_n of the t_n n-grams of the hypotheses are
+in a reference, counted at most as often as there. The k-th n without a match gets the precision 1 / (2^k t_n).
+Statistics: h, r, m_1 … m_N, t_1 … t_N.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.base.options import option
+from hyperbaton.metrics._metric import Metric, Statistics, Values
+from hyperbaton.metrics._outputs import Outputs
+from hyperbaton.metrics._sacrebleu import signature
+from hyperbaton.metrics._words import all_ngrams, clipped_matches, number_words, order_counts
+
+
+@dataclass
+class Bleu(Metric):
+    """BLEU: precision of n-grams up to 4 words, with a penalty for short translations.
+
+    >>> round(Bleu().value(Outputs.of(["the cat sat on the mat"], ["the cat sat on a mat"])), 2)
+    53.73
+    """
+
+    title: ClassVar[str] = "BLEU"
+
+    tokenize: str = option("13a", "sacreBLEU's tokenizer", choices=("13a", "none", "intl", "char", "zh"))
+    lowercase: bool = option(False, "ignore case")
+    smooth: str = option("exp", "precision where nothing matches", choices=("exp", "none"))
+    max_order: int = option(4, "longest n-gram", minimum=1, maximum=9)
+
+    def statistics(self, outputs: Outputs) -> Statistics:
+        prepare = self._sacrebleu()._preprocess_segment
+        texts = [[prepare(line) for line in text] for text in (outputs.hypotheses, *outputs.references)]
+        numbered = number_words(*texts)
+        lengths = numbered[0].lengths
+        matches = [clipped_matches(n, outputs.line) for n in all_ngrams(numbered, self.max_order)]
+        closest = _closest(lengths, np.stack([text.lengths[outputs.line] for text in numbered[1:]]))
+        return np.column_stack([lengths, closest, *matches, order_counts(lengths, self.max_order)]).astype(np.float64)
+
+    def score(self, sums: Statistics) -> Values:
+        length, reference = sums[..., 0], sums[..., 1]
+        matches, totals = sums[..., 2 : 2 + self.max_order], sums[..., 2 + self.max_order :]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_precision = np.log(matches / totals)
+            if self.smooth == "exp":
+                missing = np.cumsum(matches == 0, axis=-1)
+                log_precision = np.where(matches == 0, -np.log(2.0**missing * totals), log_precision)
+            brevity = np.minimum(0.0, 1 - reference / length)
+            values = 100 * np.exp(brevity + log_precision.mean(axis=-1))
+        return np.where((totals > 0).all(axis=-1) & (matches > 0).any(axis=-1), values, 0.0)
+
+    def signature(self, n_references: int) -> str:
+        return signature(self._sacrebleu(), n_references)
+
+    def objective(self) -> _core.Objective:
+        return _core.bleu_objective(max_order=self.max_order, smooth=self.smooth == "exp")
+
+    def _sacrebleu(self) -> Any:
+        from sacrebleu.metrics.bleu import BLEU
+
+        return BLEU(
+            lowercase=self.lowercase,
+            tokenize=self.tokenize,
+            smooth_method=self.smooth,
+            max_ngram_order=self.max_order,
+            force=True,
+        )
+
+
+def _closest(lengths: Any, references: Any) -> Any:
+    """Of the lengths of references, (n_references, n), the one closest to each; of two equally close the shorter."""
+    # Twice the distance, plus one for the longer of two.
+    return np.take_along_axis(
+        references, np.argmin(2 * np.abs(references - lengths) + (references > lengths), axis=0)[None], axis=0
+    )[0]

@@ -1,0 +1,52 @@
+"""chrF (Popović 2015), counted as by sacreBLEU.
+
+With P and R the mean precision and recall of character n-grams (n ≤ 6) over those n that both sides have,
+
+    chrF = 100 · (1 + β²) P R / (β² P + R),  β = 2
+
+`word_order` 2 adds word n-grams: chrF++. Statistics: for each n the n-grams of hypotheses, of references, and matches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hyperbaton.base.options import option
+from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
+from hyperbaton.metrics._outputs import Outputs
+from hyperbaton.metrics._sacrebleu import segment_statistics, signature
+
+
+@dataclass
+class Chrf(Metric):
+    """chrF: F-score of character n-grams."""
+
+    title: ClassVar[str] = "chrF"
+
+    char_order: int = option(6, "longest character n-gram", minimum=1)
+    word_order: int = option(0, "longest word n-gram; 2 is chrF++", minimum=0)
+    beta: int = option(2, "how many times recall counts as much as precision", minimum=1)
+    lowercase: bool = option(False, "ignore case")
+
+    def statistics(self, outputs: Outputs) -> Statistics:
+        return segment_statistics(self._sacrebleu(), outputs)
+
+    def score(self, sums: Statistics) -> Values:
+        hypothesis, reference, matches = (sums[..., i::3] for i in range(3))
+        both = (hypothesis > 0) & (reference > 0)
+        n_orders = both.sum(axis=-1)
+        precision = ratio(np.where(both, ratio(matches, hypothesis), 0).sum(axis=-1), n_orders)
+        recall = ratio(np.where(both, ratio(matches, reference), 0).sum(axis=-1), n_orders)
+        factor = self.beta**2
+        return 100 * ratio((1 + factor) * precision * recall, factor * precision + recall)
+
+    def signature(self, n_references: int) -> str:
+        return signature(self._sacrebleu(), n_references)
+
+    def _sacrebleu(self) -> Any:
+        from sacrebleu.metrics.chrf import CHRF
+
+        return CHRF(char_order=self.char_order, word_order=self.word_order, beta=self.beta, lowercase=self.lowercase)

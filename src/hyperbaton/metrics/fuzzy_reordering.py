@@ -1,0 +1,32 @@
+"""The fuzzy reordering score (Talbot et al. 2011).
+
+FRS = 100 · (1 − (C − 1)/(M − 1)): C is the number of chunks into which the hypothesis' visit order must be cut so that the
+chunks, put together again, make the reference's order of M words; a word that the hypothesis does not visit is a cut as
+well. Statistics: steps of the reference without a cut, M − 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from hyperbaton.metrics._order_metric import OrderMetric
+from hyperbaton.metrics._orders import Agreement, Counts
+
+
+@dataclass
+class FuzzyReordering(OrderMetric):
+    """Fuzzy reordering score: in how few chunks the translation's order can be made the reference's.
+
+    >>> from hyperbaton.metrics import Orders, Outputs
+    >>> orders, reference = Orders.of([[2, 3, 0, 1]]), Orders.of([[0, 1, 2, 3]])
+    >>> round(FuzzyReordering().value(Outputs.of([""], [""], orders=orders, reference_orders=[reference])), 2)
+    66.67
+    """
+
+    title: ClassVar[str] = "FRS"
+
+    def counts(self, found: Agreement) -> tuple[Counts, Counts]:
+        return found.inner, np.maximum(found.n_reference - 1, 0)

@@ -1,0 +1,47 @@
+"""TER (Snover et al. 2006), as by sacreBLEU, which follows Tercom.
+
+TER = 100 · E / R: E counts insertions, deletions, substitutions and shifts of blocks of words, R the words of the
+references (of several, their mean; E is then the fewest). Statistics: E, R.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hyperbaton.base.options import option
+from hyperbaton.metrics._metric import Metric, Statistics, Values, error_rate
+from hyperbaton.metrics._outputs import Outputs
+from hyperbaton.metrics._sacrebleu import segment_statistics, signature
+
+
+@dataclass
+class Ter(Metric):
+    """TER: edits, shifts of blocks among them, for each word of the reference; lower is better."""
+
+    title: ClassVar[str] = "TER"
+    higher_is_better: ClassVar[bool] = False
+
+    case_sensitive: bool = option(False, "do not ignore case")
+    normalized: bool = option(False, "normalize and tokenize as Tercom does")
+    no_punct: bool = option(False, "ignore punctuation")
+    asian_support: bool = option(False, "split Chinese and Japanese characters, with normalized")
+
+    def statistics(self, outputs: Outputs) -> Statistics:
+        return segment_statistics(self._sacrebleu(), outputs)
+
+    def score(self, sums: Statistics) -> Values:
+        return error_rate(sums)
+
+    def signature(self, n_references: int) -> str:
+        return signature(self._sacrebleu(), n_references)
+
+    def _sacrebleu(self) -> Any:
+        from sacrebleu.metrics.ter import TER
+
+        return TER(
+            normalized=self.normalized,
+            no_punct=self.no_punct,
+            asian_support=self.asian_support,
+            case_sensitive=self.case_sensitive,
+        )

@@ -1,0 +1,54 @@
+"""Word error rate.
+
+WER = 100 · E / R: E is the fewest insertions, deletions and substitutions of words that turn the hypotheses into the
+references, R the words of the references. Of several references the one with the lowest rate counts. Statistics: E, R.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.base.options import option
+from hyperbaton.base.progress import default_threads
+from hyperbaton.metrics._metric import Metric, Statistics, Values, error_rate
+from hyperbaton.metrics._outputs import Outputs
+from hyperbaton.metrics._words import number_words
+
+
+@dataclass
+class Wer(Metric):
+    """WER: word edits for each word of the reference; lower is better.
+
+    >>> round(Wer().value(Outputs.of(["a c d"], ["a b c"])), 2)
+    66.67
+    """
+
+    title: ClassVar[str] = "WER"
+    higher_is_better: ClassVar[bool] = False
+
+    lowercase: bool = option(False, "ignore case")
+
+    def statistics(self, outputs: Outputs) -> Statistics:
+        texts = [outputs.hypotheses, *outputs.references]
+        if self.lowercase:
+            texts = [[line.lower() for line in text] for text in texts]
+        hypotheses, *references = number_words(*texts)
+        found = []
+        for reference in references:
+            edits = _core.edit_distances(
+                words=hypotheses.words,
+                offsets=hypotheses.offsets,
+                reference_words=reference.words,
+                reference_offsets=reference.offsets,
+                line=outputs.line,
+                n_threads=default_threads(),
+            )
+            found.append(np.column_stack([edits, reference.lengths[outputs.line]]).astype(np.float64))
+        return self.best_reference(found)
+
+    def score(self, sums: Statistics) -> Values:
+        return error_rate(sums)

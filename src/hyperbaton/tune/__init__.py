@@ -1,0 +1,12 @@
+"""Tuning: weights of a system's features that make a metric of its translations best.
+
+The system is seen through a function alone that translates with given weights and returns n-best lists. `docs/tune.md` says
+which optimizer does what.
+"""
+
+from hyperbaton.tune.loop import Tuned, Tuning, tune
+from hyperbaton.tune.nbest import Decode, Lists, NBest
+from hyperbaton.tune.optimizers import Optimizer, optimizers
+from hyperbaton.tune.protocol import tune_and_choose
+
+__all__ = ["Decode", "Lists", "NBest", "Optimizer", "Tuned", "Tuning", "optimizers", "tune", "tune_and_choose"]

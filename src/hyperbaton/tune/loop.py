@@ -1,0 +1,246 @@
+"""The loop of tuning: translate with the present weights, add the n-best lists to those so far, optimise on all, repeat.
+
+It ends when a rule says so, never without saying which; the weights that are returned are those with the best metric of
+the decoder's own translations, not those that look best on lists. What goes wrong (weights that are not finite or
+vanish, a metric that no translation can raise, no gain over the starting point) is a failure with a reason, and
+the best weights are kept all the same. With a folder, every iteration is stored and a later call goes on from there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
+from hyperbaton.base.options import check_options, option, to_mapping
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.store import Artefact, hash_arrays, save
+from hyperbaton.metrics import Metric, Outputs, make_metric
+from hyperbaton.tune.nbest import Decode, Floats, Lists, check_nbest, first_of_each
+from hyperbaton.tune.optimizers import Job, Optimizer, optimizers
+
+log = logging.getLogger(__name__)
+
+KIND = "tuning"
+_VANISHED = 1e-12  # weights whose sum is this part of the first ones' are no weights
+
+
+class TuningFailed(HyperbatonError):
+    """Tuning did not help; the best weights are kept."""
+
+
+@dataclass
+class Tuning:
+    """How to tune."""
+
+    metric: str = option("bleu", "what to make best, with options as in bleu:tokenize=none")
+    optimizer: str = option("mert", "mert, mira or pro, with options as in mert:restarts=10")
+    iterations: int = option(15, "translations of the development text at most", minimum=1)
+    patience: int = option(4, "stop after so many iterations without a better score", minimum=1)
+    min_gain: float = option(0.01, "smaller gains, in points of the metric, count as none", minimum=0)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One turn of the loop: the metric of the translations with these weights, and of the best candidates on all lists."""
+
+    score: float
+    list_score: float
+    n_candidates: int
+    n_new: int
+    weights: list[float]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The best weights, the decoder's score with them, what happened, and why it ended; `failure` is None or a reason."""
+
+    weights: Floats
+    score: float
+    stopped: str
+    failure: str | None
+    history: list[Iteration] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _State:
+    """Where tuning stands: everything that the next iteration needs."""
+
+    weights: Floats
+    lists: Lists
+    history: list[Iteration]
+    stopped: str | None = None
+    failure: str | None = None
+
+    def best(self, higher_is_better: bool) -> Iteration:
+        """The iteration with the best score, of equal ones the first."""
+        return (max if higher_is_better else min)(self.history, key=lambda turn: turn.score)
+
+
+def tune(
+    decode: Decode,
+    start: Floats,
+    references: Sequence[Sequence[str]],
+    options: Tuning | None = None,
+    *,
+    optimizer: Optimizer | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    folder: str | PathLike[str] | None = None,
+    inputs: Mapping[str, str] | None = None,
+    report: Callable[[int, Iteration], None] | None = None,
+    progress: Progress | None = None,
+) -> Tuned:
+    """Tune weights.
+
+    Arguments:
+        decode: translates all sentences with given weights.
+        start: weights to begin with, (n_features,).
+        references: `references[r][s]` is reference r of sentence s.
+        optimizer: with its own options, in place of the one that the options name.
+        folder: where to store each iteration; when it holds iterations of the same call, they are not made again.
+        inputs: what else must be the same to go on with a stored tuning, by name: the system, the source text.
+        report: called with the number of each iteration, from 0, and what it found.
+        progress: told of each optimisation's starting points.
+    """
+    options = options or Tuning()
+    metric = make_metric(options.metric)
+    optimizer = optimizer or optimizers.make(options.optimizer)
+    start = np.ascontiguousarray(start, np.float64)
+    if not np.isfinite(start).all() or not start.any():
+        raise OptionError("tuning needs finite weights to start from, and at least one that is not 0")
+    identity = _identity(start, references, options, optimizer, seed) | dict(inputs or {})
+    state = _resume(folder, identity, len(references[0]), start)
+    for number, turn in enumerate(state.history):
+        if report:
+            report(number, turn)
+    while state.stopped is None:
+        number = len(state.history)
+        state = _translate(state, decode, references, metric)
+        if report:
+            report(number, state.history[-1])
+        state = _judge(state, metric, options)
+        if state.stopped is None:
+            best_so_far = np.array(state.best(metric.higher_is_better).weights)
+            starts = [state.weights] if np.array_equal(best_so_far, state.weights) else [state.weights, best_so_far]
+            job = Job(state.lists, metric, starts, (seed << 16) + number, threads or default_threads(), progress)
+            state = _move(state, optimizer.optimize(job), metric, np.abs(start).sum())
+        if folder is not None:
+            _store(folder, identity, state, seed)
+    best = state.best(metric.higher_is_better)
+    failure = state.failure
+    if failure is None and _gain(metric, state.history[0].score, best.score) <= 0:
+        failure = f"no weights were better than those at the start ({metric.title} {best.score:.2f})"
+    if failure:
+        log.warning("tuning failed: %s; the best weights are kept", failure)
+    return Tuned(np.array(best.weights), best.score, state.stopped, failure, state.history)
+
+
+def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]], metric: Metric) -> _State:
+    nbest = decode(state.weights)
+    check_nbest(nbest, state.lists.n_sentences, len(state.weights))
+    # Most of a list is known from earlier iterations; only the rest and the best need statistics.
+    needed = state.lists.is_new(nbest)
+    needed[first_of_each(nbest)] = True
+    nbest = nbest.select(needed)
+    statistics = metric.statistics(Outputs.of(nbest.hypotheses, *references, line=nbest.sentence))
+    score = float(metric.score(statistics[first_of_each(nbest)].sum(axis=0)))
+    lists = state.lists.with_new(nbest, statistics)
+    turn = Iteration(
+        score=score,
+        list_score=lists.value(metric, state.weights),
+        n_candidates=len(lists),
+        n_new=len(lists) - len(state.lists),
+        weights=state.weights.tolist(),
+    )
+    return replace(state, lists=lists, history=[*state.history, turn])
+
+
+def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
+    """Stop, if a rule says so."""
+    scores = [turn.score for turn in state.history]
+    number, last = len(scores) - 1, state.history[-1]
+    if number == 0:
+        lists = state.lists
+        reachable = metric.score(lists.statistics[lists.best(lists.gains(metric, state.weights))].sum(axis=0))
+        if _gain(metric, last.list_score, float(reachable)) <= 0:
+            return replace(
+                state,
+                stopped="unreachable",
+                failure=f"no choice from the n-best lists has a better {metric.title} than {last.list_score:.2f}; "
+                "do the references belong to the source text, and are both tokenized alike?",
+            )
+    if last.n_new == 0:
+        return replace(state, stopped="no new translations")
+    if number >= options.iterations:
+        return replace(state, stopped="the iterations are used up")
+    better = [i for i in range(1, len(scores)) if _gain(metric, _best(metric, scores[:i]), scores[i]) > options.min_gain]
+    if number - (better[-1] if better else 0) >= options.patience:
+        return replace(state, stopped=f"no better score for {options.patience} iterations")
+    return state
+
+
+def _move(state: _State, weights: Floats, metric: Metric, size: float) -> _State:
+    """Take new weights, of the same sum of absolute values as the first ones, if they are any good."""
+    if not np.isfinite(weights).all():
+        return replace(state, stopped="failure", failure="the optimizer returned weights that are not finite")
+    if not np.abs(weights).sum() > _VANISHED * size:
+        return replace(state, stopped="failure", failure="the optimizer returned weights that vanish")
+    weights = weights * (size / np.abs(weights).sum())
+    if np.allclose(weights, state.weights, rtol=1e-6, atol=1e-9 * size):
+        return replace(state, stopped="the weights do not change")
+    log.info("%s on the lists: %.3f", metric.title, state.lists.value(metric, weights))
+    return replace(state, weights=weights)
+
+
+def _gain(metric: Metric, before: float, after: float) -> float:
+    return after - before if metric.higher_is_better else before - after
+
+
+def _best(metric: Metric, scores: Sequence[float]) -> float:
+    return max(scores) if metric.higher_is_better else min(scores)
+
+
+def _identity(
+    start: Floats, references: Sequence[Sequence[str]], options: Tuning, optimizer: Optimizer, seed: int
+) -> dict[str, str]:
+    """What must be the same for a stored tuning to be gone on with."""
+    text = "\n".join(line for reference in references for line in reference).encode()
+    settings = to_mapping(options) | {f"{type(optimizer).__name__}.{k}": v for k, v in to_mapping(optimizer).items()}
+    told = repr([sorted(settings.items(), key=str), seed]).encode()
+    return {
+        "start": hash_arrays({"weights": start}),
+        "references": hash_arrays({"text": np.frombuffer(text, np.uint8)}),
+        "settings": hash_arrays({"settings": np.frombuffer(told, np.uint8)}),
+    }
+
+
+def _store(folder: str | PathLike[str], identity: dict[str, str], state: _State, seed: int) -> None:
+    details = {"history": [asdict(turn) for turn in state.history], "stopped": state.stopped, "failure": state.failure}
+    arrays = {"weights": state.weights, **state.lists.arrays()}
+    save(folder, KIND, arrays, inputs=identity, seed=seed, details=details)
+
+
+def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sentences: int, start: Floats) -> _State:
+    fresh = _State(start, Lists.empty(n_sentences, len(start)), [])
+    if folder is None or not Path(folder).exists():
+        return fresh
+    artefact = Artefact(folder, KIND)
+    for name, told in identity.items():
+        if artefact.manifest["inputs"].get(name) != told:
+            raise ArtefactError(f"{folder}: holds a tuning with other {name}; remove it, or store this one elsewhere")
+    try:
+        details = artefact.details
+        history = [Iteration(**turn) for turn in details["history"]]
+        lists = Lists.from_arrays({name: artefact[name] for name in ("features", "statistics", "keys", "offsets")})
+        return _State(np.array(artefact["weights"]), lists, history, details["stopped"], details["failure"])
+    except (KeyError, TypeError) as error:
+        raise ArtefactError(f"{folder}: damaged ({error}); remove it and tune again") from error

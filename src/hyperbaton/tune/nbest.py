@@ -1,0 +1,164 @@
+"""N-best lists: what a decoder returns, and all that it has returned so far.
+
+Lists grow from iteration to iteration. A translation is new unless the sentence has one with the same words and the same
+features already; the same words in another way are another candidate.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.store import Arrays
+from hyperbaton.metrics import Metric
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+# How many sentences like the average one a sentence is looked at together with, when it is scored alone.
+COMPANY = 9
+
+
+class NBest(NamedTuple):
+    """Translations of sentences, those of a sentence together, the decoder's best first."""
+
+    sentence: Ints  # (n,), not decreasing
+    features: Floats  # (n, n_features)
+    hypotheses: Sequence[str]
+
+    def select(self, chosen: npt.NDArray[np.bool_]) -> NBest:
+        """Some of the translations."""
+        texts = [self.hypotheses[i] for i in np.flatnonzero(chosen).tolist()]
+        return NBest(self.sentence[chosen], self.features[chosen], texts)
+
+
+class Decode(Protocol):
+    """A decoder: translates all sentences with weights, (n_features,)."""
+
+    def __call__(self, weights: Floats) -> NBest: ...
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Candidates of all sentences, by columns; those of sentence s are the rows `offsets[s]` to `offsets[s + 1]`."""
+
+    features: Floats  # (n, n_features)
+    statistics: Floats  # (n, n_statistics)
+    keys: npt.NDArray[np.uint64]  # of words and features together
+    offsets: Ints
+
+    @classmethod
+    def empty(cls, n_sentences: int, n_features: int) -> Lists:
+        return cls(np.zeros((0, n_features)), np.zeros((0, 0)), np.zeros(0, np.uint64), np.zeros(n_sentences + 1, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def n_sentences(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def sentence(self) -> Ints:
+        """The sentence of each candidate."""
+        return np.repeat(np.arange(self.n_sentences), np.diff(self.offsets))
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The standard deviation of each feature within lists; 0 where it never tells candidates apart."""
+        starts, sizes = self.offsets[:-1], np.diff(self.offsets)
+        means = np.add.reduceat(self.features, starts, axis=0) / sizes[:, None]
+        centred = self.features - np.repeat(means, sizes, axis=0)
+        varies = np.maximum.reduceat(self.features, starts, axis=0) > np.minimum.reduceat(self.features, starts, axis=0)
+        return np.where(varies.any(axis=0), np.sqrt((centred**2).mean(axis=0)), 0.0)
+
+    def is_new(self, nbest: NBest) -> npt.NDArray[np.bool_]:
+        """Which translations are not in these lists yet, nor before in their own."""
+        keys = _keys(nbest)
+        _, first = np.unique(keys, return_index=True)
+        is_first = np.zeros(len(keys), bool)
+        is_first[first] = True
+        return is_first & ~np.isin(keys, self.keys)
+
+    def with_new(self, nbest: NBest, statistics: Floats) -> Lists:
+        """These lists and what is new in others, at the end of each sentence's list."""
+        keys, new = _keys(nbest), self.is_new(nbest)
+        sentence = np.concatenate([self.sentence, nbest.sentence[new]])
+        order = np.argsort(sentence, kind="stable")
+        before = self.statistics if len(self) else np.zeros((0, statistics.shape[1]))
+        return Lists(
+            np.concatenate([self.features, nbest.features[new]])[order],
+            np.concatenate([before, statistics[new]])[order],
+            np.concatenate([self.keys, keys[new]])[order],
+            np.searchsorted(sentence[order], np.arange(self.n_sentences + 1)).astype(np.int64),
+        )
+
+    def best(self, scores: Floats) -> Ints:
+        """The candidate of each sentence with the highest score, of equal ones the first."""
+        order = np.lexsort((np.arange(len(scores)), -scores, self.sentence))
+        found: Ints = order[self.offsets[:-1]]
+        return found
+
+    def value(self, metric: Metric, weights: Floats) -> float:
+        """The metric of the best candidates by these weights."""
+        return float(metric.score(self.statistics[self.best(self.features @ weights)].sum(axis=0)))
+
+    def gains(self, metric: Metric, weights: Floats) -> Floats:
+        """What each candidate alone is worth, higher is better, in points of the metric.
+
+        A metric of one sentence is often 0 or means little. Here the sentence is scored in company of
+        nine like the average best candidate by these weights, and the difference counts ten times.
+        """
+        company = COMPANY * self.statistics[self.best(self.features @ weights)].mean(axis=0)
+        gains = (COMPANY + 1) * metric.score(company + self.statistics)
+        return gains if metric.higher_is_better else -gains
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything as named arrays, for the store."""
+        return {"features": self.features, "statistics": self.statistics, "keys": self.keys, "offsets": self.offsets}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Lists:
+        """The inverse of `arrays`."""
+        return cls(*(np.array(arrays[name]) for name in ("features", "statistics", "keys", "offsets")))
+
+
+def check_nbest(nbest: NBest, n_sentences: int, n_features: int) -> None:
+    """Raise InputError where a decoder returned what cannot be tuned on."""
+    sentence = nbest.sentence
+    if nbest.features.shape != (len(sentence), n_features) or len(nbest.hypotheses) != len(sentence):
+        raise InputError(f"the decoder returned {nbest.features.shape} features for {len(sentence)} translations")
+    if len(sentence) and (np.diff(sentence) < 0).any():
+        raise InputError("the decoder's translations are not in order of their sentences")
+    missing = np.setdiff1d(np.arange(n_sentences), sentence)
+    if len(missing) or len(sentence) == 0 or sentence[-1] >= n_sentences:
+        at = int(missing[0]) + 1 if len(missing) else n_sentences + 1
+        raise InputError(f"the decoder's translations do not fit the references: look at sentence {at}")
+    broken = ~np.isfinite(nbest.features).all(axis=1)
+    if broken.any():
+        row = int(np.argmax(broken))
+        column = int(np.argmin(np.isfinite(nbest.features[row])))
+        raise InputError(f"feature {column + 1} of a translation of sentence {int(sentence[row]) + 1} is not finite")
+
+
+def first_of_each(nbest: NBest) -> Ints:
+    """The decoder's best translation of each sentence."""
+    return np.flatnonzero(np.diff(nbest.sentence, prepend=-1))
+
+
+def _keys(nbest: NBest) -> npt.NDArray[np.uint64]:
+    """A number for each translation by its sentence, words and features."""
+    digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in nbest.hypotheses)
+    keys = np.frombuffer(digests, "<u8").astype(np.uint64)
+    # Sums of the same features in another order differ in the last bits.
+    rounded = (nbest.features + 0.0).astype(np.float32).view(np.uint32).astype(np.uint64)
+    for column in (nbest.sentence.astype(np.uint64), *rounded.T):
+        keys = (keys ^ (keys >> np.uint64(29)) ^ column) * np.uint64(0x9E3779B97F4A7C15)
+    return keys

@@ -1,0 +1,59 @@
+"""Minimum error rate training (Och 2003).
+
+Maximises the metric of the best candidates itself, by exact line searches along the axes and along random directions, from
+the present weights, the best ones so far and random starting points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.base.options import option
+from hyperbaton.tune.nbest import Floats
+from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
+
+
+@dataclass
+class Mert(Optimizer):
+    """Minimum error rate training: exact line searches on the metric itself."""
+
+    restarts: int = option(20, "random starting points", minimum=0)
+    directions: int = option(5, "random directions in each pass, besides the axes", minimum=0)
+    max_passes: int = option(50, "passes over the directions at most", minimum=1)
+    tolerance: float = option(1e-4, "smallest gain of a step that counts, in points of the metric", minimum=0)
+
+    def optimize(self, job: Job) -> Floats:
+        lists = job.lists
+        axes = np.flatnonzero(lists.spread > 0).astype(np.uint32)
+        # A weight of 1/spread gives each feature the same say.
+        scales = np.divide(1.0, lists.spread, out=np.zeros_like(lists.spread), where=lists.spread > 0)
+        weights, scores = _core.mert(
+            features=lists.features,
+            statistics=lists.statistics,
+            offsets=lists.offsets,
+            objective=job.metric.objective(),
+            starts=self._starts(job, scales),
+            axes=axes,
+            scales=scales,
+            n_directions=self.directions,
+            max_passes=self.max_passes,
+            tolerance=self.tolerance,
+            seed=job.seed,
+            n_threads=job.threads,
+            progress=job.progress,
+        )
+        best: Floats = weights[int(np.argmax(scores))]
+        return best
+
+    def _starts(self, job: Job, scales: Floats) -> Floats:
+        """The given starts, then random ones: every other near the present weights, the rest anywhere."""
+        rng = np.random.default_rng(job.seed)
+        noise = rng.normal(size=(self.restarts, len(scales))) * scales
+        says = np.abs(job.start[scales > 0]) / scales[scales > 0]
+        noise *= says.mean() if len(says) and says.any() else 1.0
+        random = np.where(np.arange(self.restarts)[:, None] % 2 == 0, job.start + noise, noise)
+        random[:, scales == 0] = job.start[scales == 0]
+        return np.ascontiguousarray(np.concatenate([np.stack(job.starts), random]))

@@ -1,0 +1,59 @@
+"""Batch MIRA on k-best lists (Cherry and Foster 2012).
+
+Passes over the sentences pull the model towards the hope, a candidate with a high model score and a high metric, and away
+from the fear, one with a high model score and a low metric. Of the averaged weights after each pass, those with the best
+metric on the lists are taken. The gain of a candidate is its metric in company of average sentences, fixed for all passes;
+features are scaled to the same spread, so that the step limit means the same for each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.base.options import option
+from hyperbaton.tune.nbest import Floats
+from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
+
+
+@dataclass
+class Mira(Optimizer):
+    """Batch MIRA: margins as large as differences in the metric; for many features."""
+
+    passes: int = option(60, "passes over the sentences", minimum=1)
+    max_step: float = option(0.01, "largest step for one sentence (C)", minimum=1e-9)
+
+    def optimize(self, job: Job) -> Floats:
+        lists, spread = job.lists, job.lists.spread
+        varies = spread > 0
+        gains = lists.gains(job.metric, job.start) / 100
+        scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=varies)
+        start = np.where(varies, job.start * spread, 0.0)
+        # The scale of weights means nothing to the decoder, but much to a margin: let scores and gains differ alike.
+        size = np.std(scaled @ start)
+        start *= np.std(gains) / size if size > 0 else 0.0
+        averages = _core.mira(
+            features=scaled,
+            statistics=lists.statistics,
+            offsets=lists.offsets,
+            gains=gains,
+            start=start,
+            n_passes=self.passes,
+            max_step=self.max_step,
+            seed=job.seed,
+            progress=job.progress,
+        )
+        ends = np.divide(averages, spread, out=np.zeros_like(averages), where=varies)
+        values = [lists.value(job.metric, w) for w in ends]
+        at = int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))
+        return keep_fixed(job, ends[at])
+
+
+def keep_fixed(job: Job, weights: Floats) -> Floats:
+    """New weights of the size of the old ones, where features that never differ keep theirs."""
+    varies = job.lists.spread > 0
+    old, new = np.abs(job.start[varies]).sum(), np.abs(weights[varies]).sum()
+    factor = old / new if old > 0 and new > 0 else 1.0
+    return np.where(varies, weights * factor, job.start)

@@ -1,0 +1,67 @@
+"""Pairwise ranked optimisation (Hopkins and May 2011).
+
+From each list pairs of candidates are drawn; those that differ most in the metric are kept, and a logistic regression on
+the differences of their features learns which of the two is better. The metric of a candidate is taken in company of
+average sentences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hyperbaton.base.options import option
+from hyperbaton.learn.lbfgs import Lbfgs
+from hyperbaton.tune.nbest import Floats, Ints
+from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
+from hyperbaton.tune.optimizers.mira import keep_fixed
+
+
+@dataclass
+class Pro(Optimizer):
+    """Pairwise ranked optimisation: a classifier of pairs of candidates; for many features."""
+
+    draws: int = option(5000, "pairs drawn from each list (Γ)", minimum=1)
+    kept: int = option(50, "pairs kept of each list (Ξ)", minimum=1)
+    min_difference: float = option(5.0, "smallest difference of a pair, in points of the metric", minimum=0)
+    variance: float = option(100.0, "σ² of the Gaussian prior of each weight", minimum=1e-6)
+    interpolation: float = option(
+        0.1, "share of the new weights in the result (Ψ); 1 forgets the old ones", minimum=0.0, maximum=1
+    )
+
+    def optimize(self, job: Job) -> Floats:
+        lists, spread = job.lists, job.lists.spread
+        gains = lists.gains(job.metric, job.start)
+        better, worse = self._pairs(lists.offsets, gains, np.random.default_rng(job.seed))
+        if len(better) == 0:
+            return job.start
+        differences = lists.features[better] - lists.features[worse]
+        rows = np.divide(differences, spread, out=np.zeros_like(differences), where=spread > 0)
+        # Every pair both ways round, so that the classes are even.
+        labels = np.repeat([1, 0], len(rows))
+        learner = Lbfgs(variance=self.variance, intercept=False, threads=job.threads)
+        learner.fit(np.concatenate([rows, -rows]), labels, n_classes=2)
+        direction = learner.weights_[:, 1] - learner.weights_[:, 0]
+        found = keep_fixed(job, np.divide(direction, spread, out=np.zeros_like(spread), where=spread > 0))
+        return job.start + self.interpolation * (found - job.start)
+
+    def _pairs(self, offsets: Ints, gains: Floats, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        """The better and the worse candidate of the pairs that are kept."""
+        sizes = np.diff(offsets)
+        kept: list[Ints] = []
+        # A matrix of draws has a row for each sentence; blocks of sentences keep it small.
+        block = max(1, (1 << 22) // self.draws)
+        for begin in range(0, len(sizes), block):
+            n = sizes[begin : begin + block, None]
+            starts = offsets[begin : begin + len(n), None]
+            pairs = np.stack([starts + (rng.random((len(n), self.draws)) * n).astype(np.int64) for _ in range(2)])
+            gain = gains[pairs]
+            difference = np.abs(gain[0] - gain[1])
+            difference[difference < max(self.min_difference, 1e-12)] = 0
+            top = np.argsort(-difference, axis=1, kind="stable")[:, : self.kept]
+            chosen = np.take_along_axis(pairs, top[None], axis=2)[:, np.take_along_axis(difference, top, axis=1) > 0]
+            swap = gains[chosen[0]] < gains[chosen[1]]
+            kept.append(np.where(swap, chosen[::-1], chosen))
+        better, worse = np.concatenate(kept, axis=1)
+        return better, worse

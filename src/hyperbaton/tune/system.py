@@ -1,0 +1,82 @@
+"""A translation system as the decoder that tuning sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.progress import Progress
+from hyperbaton.decode import Decoding, System, Translations, Translator
+from hyperbaton.decode import NBest as Wanted
+from hyperbaton.tune.nbest import Floats, Ints, NBest
+
+# A line that is translated in pieces has no n-best list: tuning takes the longest lines that the decoder takes whole.
+MAX_WORDS = 2000
+
+
+class SystemDecoder:
+    """Translates a text with a system whose weights are one flat array, in the order of the system's features."""
+
+    def __init__(
+        self,
+        system: System,
+        sentences: Sequence[str],
+        *,
+        n_best: int = 100,
+        options: Decoding | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        for n, line in enumerate(sentences, start=1):
+            if line.count(" ") >= MAX_WORDS:
+                raise InputError(f"sentence {n} has more than {MAX_WORDS} words; tune without it")
+        self.system, self.sentences, self.n_best = system, sentences, n_best
+        self.options = replace(options or system.options, max_words=MAX_WORDS)
+        self.threads, self.progress = threads, progress
+
+    @property
+    def start(self) -> Floats:
+        """The system's own weights."""
+        return np.array([value for name in self.system.features for value in self.system.weights[name]])
+
+    def with_weights(self, weights: Floats) -> System:
+        """The system with these weights."""
+        values = iter(weights.tolist())
+        return self.system.with_weights(
+            {name: [next(values) for _ in range(n)] for name, n in self.system.features.items()}
+        )
+
+    def __call__(self, weights: Floats) -> NBest:
+        translator = Translator(self.with_weights(weights), self.options, threads=self.threads)
+        sentence: list[Ints] = []
+        features: list[Floats] = []
+        hypotheses: list[str] = []
+        done = 0
+        for found in translator.blocks(self.sentences, Wanted(self.n_best)):
+            of_path, totals, lines = _whole(found)
+            sentence.append(done + of_path)
+            features.append(totals)
+            hypotheses += lines
+            done += len(found)
+            if self.progress:
+                self.progress(done, len(self.sentences))
+        return NBest(np.concatenate(sentence), np.concatenate(features), hypotheses)
+
+
+def _whole(found: Translations) -> tuple[Ints, Floats, list[str]]:
+    """The sentence, the features and the words of each translation of a block; an empty one where there is none."""
+    counts = np.diff(found.path_offsets)
+    sentence = np.repeat(np.arange(len(found)), counts)
+    columns = [column for name in found.system.features for column in found.columns[name]]
+    features = found.totals[:, columns]
+    lines = b"".join(found.text.pieces()).decode("utf-8").split("\n")[:-1]
+    missing = np.flatnonzero(counts == 0)
+    if len(missing) == 0:
+        return sentence, features, lines
+    order = np.argsort(np.concatenate([sentence, missing]), kind="stable")
+    every = [*lines, *[""] * len(missing)]
+    padded = np.concatenate([features, np.zeros((len(missing), features.shape[1]))])
+    return np.concatenate([sentence, missing])[order], padded[order], [every[i] for i in order.tolist()]

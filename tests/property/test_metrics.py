@@ -1,0 +1,121 @@
+"""The kernels of metrics and of tuning against plain oracles."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperbaton import _core
+from hyperbaton.metrics import Orders, Outputs, make_metric
+from tests.oracles import metrics as oracle
+
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=8).map(" ".join)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=5))
+def test_word_error_rate(rows: list[tuple[str, str, str]]) -> None:
+    hypotheses, first, second = (list(column) for column in zip(*rows, strict=True))
+    found = make_metric("wer").statistics(Outputs.of(hypotheses, first))
+    for row, h, r in zip(found.tolist(), hypotheses, first, strict=True):
+        assert row == [oracle.edits(h.split(), r.split()), len(r.split())]
+    both = make_metric("wer").statistics(Outputs.of(hypotheses, first, second))
+    assert (make_metric("wer").score(both) <= make_metric("wer").score(found)).all()
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4), st.integers(1, 4))
+def test_ngram_matches(rows: list[tuple[str, str, str]], order: int) -> None:
+    hypotheses, *references = (list(column) for column in zip(*rows, strict=True))
+    found = make_metric(f"bleu:tokenize=none:max-order={order}").statistics(Outputs.of(hypotheses, *references))
+    for s, row in enumerate(found.tolist()):
+        for n in range(1, order + 1):
+            own, *others = (ngrams(text[s].split(), n) for text in (hypotheses, *references))
+            assert row[1 + n] == sum(min(count, max(o[g] for o in others)) for g, count in own.items())
+            assert row[1 + order + n] == sum(own.values())
+
+
+def ngrams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+ORDERS = st.lists(st.integers(0, 9), unique=True, max_size=8)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(ORDERS, ORDERS), min_size=1, max_size=5))
+def test_orders(pairs: list[tuple[list[int], list[int]]]) -> None:
+    hypotheses, references = (Orders.of([list(o) for o in column]) for column in zip(*pairs, strict=True))
+    found = _core.compare_orders(
+        positions=hypotheses.positions,
+        offsets=hypotheses.offsets,
+        reference_positions=references.positions,
+        reference_offsets=references.offsets,
+        line=np.arange(len(pairs)),
+        n_threads=2,
+    )
+    assert found.tolist() == [oracle.order_agreement(h, r) for h, r in pairs]
+
+
+@st.composite
+def nbest_lists(draw: st.DrawFn) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Features, statistics (right, of how many) and offsets; small whole numbers, so that ties are common."""
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=5))
+    n = sum(sizes)
+    features = draw(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=n, max_size=n))
+    right = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
+    statistics = np.column_stack([right, np.full(n, 5)]).astype(np.float64)
+    return np.array(features, np.float64), statistics, np.cumsum([0, *sizes])
+
+
+@settings(max_examples=200, deadline=None)
+@given(nbest_lists(), st.tuples(st.integers(-3, 3), st.integers(-3, 3)), st.sampled_from([(1, 0), (0, 1), (1, 2)]))
+def test_line_search_finds_the_best_step(
+    lists: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]],
+    weights: tuple[int, int],
+    direction: tuple[int, int],
+) -> None:
+    features, statistics, offsets = lists
+    w, v = np.array(weights, np.float64), np.array(direction, np.float64)
+
+    def score(sums: npt.NDArray[np.float64]) -> float:
+        return float(100 * sums[0] / sums[1])
+
+    objective = _core.python_objective(lambda sums: 100 * sums[:, 0] / sums[:, 1])
+    step, best, low, high = _core.line_search(
+        features=features, statistics=statistics, offsets=offsets, objective=objective, weights=w, direction=v
+    )
+    places = oracle.between_crossings(features @ w, features @ v, offsets)
+    assert best == max(oracle.surface(features, statistics, offsets, score, w, v, x) for x in places)
+    assert oracle.surface(features, statistics, offsets, score, w, v, step) == best
+    for x in (low + 1e-6, high - 1e-6):
+        if np.isfinite(x):
+            assert oracle.surface(features, statistics, offsets, score, w, v, x) == best
+
+
+@settings(deadline=None)
+@given(nbest_lists(), st.sampled_from([0.01, 0.5, 100.0]))
+def test_mira_moves_from_fear_to_hope(
+    lists: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]], max_step: float
+) -> None:
+    features, statistics, offsets = lists
+    n = int(offsets[1])
+    # Gains that are no multiples of each other, so that hope and fear are no matter of rounding.
+    gains, start = np.sqrt(statistics[:n, 0] + np.arange(n) / 7), np.array([0.3, -0.7])
+    found = _core.mira(
+        features=features[:n],
+        statistics=statistics[:n],
+        offsets=offsets[:2],
+        gains=gains,
+        start=start,
+        n_passes=4,
+        max_step=max_step,
+        seed=1,
+        progress=None,
+    )
+    expected = oracle.mira_on_one_sentence(features[:n], gains, start, max_step, 4)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

@@ -1,0 +1,231 @@
+"""Tuning with a decoder that is made up: sentences with fixed candidates, of which it returns the best n."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from hyperbaton import _core
+from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
+from hyperbaton.metrics import make_metric
+from hyperbaton.tune import Decode, Lists, NBest, Tuning, optimizers, tune, tune_and_choose
+from hyperbaton.tune.loop import Iteration
+from hyperbaton.tune.optimizers import Job, Optimizer
+from hyperbaton.tune.protocol import halves
+
+Floats = npt.NDArray[np.float64]
+START = np.array([0.1, 1.0, 0.5, -1.0, 1.0])  # the last feature never differs
+WORDS = [f"w{i}" for i in range(400)]
+
+
+class MadeUp:
+    """Candidates share words with their reference as far as hidden weights like their features."""
+
+    def __init__(self, n_sentences: int = 40, size: int = 60, n_best: int = 15, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.n_best, self.calls = n_best, 0
+        self.features = rng.normal(size=(n_sentences, size, 5)) * [1, 5, 0.2, 1, 1]
+        self.features[:, :, 4] = 7
+        hidden = np.array([2.0, -0.1, 3.0, 0.5, 0])
+        quality = self.features @ hidden + rng.normal(size=(n_sentences, size))
+        self.references, self.texts = [], []
+        for s in range(n_sentences):
+            words = [WORDS[i] for i in rng.integers(len(WORDS), size=12)]
+            self.references.append(" ".join(words))
+            self.texts.append([])
+            for c in range(size):
+                n_right = int(np.clip(5 + quality[s, c], 0, 11))
+                wrong = [f"x{i}" for i in rng.integers(1000, size=12 - n_right)]
+                self.texts[s].append(" ".join(words[:n_right] + wrong))
+
+    def __call__(self, weights: Floats) -> NBest:
+        self.calls += 1
+        scores = self.features @ weights
+        top = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_best]
+        sentence = np.repeat(np.arange(len(top)), self.n_best)
+        chosen = top.ravel()
+        texts = [self.texts[s][c] for s, c in zip(sentence.tolist(), chosen.tolist(), strict=True)]
+        return NBest(sentence, self.features[sentence, chosen], texts)
+
+
+@pytest.fixture(scope="module")
+def decoder() -> MadeUp:
+    return MadeUp()
+
+
+@pytest.mark.parametrize("name", list(optimizers))
+def test_every_optimizer_finds_good_weights(decoder: MadeUp, name: str) -> None:
+    seen: list[Iteration] = []
+    settings = "pro:draws=500:interpolation=1" if name == "pro" else name
+    options = Tuning(optimizer=settings, iterations=8, metric="bleu:tokenize=none")
+    tuned = tune(
+        decoder,
+        START,
+        [decoder.references],
+        options,
+        threads=2,
+        report=lambda _, turn: seen.append(turn),
+    )
+    assert tuned.failure is None and tuned.history == seen
+    assert tuned.score == max(turn.score for turn in seen)
+    # The hidden weights are as good as any can be expected to be.
+    hidden = (
+        tune(decoder, np.array([2.0, -0.1, 3.0, 0.5, 1.0]), [decoder.references], Tuning(iterations=1)).history[0].score
+    )
+    assert tuned.score > seen[0].score + 10
+    assert tuned.score > hidden - (2 if name == "mert" else 6)
+    # A feature that never differs keeps its share, and the size of all weights stays.
+    assert np.abs(tuned.weights).sum() == pytest.approx(np.abs(START).sum())
+    assert tuned.weights[4] > 0
+
+
+@pytest.mark.parametrize("metric", ["wer", "ribes"])
+def test_any_metric_can_be_the_objective(decoder: MadeUp, metric: str) -> None:
+    optimizer = optimizers["mert"](restarts=2)
+    tuned = tune(decoder, START, [decoder.references], Tuning(metric=metric, iterations=3), optimizer=optimizer)
+    gain = tuned.score - tuned.history[0].score
+    assert tuned.failure is None and (gain < -10 if metric == "wer" else gain > 10)
+
+
+def test_mert_does_not_depend_on_threads_and_repeats_with_the_seed(decoder: MadeUp) -> None:
+    nbest = decoder(START)
+    metric = make_metric("bleu:tokenize=none")
+    lists = first_lists(nbest, decoder.references)
+    one, two, other = (
+        optimizers["mert"](restarts=6).optimize(Job(lists, metric, [START], seed, threads))
+        for seed, threads in ((3, 1), (3, 3), (4, 3))
+    )
+    assert one.tolist() == two.tolist() != other.tolist()
+    assert lists.value(metric, one) > lists.value(metric, START)
+    assert one[4] == START[4]
+
+
+def first_lists(nbest: NBest, references: list[str]) -> Lists:
+    from hyperbaton.metrics import Outputs
+
+    metric = make_metric("bleu:tokenize=none")
+    statistics = metric.statistics(Outputs.of(nbest.hypotheses, references, line=nbest.sentence))
+    return Lists.empty(len(references), nbest.features.shape[1]).with_new(nbest, statistics)
+
+
+def test_lists_grow_by_what_is_new() -> None:
+    nbest = NBest(np.array([0, 0, 0, 1]), np.array([[1.0], [1.0], [2.0], [1.0]]), ["a", "a", "a", "a"])
+    lists = Lists.empty(2, 1).with_new(nbest, np.array([[1.0], [1.0], [2.0], [3.0]]))
+    # The second is a duplicate; the third has the same words, but other features; the last is of another sentence.
+    assert lists.statistics.tolist() == [[1], [2], [3]] and lists.offsets.tolist() == [0, 2, 3]
+    more = NBest(np.array([0, 0, 1]), np.array([[2.0 + 1e-12], [5.0], [1.0]]), ["a", "b", "b"])
+    lists = lists.with_new(more, np.array([[9.0], [4.0], [5.0]]))
+    assert lists.statistics.tolist() == [[1], [2], [4], [3], [5]] and lists.offsets.tolist() == [0, 3, 5]
+    assert lists.best(lists.features[:, 0]).tolist() == [2, 3]
+
+
+def test_resumes_after_each_iteration(tmp_path: Path) -> None:
+    options = Tuning(iterations=3, metric="bleu:tokenize=none", patience=9)
+    whole = tune(decoder := MadeUp(20), START, [decoder.references], options, seed=5)
+    interrupted = MadeUp(20)
+
+    def stopping(weights: Floats) -> NBest:
+        if interrupted.calls == 2:
+            raise KeyboardInterrupt
+        return interrupted(weights)
+
+    with pytest.raises(KeyboardInterrupt):
+        tune(stopping, START, [decoder.references], options, seed=5, folder=tmp_path / "state")
+    calls = decoder.calls
+    again = tune(decoder, START, [decoder.references], options, seed=5, folder=tmp_path / "state")
+    assert decoder.calls - calls == len(whole.history) - 2
+    assert again.history == whole.history and again.weights.tolist() == whole.weights.tolist()
+    done = decoder.calls
+    assert tune(decoder, START, [decoder.references], options, seed=5, folder=tmp_path / "state").stopped == whole.stopped
+    assert decoder.calls == done
+    with pytest.raises(ArtefactError, match="holds a tuning with other settings"):
+        tune(decoder, START, [decoder.references], options, seed=6, folder=tmp_path / "state")
+
+
+@dataclass
+class Broken(Optimizer):
+    """Returns what it is told to."""
+
+    weights: object = None
+
+    def optimize(self, job: Job) -> Floats:
+        return np.array(self.weights, np.float64)
+
+
+@pytest.mark.parametrize(
+    ("weights", "reason"), [([np.nan, 1, 1, 1, 1], "not finite"), ([1e-39] * 5, "vanish"), ([0.0] * 5, "vanish")]
+)
+def test_broken_weights_are_a_failure_with_the_best_ones_kept(decoder: MadeUp, weights: list[float], reason: str) -> None:
+    tuned = tune(decoder, START, [decoder.references], optimizer=Broken(weights))
+    assert tuned.failure and reason in tuned.failure
+    assert tuned.weights.tolist() == START.tolist()
+
+
+def test_no_gain_is_a_failure(decoder: MadeUp) -> None:
+    best = tune(decoder, START, [decoder.references], Tuning(iterations=8)).weights
+    tuned = tune(decoder, best, [decoder.references], Tuning(iterations=2), optimizer=Broken([0.0, 1, 0, 0, 0]))
+    assert tuned.failure and "no weights were better than those at the start" in tuned.failure
+    assert tuned.weights.tolist() == best.tolist()
+
+
+def test_a_metric_that_cannot_rise_is_a_failure(decoder: MadeUp) -> None:
+    tuned = tune(decoder, START, [["another language"] * len(decoder.references)])
+    assert tuned.failure and "no choice from the n-best lists has a better BLEU than 0.00" in tuned.failure
+    assert tuned.weights.tolist() == START.tolist() and len(tuned.history) == 1
+
+
+def test_what_cannot_be_tuned_on() -> None:
+    decoder = MadeUp(3, 4, 2)
+    with pytest.raises(OptionError, match="finite weights"):
+        tune(decoder, np.zeros(5), [decoder.references])
+    with pytest.raises(HyperbatonError, match="look at sentence 4"):
+        tune(decoder, START, [[*decoder.references, "one more"]])
+    decoder.features[1, :, 2] = np.inf
+    with pytest.raises(HyperbatonError, match="feature 3 of a translation of sentence 2 is not finite"):
+        tune(decoder, START, [decoder.references])
+
+
+def test_choosing_on_the_other_half() -> None:
+    decoder = MadeUp(20)
+    first, second = halves(20)
+
+    def on(half: slice) -> Decode:
+        def decode(weights: Floats) -> NBest:
+            nbest = decoder(weights)
+            inside = (nbest.sentence >= half.start) & (nbest.sentence < half.stop)
+            texts = [text for text, keep in zip(nbest.hypotheses, inside.tolist(), strict=True) if keep]
+            return NBest(nbest.sentence[inside] - half.start, nbest.features[inside], texts)
+
+        return decode
+
+    options = Tuning(metric="bleu:tokenize=none", iterations=2)
+    choice = tune_and_choose(
+        lambda i: tune(
+            on(first), START, [decoder.references[first]], options, seed=i, optimizer=optimizers["mert"](restarts=1)
+        ),
+        3,
+        on(second),
+        [decoder.references[second]],
+        options.metric,
+    )
+    assert len(choice.runs) == 3 and choice.held_out[choice.chosen] == max(choice.held_out)
+    assert choice.tuned is choice.runs[choice.chosen]
+
+
+def test_the_core_refuses_lists_that_do_not_fit() -> None:
+    with pytest.raises(HyperbatonError, match="a sentence has no candidates"):
+        _core.mira(
+            features=np.zeros((1, 1)),
+            statistics=np.zeros((1, 1)),
+            offsets=np.array([0, 0, 1]),
+            gains=np.zeros(1),
+            start=np.zeros(1),
+            n_passes=1,
+            max_step=1.0,
+            seed=0,
+            progress=None,
+        )

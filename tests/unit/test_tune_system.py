@@ -1,0 +1,79 @@
+"""Tuning a real system: the decoder that tuning sees, and the verb `tune` as a user types it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperbaton.decode import NBest, System, Translator
+from hyperbaton.decode.moses import import_moses
+from hyperbaton.tune.nbest import check_nbest, first_of_each
+from hyperbaton.tune.system import SystemDecoder
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
+SOURCE = (GOLDEN / "test.src").read_text(encoding="utf-8").splitlines()
+REFERENCE = (GOLDEN / "test.tgt").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture(scope="module")
+def system() -> System:
+    return import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
+
+
+def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
+    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_features_times_weights_are_the_scores_of_the_system(system: System) -> None:
+    lines = [*SOURCE[:5], "", "unknownword"]
+    decoder = SystemDecoder(system, lines, n_best=7, threads=1)
+    nbest = decoder(decoder.start)
+    check_nbest(nbest, len(lines), len(decoder.start))
+    best = first_of_each(nbest)
+    assert [nbest.hypotheses[i] for i in best] == Translator(system).translate(lines)
+    scores = nbest.features @ decoder.start
+    found = Translator(system).translate_block(lines, NBest(7))
+    words = np.repeat(np.arange(len(lines)), np.diff(found.path_offsets)) != 5  # the empty sentence is our own affair
+    assert scores[nbest.sentence != 5] == pytest.approx(found.scores[words], abs=1e-3)
+    assert decoder.with_weights(decoder.start).weights == system.weights
+    for s in range(len(lines)):
+        own = scores[nbest.sentence == s]
+        assert (np.diff(own) <= 1e-3).all()
+
+
+def test_verb(system: System, tmp_path: Path) -> None:
+    system.with_weights({"LM0": 0.01, "TranslationModel0": 0.01}).save(tmp_path / "system")
+    (tmp_path / "src").write_text("\n".join(SOURCE) + "\n", encoding="utf-8")
+    (tmp_path / "ref").write_text("\n".join(REFERENCE) + "\n", encoding="utf-8")
+    done = hyperbaton(
+        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 2,
+        "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--runs", 2, "--json", "--threads", 1,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["score"] > told["history"][0]["score"] + 1
+    assert len(told["runs"]) == len(told["held_out"]) == 2
+    assert System.load(tmp_path / "tuned").weights == told["weights"]
+    assert not (tmp_path / "tuned.tuning").exists()
+    assert "run 2, iteration 1: bleu" in done.stderr
+
+
+def test_verb_fails_in_one_line_and_keeps_the_best_weights(system: System, tmp_path: Path) -> None:
+    system.save(tmp_path / "system")
+    (tmp_path / "src").write_text("\n".join(SOURCE[:3]) + "\n", encoding="utf-8")
+    (tmp_path / "ref").write_text("xyzzy\nplugh\nplover\n", encoding="utf-8")
+    failed = hyperbaton(
+        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--quiet"
+    )
+    assert failed.returncode == 1
+    assert "tuning failed: no choice from the n-best lists has a better BLEU than 0.00" in failed.stderr
+    assert System.load(tmp_path / "tuned").weights == system.weights
+    (tmp_path / "ref").write_text("a\n", encoding="utf-8")
+    short = hyperbaton("tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "other")
+    assert short.returncode == 1 and "ref:2: has 1 lines, but " in short.stderr and len(short.stderr.splitlines()) == 1
