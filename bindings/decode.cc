@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "module.hh"
+#include "table.hh"
 
 namespace hyperbaton::bindings {
 
@@ -10,37 +11,14 @@ namespace {
 
 using Bytes = Array<std::uint8_t>;
 using Floats = Array<float>;
-using Ints = Array<std::int64_t>;
-using Words = Array<std::uint32_t>;
-
-PhrasesView view_phrases(const Ints& offsets, const Words& words) { return {view(offsets), view(words)}; }
-
-std::span<const InnerLink> view_inner(const Array2<std::uint8_t>& points) {
-  if (points.shape(1) != 2) throw Error("inner links need the shape (n, 2)");
-  return {reinterpret_cast<const InnerLink*>(points.data()), points.shape(0)};
-}
 
 // What the options of all sentences are looked up in, with the arrays it stands on.
 struct LookupTable {
-  Ints source_offsets;
-  Words source_words;
-  Ints target_offsets;
-  Words target_words;
-  Ints offsets;
-  Words targets;
+  TableArrays table;
   Array2<float> scores;
-  Ints link_offsets;
-  Array2<std::uint8_t> links;
   Words index;
 
-  PairsView pairs() const {
-    return {view_phrases(source_offsets, source_words),
-            view_phrases(target_offsets, target_words),
-            view(offsets),
-            view(targets),
-            view(link_offsets),
-            view_inner(links)};
-  }
+  PairsView pairs() const { return table.pairs(); }
 };
 
 // A language model with the arrays it stands on.
@@ -124,7 +102,7 @@ HYPERBATON_BINDINGS(decode) {
         std::vector<std::uint32_t> index;
         {
           const nb::gil_scoped_release release;
-          index = build_phrase_index(view_phrases(offsets, words));
+          index = build_phrase_index({view(offsets), view(words)});
         }
         return to_numpy(std::move(index));
       },
@@ -136,8 +114,9 @@ HYPERBATON_BINDINGS(decode) {
           [](LookupTable* self, Ints source_offsets, Words source_words, Ints target_offsets, Words target_words,
              Ints offsets, Words targets, Array2<float> scores, Ints link_offsets, Array2<std::uint8_t> links,
              Words index) {
-            new (self) LookupTable{source_offsets, source_words, target_offsets, target_words, offsets,
-                                   targets,        scores,       link_offsets,   links,        index};
+            const TableArrays table{source_offsets, source_words, target_offsets, target_words,
+                                    offsets,        targets,      link_offsets,   links};
+            new (self) LookupTable{table, scores, index};
             const auto pairs = self->pairs();
             if (pairs.offsets.size() != pairs.source.offsets.size() || scores.shape(0) != targets.size() ||
                 link_offsets.size() != targets.size() + 1)

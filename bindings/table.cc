@@ -1,3 +1,5 @@
+#include "table.hh"
+
 #include "align/lexical.hh"
 #include "module.hh"
 #include "phrases/inventory.hh"
@@ -8,18 +10,11 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-using Ints = Array<std::int64_t>;
-using Words = Array<std::uint32_t>;
 using Bytes = Array<std::uint8_t>;
 
 SpansView view_spans(const Words& sentence, const Array<std::uint16_t>& begin, const Bytes& length) {
   if (begin.size() != sentence.size() || length.size() != sentence.size()) throw Error("span columns differ in length");
   return {view(sentence), view(begin), view(length)};
-}
-
-std::span<const InnerLink> view_inner(const Array2<std::uint8_t>& points) {
-  if (points.shape(1) != 2) throw Error("inner links need the shape (n, 2)");
-  return {reinterpret_cast<const InnerLink*>(points.data()), points.shape(0)};
 }
 
 OutArray2<std::uint8_t> inner_to_numpy(const std::vector<InnerLink>& points) {
@@ -31,27 +26,6 @@ OutArray2<std::uint8_t> inner_to_numpy(const std::vector<InnerLink>& points) {
   }
   return to_numpy(std::move(flat), 2);
 }
-
-// The arrays of a phrase table, held while the core looks at them.
-struct TableArrays {
-  Ints source_offsets;
-  Words source_words;
-  Ints target_offsets;
-  Words target_words;
-  Ints offsets;
-  Words targets;
-  Ints link_offsets;
-  Array2<std::uint8_t> links;
-
-  PairsView pairs() const {
-    return {{view(source_offsets), view(source_words)},
-            {view(target_offsets), view(target_words)},
-            view(offsets),
-            view(targets),
-            view(link_offsets),
-            view_inner(links)};
-  }
-};
 
 nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 

@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
@@ -38,11 +37,6 @@ class Linear(OrientationModel):
         mean = float(np.abs(training.distances.astype(np.int64)).mean())
         # Where nothing moves, α would be infinite.
         self.alpha_ = self.alpha or min(-float(np.log(_ratio(mean))), 20.0)
-
-    def jump_logprobs(self, distance: npt.ArrayLike) -> Array:
-        """log p(d) of signed distances."""
-        q = np.exp(-self.alpha_)
-        return cast(Array, np.log((1 - q) / (1 + q)) - self.alpha_ * np.abs(np.asarray(distance)))
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         cuts = cast(DistanceSet, self.set).cuts
