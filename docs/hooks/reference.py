@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import click
 import typer
 
 from hyperbaton.align.base import ALIGNERS
@@ -76,7 +75,6 @@ def _default(value: object) -> str:
 def commands() -> str:
     """Every verb: what its help says, its arguments and its options."""
     program = typer.main.get_command(build())
-    assert isinstance(program, click.Group) or hasattr(program, "commands")
     return "\n".join(_command(verb, program.commands[verb]) for verb in verbs())  # type: ignore[attr-defined]
 
 
