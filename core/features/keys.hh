@@ -46,18 +46,26 @@ class KeyCounter {
   std::vector<std::uint32_t> counts_;
 };
 
+// Throws Error where features cannot have a number each.
+inline void check_number(std::size_t n_features) {
+  if (n_features >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+    throw Error("more features than can be numbered: raise the minimum count");
+}
+
 // What is counted: items of work, and about how many keys they have in all.
 struct KeySource {
   std::size_t n_items, n_keys;
 };
 
+// About how many keys are held at once.
+inline constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
+
 // The keys that at least min_count items emit, sorted. `make_worker()` gives a callable (item, emit) that calls emit(key)
 // for each key of an item; each block of items has a worker of its own. Keys are counted in rounds by their top bits, so
-// that a round holds about kKeysTogether of them at once.
+// that a round holds about kKeysTogether of them; each round goes through all items again.
 template <class MakeWorker>
 std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& options, const Progress& progress,
                                       const MakeWorker& make_worker) {
-  constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
   constexpr unsigned kPartitionBits = 8;
   constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
   constexpr std::size_t kCountBlocks = 64;
@@ -93,8 +101,7 @@ std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& o
     });
     for (const auto& part : kept) all.insert(all.end(), part.begin(), part.end());
   }
-  if (all.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-    throw Error("more features than can be numbered: raise the minimum count");
+  check_number(all.size());
   return all;
 }
 
@@ -113,6 +120,7 @@ class KeyIndex {
     }
     for (std::size_t b = 1; b < starts_.size(); ++b) starts_[b] += starts_[b - 1];
   }
+  std::size_t size() const { return keys_.size(); }
   void prefetch_filter(std::uint64_t key) const { __builtin_prefetch(&filter_[filter_word(key)]); }
   bool may_have(std::uint64_t key) const { return (filter_[filter_word(key)] & filter_bit(key)) != 0; }
   void prefetch_bucket(std::uint64_t key) const { __builtin_prefetch(&starts_[static_cast<std::size_t>(key >> shift_)]); }

@@ -68,8 +68,9 @@ class TemplateFeatures(FeatureSet):
         given = core_occurrences(occurrences)
         table = self._table(occurrences)
         self.keys_ = _core.count_features(table, given, min_count=self.min_count, n_threads=threads, progress=progress)
+        self.index_ = _core.KeyIndex(self.keys_)
         indptr, indices, *contents = _core.feature_rows(
-            table, given, self.keys_, contents=True, n_threads=threads, progress=progress
+            table, given, self.index_, contents=True, n_threads=threads, progress=progress
         )
         self.feature_names_, self.lengths_, self.words_ = contents
         return Rows(indptr, indices, None, self.n_features)
@@ -78,7 +79,7 @@ class TemplateFeatures(FeatureSet):
         """The features of phrase pairs that the feature space has."""
         table, given = self._table(occurrences), core_occurrences(occurrences)
         indptr, indices, *_ = _core.feature_rows(
-            table, given, self.keys_, contents=False, n_threads=threads or default_threads(), progress=None
+            table, given, self.index_, contents=False, n_threads=threads or default_threads(), progress=None
         )
         return Rows(indptr, indices, None, self.n_features)
 
@@ -108,6 +109,7 @@ class TemplateFeatures(FeatureSet):
 
     def restore(self, arrays: Arrays) -> Self:
         self.keys_, self.feature_names_ = arrays["keys"], arrays["names"]
+        self.index_ = _core.KeyIndex(_plain(self.keys_))
         self.lengths_, self.words_ = arrays["lengths"], arrays["words"]
         return self
 
