@@ -78,18 +78,18 @@ HYPERBATON_BINDINGS(features) {
 
   m.def(
       "count_features",
-      [](const Array2<std::int32_t>& rows, const Occurrences& where, std::uint32_t min_count, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
+      [](const Array2<std::int32_t>& rows, const Occurrences& where, std::uint32_t min_count, std::size_t keys_together,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
         const auto templates = view_templates(rows, where);
         const auto report = make_progress(progress);
         std::vector<std::uint64_t> keys;
         {
           const nb::gil_scoped_release release;
-          keys = count_features(templates, where, {min_count, n_threads}, report);
+          keys = count_features(templates, where, {min_count, keys_together, n_threads}, report);
         }
         return to_numpy(std::move(keys));
       },
-      "templates"_a, "occurrences"_a, nb::kw_only(), "min_count"_a, "n_threads"_a, "progress"_a.none(),
+      "templates"_a, "occurrences"_a, nb::kw_only(), "min_count"_a, "keys_together"_a, "n_threads"_a, "progress"_a.none(),
       "Sorted keys of the features that occur often enough.");
 
   m.def(

@@ -17,7 +17,8 @@
 namespace hyperbaton {
 
 struct Counting {
-  std::uint32_t min_count;  // occurrences that a feature needs
+  std::uint32_t min_count;    // occurrences that a feature needs
+  std::size_t keys_together;  // about how many keys are held at once
   unsigned n_threads;
 };
 
@@ -57,12 +58,9 @@ struct KeySource {
   std::size_t n_items, n_keys;
 };
 
-// About how many keys are held at once.
-inline constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
-
 // The keys that at least min_count items emit, sorted. `make_worker()` gives a callable (item, emit) that calls emit(key)
 // for each key of an item; each block of items has a worker of its own. Keys are counted in rounds by their top bits, so
-// that a round holds about kKeysTogether of them; each round goes through all items again.
+// that a round holds about keys_together of them; each round goes through all items again.
 template <class MakeWorker>
 std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& options, const Progress& progress,
                                       const MakeWorker& make_worker) {
@@ -70,7 +68,7 @@ std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& o
   constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
   constexpr std::size_t kCountBlocks = 64;
   const std::size_t n = source.n_items;
-  const std::size_t n_rounds = std::bit_ceil(source.n_keys / kKeysTogether + 1);
+  const std::size_t n_rounds = std::bit_ceil(source.n_keys / options.keys_together + 1);
   const unsigned round_bits = static_cast<unsigned>(std::bit_width(n_rounds) - 1);
   const std::size_t block_size = n / kCountBlocks + 1, n_blocks = n == 0 ? 0 : (n - 1) / block_size + 1;
   std::vector<std::uint64_t> all;

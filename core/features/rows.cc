@@ -52,7 +52,7 @@ std::vector<std::vector<Template>> templates_together(std::span<const Template> 
 
 std::vector<std::uint64_t> count_features(std::span<const Template> templates, const Occurrences& where,
                                           const Counting& options, const Progress& progress) {
-  const auto groups = templates_together(templates, kKeysTogether / std::max<std::size_t>(where.size(), 1));
+  const auto groups = templates_together(templates, options.keys_together / std::max<std::size_t>(where.size(), 1));
   std::vector<std::uint64_t> all;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Progress report = [&](std::size_t done, std::size_t total) {

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,8 @@ class TemplateFeatures(FeatureSet):
 
     min_count: int = option(2, "phrase pairs of the training data that a feature needs", minimum=1)
 
+    keys_together: ClassVar[int] = 1 << 26  # counted at once, 512 MiB of them
+
     @abstractmethod
     def templates(self) -> Iterator[Template]:
         """All templates; those of layers that the data lacks are passed over."""
@@ -67,7 +69,14 @@ class TemplateFeatures(FeatureSet):
         threads = threads or default_threads()
         given = core_occurrences(occurrences)
         table = self._table(occurrences)
-        self.keys_ = _core.count_features(table, given, min_count=self.min_count, n_threads=threads, progress=progress)
+        self.keys_ = _core.count_features(
+            table,
+            given,
+            min_count=self.min_count,
+            keys_together=self.keys_together,
+            n_threads=threads,
+            progress=progress,
+        )
         self.index_ = _core.KeyIndex(self.keys_)
         indptr, indices, *contents = _core.feature_rows(
             table, given, self.index_, contents=True, n_threads=threads, progress=progress
