@@ -104,24 +104,32 @@ FeatureRows feature_rows(std::span<const Template> templates, const Occurrences&
 FeatureContents feature_contents(std::span<const Template> templates, const Occurrences& where, const KeyIndex& index,
                                  const FeatureRows& rows, unsigned n_threads) {
   constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::size_t ahead = 32;  // entries between asking for memory and using it
   std::vector<std::uint32_t> first(index.size(), none);
-  for (std::size_t i = where.size(); i-- > 0;)
-    for (auto at = rows.starts[i]; at < rows.starts[i + 1]; ++at)
-      first[static_cast<std::size_t>(rows.indices[static_cast<std::size_t>(at)])] = static_cast<std::uint32_t>(i);
+  const auto first_of = [&](std::size_t at) -> std::uint32_t& { return first[static_cast<std::size_t>(rows.indices[at])]; };
+  for (std::size_t i = where.size(), at = rows.indices.size(); i-- > 0;)
+    while (at > static_cast<std::size_t>(rows.starts[i])) {
+      if (at > ahead) __builtin_prefetch(&first_of(at - ahead), 1);
+      first_of(--at) = static_cast<std::uint32_t>(i);
+    }
   FeatureContents contents{std::vector<std::int32_t>(index.size(), -1), std::vector<std::uint8_t>(index.size(), 0),
                            std::vector<WordId>(kMaxWords * index.size(), 0)};
   parallel_blocks(where.size(), kRowBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::pair<std::uint64_t, std::int32_t>> introduced;  // key and number of features met here first
     for (std::size_t i = begin; i < end; ++i) {
-      bool introduces = false;
-      for (auto at = rows.starts[i]; at < rows.starts[i + 1] && !introduces; ++at)
-        introduces = first[static_cast<std::size_t>(rows.indices[static_cast<std::size_t>(at)])] == i;
-      if (!introduces) continue;
+      introduced.clear();
+      for (auto at = static_cast<std::size_t>(rows.starts[i]); at < static_cast<std::size_t>(rows.starts[i + 1]); ++at) {
+        if (at + ahead < rows.indices.size()) __builtin_prefetch(&first_of(at + ahead));
+        if (first_of(at) == i) introduced.emplace_back(index.key(rows.indices[at]), rows.indices[at]);
+      }
+      if (introduced.empty()) continue;
       for_each_feature(templates, where, i, [&](std::uint64_t key, std::int32_t name, std::span<const WordId> words) {
-        const std::int32_t id = index.find(key);
-        if (id < 0 || first[static_cast<std::size_t>(id)] != i) return;
-        contents.names[static_cast<std::size_t>(id)] = name;
-        contents.lengths[static_cast<std::size_t>(id)] = static_cast<std::uint8_t>(words.size());
-        std::copy(words.begin(), words.end(), contents.words.begin() + static_cast<std::ptrdiff_t>(kMaxWords) * id);
+        for (const auto& [own, id] : introduced) {
+          if (own != key) continue;
+          contents.names[static_cast<std::size_t>(id)] = name;
+          contents.lengths[static_cast<std::size_t>(id)] = static_cast<std::uint8_t>(words.size());
+          std::copy(words.begin(), words.end(), contents.words.begin() + static_cast<std::ptrdiff_t>(kMaxWords) * id);
+        }
       });
     }
   });
