@@ -113,14 +113,21 @@ Climbed mert(const NBestView& nbest, const Objective& objective, std::span<const
     for (std::size_t start = begin; start < end; ++start) {
       const std::uint64_t seed = combine(options.seed, start);
       std::uint64_t n_drawn = 0;
+      std::size_t n_idle = 0;  // axes known to be of no help where the weights are
       Climber climber(nbest, objective, columns, std::span(climbed.weights).subspan(start * d, d));
       for (std::size_t pass = 0; pass < options.max_passes; ++pass) {
         bool gained = false;
-        for (std::size_t a = 0; a < axes.size(); ++a) gained |= climber.along_axis(a, axes[a], options.tolerance);
+        for (std::size_t a = 0; a < axes.size() && n_idle < axes.size(); ++a) {
+          const bool helped = climber.along_axis(a, axes[a], options.tolerance);
+          n_idle = helped ? 1 : n_idle + 1;
+          gained |= helped;
+        }
         for (std::size_t r = 0; r < options.n_directions; ++r) {
           std::fill(direction.begin(), direction.end(), 0.0);
           for (const std::uint32_t f : axes) direction[f] = scales[f] * bell(seed, n_drawn++);
-          gained |= climber.along(direction, options.tolerance);
+          if (!climber.along(direction, options.tolerance)) continue;
+          n_idle = 0;
+          gained = true;
         }
         if (!gained) break;
         climber.rescore();
