@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class SystemDecoder:
         system: System,
         sentences: Sequence[str],
         *,
-        annotations: Mapping[str, Sequence[str]] | None = None,
+        annotations: Mapping[str, Any] | None = None,
         n_best: int = 100,
         options: Decoding | None = None,
         threads: int | None = None,
