@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,10 @@ MAX_WORDS = 2000
 
 
 class SystemDecoder:
-    """Translates a text with a system whose weights are one flat array, in the order of the system's features."""
+    """Translates a text with a system whose weights are one flat array, in the order of the system's features.
+
+    `annotations`: what `Translator.blocks` takes besides the sentences, by name: a line of `tags` for each.
+    """
 
     def __init__(
         self,
@@ -29,6 +33,7 @@ class SystemDecoder:
         options: Decoding | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        annotations: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         for n, line in enumerate(sentences, start=1):
             if line.count(" ") >= MAX_WORDS:
@@ -36,6 +41,7 @@ class SystemDecoder:
         self.system, self.sentences, self.n_best = system, sentences, n_best
         self.options = replace(options or system.options, max_words=MAX_WORDS)
         self.threads, self.progress = threads, progress
+        self.annotations: Mapping[str, Any] = annotations or {}
 
     @property
     def start(self) -> Floats:
@@ -55,7 +61,7 @@ class SystemDecoder:
         features: list[Floats] = []
         hypotheses: list[str] = []
         done = 0
-        for found in translator.blocks(self.sentences, Wanted(self.n_best)):
+        for found in translator.blocks(self.sentences, Wanted(self.n_best), **self.annotations):
             of_path, totals, lines = _whole(found)
             sentence.append(done + of_path)
             features.append(totals)
