@@ -2,7 +2,7 @@
 
 from hyperbaton.run.execute import Limits, execute
 from hyperbaton.run.experiment import Experiment, read_experiment
-from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.finish import Finished, finish
+from hyperbaton.run.plan import Plan, make_plan
 
 __all__ = ["Experiment", "Finished", "Limits", "Plan", "execute", "finish", "make_plan", "read_experiment"]

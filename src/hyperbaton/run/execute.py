@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -110,11 +110,9 @@ class _Executor:
         self.running.append(_Running(stage, process, log, threads, time.monotonic()))
         if process.stdin is None:
             raise StageFailed("the process of a stage has no stdin")
-        try:
+        with suppress(BrokenPipeError):  # where it ended already, its log says why
             process.stdin.write((json.dumps(stage.order(self.root, threads)) + "\n").encode())
             process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it ended already; its log says why
 
     def _collect(self) -> None:
         for running in list(self.running):
@@ -150,10 +148,8 @@ class _Executor:
     def _close(self, running: _Running) -> None:
         running.log.close()
         if running.process.stdin is not None:
-            try:
+            with suppress(BrokenPipeError):
                 running.process.stdin.close()
-            except BrokenPipeError:
-                pass
 
     def _log(self, name: str) -> Path:
         return self.root / "logs" / f"{name}.log"

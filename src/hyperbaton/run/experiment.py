@@ -1,7 +1,7 @@
 """The experiment file: one TOML file says which corpus, which models, and how they are compared.
 
-Everything is checked before any work starts. Options of stages are those of the verbs (`[lm]` has those of `hyperbaton lm`),
-those of a model are the fields of its class. `docs/run.md` describes every table.
+Everything is checked before any work starts. Options of stages are those of the verbs (`[lm]` has those of `hyperbaton
+lm`), those of a model are the fields of its class. `docs/run.md` describes every table.
 """
 
 from __future__ import annotations

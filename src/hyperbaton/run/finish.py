@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,8 @@ class Finished(NamedTuple):
 
 def finish(plan: Plan, root: Path) -> Finished:
     """Write `results.json` and the report of a plan whose stages are all done."""
-    from hyperbaton.report import write_report
+    # Late, since drawing is slow to import.
+    write_report = import_module("hyperbaton.report").write_report
 
     path = write_results(plan, root)
     told: dict[str, Any] = read_json(path)

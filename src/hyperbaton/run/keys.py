@@ -7,10 +7,10 @@
 ...     max_length: int = option(100, "longest sentence kept, in words", minimum=1)
 >>> Table("exp.toml", "corpus.clean", {"max-length": 50}).options(Cleaning)
 Cleaning(max_length=50)
->>> Table("exp.toml", "corpus.clean", {"length": 50}).options(Cleaning)
+>>> Table("a.toml", "clean", {"length": 50}).options(Cleaning)
 Traceback (most recent call last):
     ...
-hyperbaton.base.errors.OptionError: exp.toml: key 'corpus.clean.length': unknown (did you mean max-length?); allowed: max-length
+hyperbaton.base.errors.OptionError: a.toml: key 'clean.length': unknown (did you mean max-length?); allowed: max-length
 """
 
 from __future__ import annotations

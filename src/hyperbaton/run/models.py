@@ -92,7 +92,7 @@ def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedMod
             )
     inside = table.take("inside", bool, False)
     scaled = table.take("scaled", float, 0.0) if "scaled" in table else None
-    made = table.options(cls, OWN_KEYS)
+    made: Any = table.options(cls, OWN_KEYS)
     if is_orientation:
         orientations = table.trying(lambda: orientation_set(made.orientations), "orientations")
     if scaled is not None and (not is_orientation or scaled <= 0):

@@ -111,19 +111,19 @@ def _add_models(plan: Plan, corpus: Stage, links: Stage | None) -> dict[str, Sta
     for model in sorted(experiment.models.values(), key=lambda m: -cost_of(f"train {m.model}", plan.size).seconds):
         own_classes: dict[str, Stage | None] = {a: classes[a] for a in model.annotations if a in classes}
         for side in model.sides:
-            options = {
+            how: dict[str, Any] = {
                 "model": model.model,
                 "options": model.options | ({"side": side} if side else {}),
                 "annotations": list(model.annotations),
                 "seed": experiment.seed,
             }
             stage = plan.add(
-                train_name(model, side), "train", options, f"train {model.model}", corpus=corpus, links=links, **own_classes
+                train_name(model, side), "train", how, f"train {model.model}", corpus=corpus, links=links, **own_classes
             )
             trained[_use_name(model, side)] = stage
             if model.evaluated:
-                how = to_mapping(experiment.evaluating)
-                plan.add(evaluate_name(model, side), "evaluate", how, corpus=corpus, links=links, model=stage)
+                held_out = to_mapping(experiment.evaluating)
+                plan.add(evaluate_name(model, side), "evaluate", held_out, corpus=corpus, links=links, model=stage)
     return trained
 
 

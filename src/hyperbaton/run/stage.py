@@ -1,7 +1,7 @@
 """Stages: steps of an experiment that are pure functions of files and options, and are done once.
 
-A stage is a function of `hyperbaton/run/stages`, named by its file, applied to inputs (files, or what other stages left) and
-options. Its key is a hash of all that: the function's name and version, the package's version, the options, the
+A stage is a function of `hyperbaton/run/stages`, named by its file, applied to inputs (files, or what other stages left)
+and options. Its key is a hash of all that: the function's name and version, the package's version, the options, the
 content of files and the keys of other stages. What it leaves is the folder `stages/NAME-KEY`, written as `.incomplete`
 and renamed when it is complete, so that a folder of that name is what the stage would make again.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ class Texts:
 
     def annotations(self, split: str, names: Iterable[str], bitext: Bitext) -> dict[str, Any]:
         """What models are trained with besides the bitext, by the names that `fit` has for it."""
-        readers = {
+        readers: dict[str, Callable[[], Any]] = {
             "source_tags": lambda: Tags.read(self.path(split, "tags"), bitext.source),
             "source_trees": lambda: Trees.read(self.path(split, "trees"), bitext.source),
             "source_classes": lambda: self._classes("source_classes", bitext.source.vocabulary),
@@ -48,7 +48,7 @@ class Texts:
         }
         return {name: readers[name]() for name in names}
 
-    def for_decoder(self, split: str, system: System) -> dict[str, list[str]]:
+    def for_decoder(self, split: str, system: System) -> dict[str, Any]:
         """What the models of a system want to know of each sentence besides its words, by the decoder's names for it."""
         models = [use.model for use in system.reordering.values() if isinstance(use, ModelUse)]
         return {

@@ -17,7 +17,8 @@ def run(work: Work) -> None:
     texts, options = Texts(work.inputs), dict(work.options["aligner"])
     aligner = from_mapping(ALIGNERS[options.pop("aligner")], options)
     splits = list(work.options["splits"])
-    joined = Bitext(*(_joined([str(texts.path(split, side)) for split in splits]) for side in ("source", "target")))
+    source, target = (_joined([str(texts.path(split, side)) for split in splits]) for side in ("source", "target"))
+    joined = Bitext(source, target)
     links = aligner.fit(joined, threads=work.threads).align(joined, threads=work.threads)
     start = 0
     for split in splits:
