@@ -1,8 +1,8 @@
-"""Experiments: from an experiment file to results, in stages that are done once, side by side, and never by half."""
+"""Experiments: from an experiment file to results, in stages that are done once, side by side, and never by half.
 
-from hyperbaton.run.execute import Limits, execute
-from hyperbaton.run.experiment import Experiment, read_experiment
-from hyperbaton.run.finish import Finished, finish
-from hyperbaton.run.plan import Plan, make_plan
+    plan = make_plan(read_experiment(Path("experiment.toml")))        hyperbaton.run.experiment, hyperbaton.run.plan
+    execute(plan, Path("folder"))                                     hyperbaton.run.execute
+    finish(plan, Path("folder"))                                      hyperbaton.run.finish
 
-__all__ = ["Experiment", "Finished", "Limits", "Plan", "execute", "finish", "make_plan", "read_experiment"]
+Nothing is imported here: every stage is a process of its own, which loads no more than it needs.
+"""

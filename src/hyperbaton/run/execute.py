@@ -60,8 +60,9 @@ def execute(plan: Plan, root: Path, limits: Limits | None = None, say: Say = lam
 class _Executor:
     def __init__(self, plan: Plan, root: Path, limits: Limits, say: Say, lock: int) -> None:
         self.root, self.limits, self.say, self.lock = root, limits, say, lock
-        self.waiting = [stage for stage in plan if not stage.is_done(root)]
-        self.total, self.done = len(plan), len(plan) - len(self.waiting)
+        self.done = {stage.name for stage in plan if stage.is_done(root)}
+        self.waiting = [stage for stage in plan if stage.name not in self.done]
+        self.total = len(plan)
         self.running: list[_Running] = []
         self.failed: dict[str, str] = {}
 
@@ -83,7 +84,9 @@ class _Executor:
             raise StageFailed(f"stage {name} failed: {reason}; its log is {self._log(name)}{more}")
 
     def _start_what_fits(self) -> None:
-        ready = [s for s in self.waiting if all(b.is_done(self.root) for b in s.before)]
+        if len(self.running) >= self.limits.jobs:
+            return
+        ready = [s for s in self.waiting if all(b.name in self.done for b in s.before)]
         for at, stage in enumerate(ready):
             if len(self.running) >= self.limits.jobs:
                 return
@@ -123,9 +126,9 @@ class _Executor:
             self._close(running)
             stage, seconds = running.stage, time.monotonic() - running.started
             if status == 0 and stage.is_done(self.root):
-                self.done += 1
+                self.done.add(stage.name)
                 told = stage.told(self.root)
-                at = f"[{self.done}/{self.total}]"
+                at = f"[{len(self.done)}/{self.total}]"
                 self.say(f"{at} {stage.name}: {seconds:.1f} s, {told['peak_mib']:.0f} MiB, {running.threads} threads")
             else:
                 self.failed[stage.name] = self._reason(stage, status)
