@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from hyperbaton.cli import Quiet, Threads
-from hyperbaton.cli._common import n_threads, print_table, say
-from hyperbaton.run.execute import Limits, execute, total_memory_mib
+from hyperbaton.cli._common import print_table
+from hyperbaton.cli._run import carry_out
 from hyperbaton.run.experiment import read_experiment
-from hyperbaton.run.finish import finish
 from hyperbaton.run.plan import make_plan
-from hyperbaton.run.status import plan_rows, write_plan
+from hyperbaton.run.status import plan_rows
 
 
 def run(
@@ -46,16 +45,8 @@ def run(
 
         hyperbaton run examples/kyoto-ja-en.toml --set corpus.root=corpora --set corpus.train.lines=2000
     """
-    plan = make_plan(read_experiment(experiment, settings or []))
     folder = output or Path(experiment.stem)
     if dry_run:
-        print_table(plan_rows(plan, folder))
-        return
-    limits = Limits(jobs, n_threads(threads), memory or 0.8 * total_memory_mib())
-    write_plan(plan, folder)
-    execute(plan, folder, limits, lambda line: say(line, quiet))
-    finished = finish(plan, folder)
-    for finding in finished.findings:
-        print(finding)
-    print(f"report: {finished.report}")
-    say(f"results: {finished.results}", quiet)
+        print_table(plan_rows(make_plan(read_experiment(experiment, settings or [])), folder))
+    else:
+        carry_out(experiment, folder, settings or [], jobs=jobs, memory=memory, threads=threads, quiet=quiet)

@@ -59,6 +59,8 @@ def gather(plan: Plan, root: Path) -> dict[str, Any]:
             "tuning": _tuning(plan, root),
             "sentences": _sentences(plan, root),
         }
+    for name, file in results["signature"]["inputs"].items():
+        file["lines"] = sum(1 for _ in read_byte_lines(plan.inputs()[name].path))
     return results | {"findings": findings(results)}
 
 
@@ -72,10 +74,7 @@ def signature(plan: Plan) -> dict[str, Any]:
         "libraries": {name: found for name in LIBRARIES if (found := _version(name))},
         "seed": experiment.seed,
         "experiment": hashlib.sha256(told).hexdigest(),
-        "inputs": {
-            name: {"path": str(file.path), "sha256": file.key, "lines": sum(1 for _ in read_byte_lines(file.path))}
-            for name, file in plan.inputs().items()
-        },
+        "inputs": {name: {"path": str(file.path), "sha256": file.key} for name, file in plan.inputs().items()},
     }
 
 
