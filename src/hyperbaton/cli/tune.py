@@ -15,7 +15,7 @@ from hyperbaton.base.progress import Bars
 from hyperbaton.base.store import MANIFEST, hash_arrays
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, print_table, say
-from hyperbaton.cli._system import DecodingFlags, Weights, changed, parse_weights
+from hyperbaton.cli._system import DecodingFlags, SourceTags, Weights, changed, parse_weights
 from hyperbaton.corpus.files import read_lines, shown
 from hyperbaton.decode import Decoding, System
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
@@ -36,6 +36,7 @@ def tune(
         int,
         typer.Option(help="Tune so often on the first half of the text, and choose on the second; 1 tunes on all.", min=1),
     ] = 1,
+    source_tags: SourceTags = None,
     weight: Weights = None,
     seed: Seed = 0,
     threads: Threads = 0,
@@ -59,13 +60,22 @@ def tune(
     lines, texts = _read(source, references)
     loaded = System.load(system).with_weights(parse_weights(weight))
     decoding, workers = changed(loaded, flags), n_threads(threads)
-    inputs = _inputs(system, lines, decoding, nbest)
+    tags = None if source_tags is None else list(read_lines(source_tags))
+    inputs = _inputs(system, [*lines, *(tags or [])], decoding, nbest)
     state = output.with_name(f"{output.name}.tuning")
     with Bars(quiet) as bars:
 
         def on(part: slice) -> SystemDecoder:
             progress = bars.stage("translate")
-            return SystemDecoder(loaded, lines[part], n_best=nbest, options=decoding, threads=workers, progress=progress)
+            return SystemDecoder(
+                loaded,
+                lines[part],
+                n_best=nbest,
+                options=decoding,
+                threads=workers,
+                progress=progress,
+                annotations={} if tags is None else {"tags": tags[part]},
+            )
 
         def run(number: int, decoder: SystemDecoder, part: slice) -> Tuned:
             def report(iteration: int, turn: Iteration) -> None:
