@@ -61,11 +61,12 @@ def tune_name(system: str, run: int) -> str:
 
 
 def translate_name(system: str, run: int, limit: int) -> str:
-    return f"translate.{system}.{run + 1}.{shown_limit(limit)}"
+    return f"translate.{system}.{output_name(run, limit)}"
 
 
-def measure_name(system: str, run: int, limit: int) -> str:
-    return translate_name(system, run, limit).replace("translate.", "measure.", 1)
+def output_name(run: int, limit: int) -> str:
+    """An output of a system, among its others."""
+    return f"{run + 1}.{shown_limit(limit)}"
 
 
 def make_plan(experiment: Experiment) -> Plan:
@@ -140,6 +141,9 @@ def _add_translation(plan: Plan, corpus: Stage, links: Stage | None, trained: di
     for system, members in how.systems.items():
         assembled = _add_system(plan, system, members, phrases, lm, trained)
         sub = _heaviest(plan, members)
+        outputs: dict[str, Stage | File] = {"corpus": corpus}
+        if links is not None:
+            outputs["links"] = links
         for run in range(how.counts.tuning_runs):
             options = {
                 "tuning": to_mapping(how.tuning),
@@ -149,7 +153,7 @@ def _add_translation(plan: Plan, corpus: Stage, links: Stage | None, trained: di
             }
             tuned = plan.add(tune_name(system, run), "tune", options, f"tune {sub}", corpus=corpus, system=assembled)
             for limit in how.limits:
-                given = plan.add(
+                outputs[output_name(run, limit)] = plan.add(
                     translate_name(system, run, limit),
                     "translate",
                     {"limit": limit},
@@ -158,18 +162,11 @@ def _add_translation(plan: Plan, corpus: Stage, links: Stage | None, trained: di
                     system=assembled,
                     weights=tuned,
                 )
-                measured[f"{system}.{run}.{limit}"] = plan.add(
-                    measure_name(system, run, limit),
-                    "measure",
-                    {"metrics": list(how.metrics)},
-                    corpus=corpus,
-                    links=links,
-                    output=given,
-                )
+        measured[system] = plan.add_with(f"measure.{system}", "measure", {"metrics": list(how.metrics)}, outputs)
     options = {
         "systems": list(how.systems),
         "limits": list(how.limits),
-        "runs": how.counts.tuning_runs,
+        "outputs": {str(limit): [output_name(r, limit) for r in range(how.counts.tuning_runs)] for limit in how.limits},
         "metrics": list(how.metrics),
         "baselines": list(how.baselines),
         "samples": how.counts.samples,

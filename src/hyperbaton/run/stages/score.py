@@ -39,8 +39,8 @@ def run(work: Work) -> None:
 
 
 def _runs(work: Work, metric: int, system: str, limit: int) -> list[npt.NDArray[np.float64]]:
-    names = (f"{system}.{run}.{limit}" for run in range(work.options["runs"]))
-    return [np.load(work.inputs[name] / f"{metric}.npy", allow_pickle=False) for name in names]
+    folder, names = work.inputs[system], work.options["outputs"][str(limit)]
+    return [np.load(folder / f"{metric}.{name}.npy", allow_pickle=False) for name in names]
 
 
 def _compared(work: Work, metric: Metric, own: list[Any], others: list[Any]) -> dict[str, float]:
