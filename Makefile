@@ -19,7 +19,7 @@ $(STAMP): $(SOURCES)
 
 install: $(STAMP) ## make the virtual environment in .venv and install hyperbaton into it
 
-demo: $(STAMP) ## show real phrase movements on generated text
+demo: $(STAMP) ## an experiment on generated text, from text to report
 	@$(BIN)/hyperbaton demo
 
 docs: $(STAMP) ## build the documentation into site/
