@@ -67,6 +67,7 @@ class Table:
     columns: Sequence[Column]
     groups: Sequence[Group]
     note: str = ""
+    folded: bool = False  # details that most readers pass over
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", [self._marked(group) for group in self.groups])

@@ -128,7 +128,9 @@ class _Arc:
 
     @property
     def height(self) -> float:
-        return min(20 + 0.2 * abs(self.end - self.start), 90.0)
+        # Arrows forward rise higher: one there and one back would hide each other.
+        base, slope, most = (26, 0.22, 100.0) if self.distance < 0 else (16, 0.14, 64.0)
+        return min(base + slope * abs(self.end - self.start), most)
 
     def svg(self, y: float) -> str:
         kind = "forward" if self.distance < 0 else "back"
