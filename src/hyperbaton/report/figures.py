@@ -92,7 +92,7 @@ def svg_text(figure: Figure) -> str:
         # A missing glyph is a matter of the reader's fonts: the .svg holds the text itself.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(held, format="svg", bbox_inches="tight", facecolor=PAPER, metadata={"Date": None})
-    text = held.getvalue().decode()
+    text = re.sub(r"(font-family: [^;]+);", r"\1, sans-serif;", held.getvalue().decode())
     # Some of matplotlib's names hold addresses in memory: number them as they come.
     names: dict[str, str] = {}
     for name in re.findall(r'\bid="([^"]+)"', text):
