@@ -81,7 +81,7 @@ class Cost:
 
 def run(aligner: str, source: str, target: str, links: str, threads: int) -> Cost:
     """Align in another process."""
-    program = [sys.executable, "-c", "from hyperbaton.cli import main; main()", "align", source, target, "-o", links]
+    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()", "align", source, target, "-o", links]
     program += ["--aligner", aligner, "--threads", str(threads), "--quiet"]
     start = time.perf_counter()
     process = subprocess.Popen(program)

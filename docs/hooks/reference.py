@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
-import click
 import typer
 
 from hyperbaton.align.base import ALIGNERS
@@ -20,6 +20,7 @@ from hyperbaton.metrics import metrics
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import ORIENTATIONS
 
+DOCS = Path(__file__).parents[1]
 REGISTRIES: dict[str, Registry[Any]] = {
     "models": MODELS,
     "learners": learners,
@@ -42,11 +43,11 @@ def _cell(text: str) -> str:
 
 
 def plugin_list(kind: str) -> str:
-    """Every plug-in of a kind with what it says about itself; models are linked to their pages."""
+    """Every plug-in of a kind with what it says about itself; those that have a page in docs/KIND are linked to it."""
     registry = REGISTRIES[kind]
     rows = []
     for name in registry:
-        shown = f"[{name}]({name}.md)" if kind == "models" else f"`{name}`"
+        shown = f"[{name}]({name}.md)" if (DOCS / kind / f"{name}.md").exists() else f"`{name}`"
         classes = [", ".join(registry[name]().names)] if kind == "orientations" else []
         rows.append([shown, *classes, registry.describe(name)])
     return table(["name", *(["classes"] if kind == "orientations" else []), "about"], rows)
@@ -76,7 +77,6 @@ def _default(value: object) -> str:
 def commands() -> str:
     """Every verb: what its help says, its arguments and its options."""
     program = typer.main.get_command(build())
-    assert isinstance(program, click.Group) or hasattr(program, "commands")
     return "\n".join(_command(verb, program.commands[verb]) for verb in verbs())  # type: ignore[attr-defined]
 
 

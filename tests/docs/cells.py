@@ -1,4 +1,7 @@
-"""Pages whose code is run: cells of shell and Python in order, and what each is said to print."""
+"""Pages whose code is run: cells of shell and Python in order, and what each is said to print.
+
+`python -m tests.docs.cells docs/tutorial.md` runs a page and writes what its cells print now below them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -77,3 +81,21 @@ def alike(told: str, printed: str, tolerance: float = 0.05) -> bool:
     pairs = zip(_NUMBER.findall(told), _NUMBER.findall(printed), strict=True)
     values = [(float(a.replace(",", "")), float(b.replace(",", ""))) for a, b in pairs]
     return all(abs(a - b) <= max(tolerance * abs(a), 0.05) for a, b in values)
+
+
+def refresh(page: Path) -> None:
+    """Write what the cells of a page print now below each of them."""
+    text = page.read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for cell in cells(page):
+            printed = run(cell, Path(folder), names)
+            code = f"```{cell.code.language}\n{cell.code.text}```\n"
+            old = code if cell.output is None else f"{code}\n```text\n{cell.output}```\n"
+            text = text.replace(old, f"{code}\n```text\n{printed}```\n" if printed else code, 1)
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        refresh(Path(name).resolve())

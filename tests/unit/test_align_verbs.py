@@ -18,7 +18,7 @@ TARGET = "the house\nthe book\na\na book\n"
 
 
 def hyperbaton(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
+    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
     return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
 
 

@@ -29,7 +29,7 @@ def system() -> System:
 
 
 def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
+    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
     return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
 
 

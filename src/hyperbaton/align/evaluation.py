@@ -4,8 +4,8 @@ A are the links, S the sure and P the possible hand-made links, S ⊆ P:
 
     precision = |A ∩ P| / |A|      recall = |A ∩ S| / |S|      AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
 
-and F1 is the harmonic mean of precision and recall, over all sentence pairs together and, like all metrics here, in percent.
-Without possible links P = S, and AER = 100 - F1.
+and F1 is the harmonic mean of precision and recall, over all sentence pairs together. All
+are percentages, like every metric here. Without possible links P = S, and AER = 100 - F1.
 """
 
 from __future__ import annotations

@@ -14,10 +14,13 @@ from hyperbaton.cli._common import n_threads, print_json, say
 from hyperbaton.cli._model_flags import ModelFlags, make_model
 from hyperbaton.corpus import Bitext, Tags
 from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.models import MODELS
 
 
 def train(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="What to train, see 'hyperbaton models'.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="What to train, see 'hyperbaton models'.", autocompletion=MODELS.names)
+    ],
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
     target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
     links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links, i-j, one line per sentence pair.")],
