@@ -232,7 +232,8 @@ HYPERBATON_BINDINGS(decode) {
          const Array2<std::int64_t>& walls, const Array2<std::int64_t>& zones, const Words& forced_words,
          const Ints& forced_offsets, bool cube, std::size_t stack, double log_threshold, std::size_t pop_limit,
          int distortion_limit, bool future_distortion, std::size_t n_best, bool distinct, std::size_t n_best_factor,
-         bool relax, bool graph, unsigned n_threads, const std::optional<nb::callable>& progress) {
+         const Array2<double>& directions, std::size_t max_steps, bool relax, bool graph, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
         const auto views = view_lms(lms);
         const std::size_t n = source_offsets.size() - 1;
@@ -270,10 +271,14 @@ HYPERBATON_BINDINGS(decode) {
         for (std::size_t i = 0; i < zones.shape(0); ++i)
           zone_rows.push_back({static_cast<std::uint32_t>(zones(i, 0)), static_cast<std::uint16_t>(zones(i, 1)),
                                static_cast<std::uint16_t>(zones(i, 2))});
+        if (directions.size() > 0 && directions.shape(1) != n_step_features(input))
+          throw Error("a direction needs a value for each feature");
+        if (max_steps < 1) throw Error("at least one step must be looked at");
         input.walls = wall_rows;
         input.zones = zone_rows;
         const DecodeOptions how{{cube, {stack, log_threshold}, pop_limit, {distortion_limit, true, future_distortion}},
                                 {n_best, distinct, n_best_factor},
+                                {{directions.data(), directions.size()}, n_step_features(input), max_steps},
                                 relax,
                                 graph,
                                 n_threads};
@@ -306,8 +311,9 @@ HYPERBATON_BINDINGS(decode) {
       },
       nb::kw_only(), "options"_a, "source_offsets"_a, "lms"_a, "distortion_weight"_a, "option_scorers"_a, "jump_scorers"_a,
       "step_scorers"_a, "walls"_a, "zones"_a, "forced_words"_a, "forced_offsets"_a, "cube"_a, "stack"_a, "log_threshold"_a,
-      "pop_limit"_a, "distortion_limit"_a, "future_distortion"_a, "n_best"_a, "distinct"_a, "n_best_factor"_a, "relax"_a,
-      "graph"_a, "n_threads"_a, "progress"_a.none(), "The best translations of sentences, as columns.");
+      "pop_limit"_a, "distortion_limit"_a, "future_distortion"_a, "n_best"_a, "distinct"_a, "n_best_factor"_a,
+      "directions"_a, "max_steps"_a, "relax"_a, "graph"_a, "n_threads"_a, "progress"_a.none(),
+      "The best translations of sentences, as columns.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--test-tags")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--nbest", type=int, default=100)
+    parser.add_argument("--lattice", action="store_true")
     parser.add_argument("--optimizer", default=Tuning().optimizer)
     parser.add_argument("--iterations", type=int, default=Tuning().iterations)
     parser.add_argument("--patience", type=int, default=Tuning().patience)
@@ -42,7 +43,8 @@ def main() -> None:
     test, test_reference = list(read_lines(args.test_source)), list(read_lines(args.test_reference))
     tags = None if args.source_tags is None else list(read_lines(args.source_tags))
     test_tags = None if args.test_tags is None else list(read_lines(args.test_tags))
-    decoder = SystemDecoder(system, source, annotations={} if tags is None else {"tags": tags}, n_best=args.nbest)
+    annotations = {} if tags is None else {"tags": tags}
+    decoder = SystemDecoder(system, source, annotations=annotations, n_best=args.nbest, lattice=args.lattice)
 
     def score(weights: Sequence[float], lines: list[str], labels: list[str] | None, expected: list[str]) -> float:
         translated = Translator(decoder.with_weights(np.array(weights))).translate(lines, tags=labels)

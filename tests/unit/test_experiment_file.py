@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,16 @@ def test_keys_of_stages_change_with_what_they_depend_on_alone() -> None:
     assert changed == {name for name in before if ".pair" in name} | {"score"}
     assert keys(title="another") == before
     assert not set(keys(seed=2).values()) & set(before.values()) - {before["movement"]}
+
+
+def test_the_demo_is_a_plan() -> None:
+    plan = make_plan(read_experiment(Path(str(resources.files("hyperbaton.run") / "demo.toml"))))
+    assert {"train.sequence", "tune.sequence.1", "translate.hier.1.none", "score"} <= set(plan.stages)
+
+
+@pytest.mark.parametrize(
+    "file", sorted((Path(__file__).parents[2] / "examples").glob("*.toml")), ids=lambda file: file.stem
+)
+def test_examples_are_plans(file: Path, corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYPERBATON_DATA", str(corpora))
+    assert "score" in make_plan(read_experiment(file)).stages

@@ -17,7 +17,7 @@ from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, print_table, say
 from hyperbaton.cli._system import DecodingFlags, SourceTags, Weights, changed, parse_weights
 from hyperbaton.corpus.files import read_lines, shown
-from hyperbaton.decode import Decoding, System
+from hyperbaton.decode import System
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
 from hyperbaton.tune.loop import tune as tune_weights
 from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
@@ -33,6 +33,9 @@ def tune(
     flags: DecodingFlags,  # type: ignore[valid-type]
     source_tags: SourceTags = None,
     nbest: Annotated[int, typer.Option(help="Translations of each sentence in each iteration.", min=2)] = 100,
+    lattice: Annotated[
+        bool, typer.Option(help="Add all translations of the search graph that one weight, changed alone, makes best.")
+    ] = False,
     runs: Annotated[
         int,
         typer.Option(help="Tune so often on the first half of the text, and choose on the second; 1 tunes on all.", min=1),
@@ -64,7 +67,7 @@ def tune(
     annotations = {name: _read_beside(path, source, len(lines)) for name, path in given.items() if path is not None}
     loaded = System.load(system).with_weights(parse_weights(weight))
     decoding, workers = changed(loaded, flags), n_threads(threads)
-    inputs = _inputs(system, lines, decoding, nbest, annotations)
+    inputs = _inputs(system, lines, f"{decoding} {nbest} {lattice}", annotations)
     state = output.with_name(f"{output.name}.tuning")
     with Bars(quiet) as bars:
 
@@ -74,6 +77,7 @@ def tune(
                 lines[part],
                 annotations={name: beside[part] for name, beside in annotations.items()},
                 n_best=nbest,
+                lattice=lattice,
                 options=decoding,
                 threads=workers,
                 progress=bars.stage("translate"),
@@ -135,14 +139,12 @@ def _read_beside(path: str, source: str, n_lines: int) -> list[str]:
     return lines
 
 
-def _inputs(
-    system: Path, lines: list[str], decoding: Decoding, nbest: int, annotations: dict[str, list[str]]
-) -> dict[str, str]:
+def _inputs(system: Path, lines: list[str], decoding: str, annotations: dict[str, list[str]]) -> dict[str, str]:
     """What a stored tuning was made from."""
     parts = {
         "system": (system / MANIFEST).read_bytes(),
         "source text": "\n".join(lines).encode(),
-        "decoding": f"{decoding} {nbest}".encode(),
+        "decoding": decoding.encode(),
         **{f"source {name}": "\n".join(beside).encode() for name, beside in annotations.items()},
     }
     return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}

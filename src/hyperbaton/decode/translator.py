@@ -19,7 +19,7 @@ from hyperbaton.corpus import Links, Tags, Text, Vocabulary
 from hyperbaton.corpus.text import gather
 from hyperbaton.decode.markup import Markup, parse_markup, punctuation_walls
 from hyperbaton.decode.options import Decoding
-from hyperbaton.decode.result import Translations
+from hyperbaton.decode.result import Translations, feature_columns
 from hyperbaton.decode.scorers import Block, CoreScorer
 from hyperbaton.decode.system import (
     DISTORTION,
@@ -42,12 +42,16 @@ _CONTROL = re.compile("[\x00-\x1f\x7f\ufeff\ud800-\udfff]")
 class NBest:
     """How many translations of each sentence are wanted; `distinct` counts different ones only.
 
-    For distinct ones at most `factor` times as many are looked at; 0 looks at all.
+    For distinct ones at most `factor` times as many are looked at; 0 looks at all. Behind them come those that are
+    best somewhere along each of the `directions`, (n, n_weights) in the order of the system's features, as the
+    `max_steps` best steps of the search graph have them.
     """
 
     n: int = 1
     distinct: bool = False
     factor: int = 20
+    directions: npt.NDArray[np.float64] | None = None
+    max_steps: int = 2000
 
 
 class _Words(NamedTuple):
@@ -180,6 +184,7 @@ class Translator:
             made = model.scorers(block, weights[name])
             scorers += made
             columns += [name] * len(made)
+        named = tuple(zip(columns, scorers, strict=True))
         walls = [*markup.walls]
         if options.monotone_at_punctuation:
             walls = sorted({*walls, *punctuation_walls(source)})
@@ -204,6 +209,8 @@ class Translator:
             n_best=n_best.n,
             distinct=n_best.distinct,
             n_best_factor=n_best.factor,
+            directions=self._directions(n_best, named),
+            max_steps=n_best.max_steps,
             relax=relax,
             graph=graph,
             n_threads=self.threads,
@@ -212,11 +219,19 @@ class Translator:
         return Translations(
             system=self.system,
             block=block,
-            scorers=tuple(zip(columns, scorers, strict=True)),
+            scorers=named,
             pieces=pieces.offsets,
             static=found,
             **decoded,
         )
+
+    def _directions(self, n_best: NBest, scorers: Sequence[tuple[str, CoreScorer]]) -> npt.NDArray[np.float64]:
+        """The directions over the core's features of a step."""
+        columns = [column for own in feature_columns(self.system, scorers).values() for column in own]
+        given = np.zeros((0, len(columns))) if n_best.directions is None else n_best.directions
+        directions = np.zeros((len(given), len(columns)))
+        directions[:, columns] = given
+        return directions
 
     def _words(self, text: Text) -> _Words:
         table, lookup = self.system.table, text.vocabulary.lookup

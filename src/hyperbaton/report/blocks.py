@@ -67,6 +67,7 @@ class Table:
     columns: Sequence[Column]
     groups: Sequence[Group]
     note: str = ""
+    folded: bool = False  # details that most readers pass over
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", [self._marked(group) for group in self.groups])
@@ -149,8 +150,12 @@ class Section:
 
 
 def in_digits(value: float, decimals: int) -> str:
-    """A number as it is printed."""
-    return f"{value:,.{decimals}f}".replace("-", "−")
+    """A number as it is printed.
+
+    >>> in_digits(-0.0004, 3), in_digits(-1234.5, 1)
+    ('0.000', '−1,234.5')
+    """
+    return f"{value:z,.{decimals}f}".replace("-", "−")
 
 
 def number(value: Any, decimals: int = 0, **more: Any) -> Number | None:

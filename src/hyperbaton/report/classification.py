@@ -13,7 +13,7 @@ from hyperbaton.report.figures import legend, looks, numbered, style
 def classification_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
     """Pictures, by name, of what `Classification.as_json` says of models, by theirs."""
     by_distance = {name: numbered(held.get("precision_by_distance")) for name, held in told.items()}
-    by_support = {name: held.get("precision_by_support") or {} for name, held in told.items()}
+    by_support = {name: _values(held.get("precision_by_support") or held.get("clusters")) for name, held in told.items()}
     figures = {}
     if any(by_distance.values()):
         figures["precision-by-distance"] = draw_by_distance(by_distance)
@@ -22,10 +22,14 @@ def classification_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, F
     return figures
 
 
+def _values(held: Mapping[str, Any] | None) -> dict[str, float]:
+    return {name: value for name, value in (held or {}).items() if isinstance(value, int | float)}
+
+
 def draw_by_distance(results: Mapping[str, Mapping[int, float]]) -> Figure:
     """Percent right at each signed distance, a line for each model: `precision_by_distance` by its name."""
     with style():
-        figure = Figure(figsize=(7.2, 3.6), layout="constrained")
+        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
         for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
             axes.plot(list(values), list(values.values()), color=colour, marker=marker, markersize=3, label=name)

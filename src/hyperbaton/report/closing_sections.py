@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hyperbaton.report.blocks import (
@@ -21,39 +21,58 @@ from hyperbaton.report.blocks import (
 )
 from hyperbaton.report.curves import draw_costs
 
+# Title, key of results.json, digits, and how stages add up.
+_COSTS: list[tuple[str, str, int, Callable[[list[float]], float]]] = [
+    ("seconds", "seconds", 1, sum),
+    ("CPU s", "cpu_seconds", 1, sum),
+    ("peak MiB", "peak_mib", 0, max),
+    ("output MiB", "output_mib", 1, sum),
+]
+_FEW = 12  # stages that are told one by one
+
 
 def costs_section(results: Mapping[str, Any]) -> Section | None:
-    """Time and memory of every stage."""
-    told = results.get("costs")
+    """Time and memory, by kind of stage and of every stage."""
+    told: Sequence[Mapping[str, Any]] = results.get("costs") or []
     if not told:
         return None
-    rows: list[list[Cell]] = [
-        [
-            str(row["stage"]),
-            str(row.get("kind") or ""),
-            number(row.get("seconds"), 1),
-            number(row.get("peak_mib")),
-            number(row.get("output_mib"), 1),
-        ]
-        for row in told
-    ]
+    shown = [cost for cost in _COSTS if any(is_number(row.get(cost[1])) for row in told)]
+    columns = [Column(title) for title, *_ in shown]
+
+    def added(rows: Sequence[Mapping[str, Any]]) -> list[Cell]:
+        cells: list[Cell] = []
+        for _, key, digits, add in shown:
+            values = [row[key] for row in rows if is_number(row.get(key))]
+            cells.append(number(add(values), digits) if values else None)
+        return cells
+
+    whole = Group([["all", Number(len(told)), *added(told)]])
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for row in told:
+        kinds.setdefault(str(row.get("kind") or ""), []).append(row)
+    by_kind = Group([[kind, Number(len(rows)), *added(rows)] for kind, rows in kinds.items()])
+    stages = Group([[str(row["stage"]), str(row.get("kind") or ""), *added([row])] for row in told])
+    note = "Times and sizes are sums, peaks the highest."
+    blocks: list[Block] = []
     seconds = {str(row["stage"]): float(row["seconds"]) for row in told if is_number(row.get("seconds"))}
-    peaks = [row["peak_mib"] for row in told if is_number(row.get("peak_mib"))]
-    outputs = [row["output_mib"] for row in told if is_number(row.get("output_mib"))]
-    whole: list[Cell] = [
-        "all",
-        "",
-        Number(sum(seconds.values()), 1),
-        number(max(peaks, default=None)),
-        Number(sum(outputs), 1),
-    ]
-    columns = [Column("stage"), Column("kind"), Column("seconds"), Column("peak MiB"), Column("output MiB")]
-    table = Table(
-        "costs", "Time and memory by stage.", columns, [Group(rows), Group([whole])], "All: sums, and the highest peak."
-    )
-    blocks: list[Block] = [table]
     if len(seconds) > 1:
-        blocks.insert(0, Picture("costs", "The stages that took longest.", draw_costs(seconds)))
+        blocks.append(Picture("costs", "The stages that took longest.", draw_costs(seconds)))
+    blocks += [
+        Table(
+            "costs",
+            "Time and memory by kind of stage.",
+            [Column("kind"), Column("stages"), *columns],
+            [by_kind, whole],
+            note,
+        ),
+        Table(
+            "stages",
+            "Time and memory of every stage.",
+            [Column("stage"), Column("kind"), *columns],
+            [stages],
+            folded=len(told) > _FEW,
+        ),
+    ]
     return Section("costs", "Costs", blocks)
 
 

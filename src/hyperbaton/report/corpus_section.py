@@ -61,7 +61,7 @@ def movement_section(results: Mapping[str, Any]) -> Section | None:
         figure = draw_distance_bars(words, "distortion j − i − 1", forward=1)
         blocks.append(Picture("word-distortions", "Jumps between source words by distortion j − i − 1.", figure))
     if by_tag := {tag: numbered(held) for tag, held in (movement.get("jumps_by_tag") or {}).items() if held}:
-        caption = "Jumps to words of the most frequent tags; 1 is the next word, −5 and 5 hold what is farther."
+        caption = "Jumps between source words by the word's tag, the most frequent ones; 1 is the next word."
         blocks.append(Picture("jumps-by-tag", caption, draw_jumps_by_tag(by_tag)))
     if sets := movement.get("orientations"):
         blocks.append(_classes(sets))

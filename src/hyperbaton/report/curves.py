@@ -20,7 +20,7 @@ def draw_by_limit(estimates: Estimates, limits: Sequence[str], ylabel: str) -> F
     with style():
         if len(limits) == 1:
             return _rows(estimates, limits[0], ylabel)
-        figure = Figure(figsize=(6.0, 3.8), layout="constrained")
+        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
         step = min(0.08, 0.6 / max(len(estimates), 1))
         for k, ((name, held), (colour, marker)) in enumerate(zip(estimates.items(), looks(), strict=False)):
@@ -55,7 +55,7 @@ def _rows(estimates: Estimates, limit: str, xlabel: str) -> Figure:
 def draw_tuning(curves: Mapping[str, Sequence[tuple[int, float]]], ylabel: str) -> Figure:
     """The objective by iteration, a line for each system."""
     with style():
-        figure = Figure(figsize=(6.0, 3.8), layout="constrained")
+        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
         for (name, points), (colour, marker) in zip(curves.items(), looks(), strict=False):
             axes.plot(*zip(*points, strict=True), color=colour, marker=marker, markersize=3.5, label=name)
@@ -67,7 +67,7 @@ def draw_tuning(curves: Mapping[str, Sequence[tuple[int, float]]], ylabel: str) 
 
 
 def draw_jumps_by_tag(by_tag: Mapping[str, Mapping[int, float]]) -> Figure:
-    """Jumps to the words of the most frequent tags, in percent (XI11 Fig. 1 and 2); a jump of 1 is monotone."""
+    """Jumps of the most frequent tags, in percent (XI11 Fig. 1 and 2); a jump of 1 is monotone."""
     chosen = sorted(by_tag, key=lambda tag: (-sum(by_tag[tag].values()), tag))[:_MOST_TAGS]
     n_rows = (len(chosen) + 1) // 2
     with style():
@@ -81,6 +81,8 @@ def draw_jumps_by_tag(by_tag: Mapping[str, Mapping[int, float]]) -> Figure:
             axes.text(0.03, 0.96, tag, transform=axes.transAxes, va="top", weight="bold")
         for axes in list(grid.flat)[len(chosen) :]:
             axes.set_visible(False)
+        if len(chosen) > 2:  # the right column may end a row earlier
+            grid.flat[len(chosen) - 2].tick_params(labelbottom=True)
         figure.supxlabel("jump", fontsize=9)
         figure.supylabel("jumps (%)", fontsize=9)
     return figure

@@ -34,7 +34,7 @@ def jump_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
 def draw_average_probability(results: Mapping[str, Mapping[int, float]], corpus: Mapping[int, float]) -> Figure:
     """The average probability of candidates at distortions 3 … 20 by model, and how often the corpus has them."""
     with style():
-        figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
         for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
             axes.plot(*_shown(values), color=colour, marker=marker, markersize=4, label=name)
@@ -67,7 +67,7 @@ def draw_logprob_by_distance(results: Mapping[str, Mapping[int, float]]) -> Figu
 
 def _by_distortion(results: Mapping[str, Mapping[int, float]], ylabel: str) -> Figure:
     with style():
-        figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
         for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
             axes.plot(list(values), list(values.values()), color=colour, marker=marker, markersize=3, label=name)

@@ -76,4 +76,4 @@ def _cell(cell: Cell) -> str:
     text = rf"\textbf{{{escaped(cell.text)}}}" if cell.best else escaped(cell.text)
     spread = rf" {{\scriptsize {escaped(cell.spread_text)}}}" if cell.spread is not None else ""
     marks = f"$^{{{escaped(cell.marks).replace('$', '')}}}$" if cell.marks else ""
-    return text + spread + marks
+    return text + marks + spread

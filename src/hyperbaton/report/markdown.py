@@ -61,7 +61,7 @@ def _cell(cell: Cell) -> str:
     if cell is None or isinstance(cell, str):
         return _plain(cell) if cell is not None else NOTHING
     text = f"**{cell.text}**" if cell.best else cell.text
-    return f"{text} {cell.spread_text}{cell.marks}".strip() if cell.spread is not None else f"{text}{cell.marks}"
+    return f"{text}{cell.marks} {cell.spread_text}" if cell.spread is not None else f"{text}{cell.marks}"
 
 
 def _sentence(sentence: dict[str, object]) -> str:

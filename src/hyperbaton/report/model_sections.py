@@ -31,10 +31,8 @@ def orientation_section(results: Mapping[str, Any]) -> Section | None:
         }
         figures = classification_figures({str(model["model"]): model for model in models})
         blocks += [Picture(f"{kind}{ending}", captions[kind], figure) for kind, figure in figures.items()]
-        for model in models:
-            if rows := _clusters(model.get("clusters")):
-                caption = f"The largest clusters of {model['model']}{words}."
-                blocks.append(plain_table(f"clusters-{_file(model['model'])}{ending}", caption, rows[:_MOST_CLUSTERS]))
+        if rows := _clusters(models):
+            blocks.append(plain_table(f"clusters{ending}", f"Precision of the largest clusters{words}.", rows))
     return Section("orientation", "Orientation of phrases", blocks)
 
 
@@ -109,15 +107,15 @@ def _costs(model: Mapping[str, Any]) -> list[Cell]:
     return [number(model.get("train_seconds"), 1), number(model.get("train_peak_mib"))]
 
 
-def _clusters(clusters: Any) -> list[dict[str, Any]]:
-    """Rows of a table, from a list of objects, or from values or objects by the cluster's name."""
-    if isinstance(clusters, dict):
-        rows = [
-            {"cluster": key} | (held if isinstance(held, dict) else {"precision": held}) for key, held in clusters.items()
-        ]
-    else:
-        rows = [held for held in clusters or [] if isinstance(held, dict)]
-    return sorted(rows, key=lambda row: -float(row.get("n") or 0))
+def _clusters(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Precision by source phrase, a column for each model, where models tell n and precision of single phrases."""
+    rows: dict[str, dict[str, Any]] = {}
+    for model in models:
+        for phrase, held in (model.get("clusters") or {}).items():
+            if isinstance(held, dict):
+                row = rows.setdefault(phrase, {"source phrase": phrase, "n": held.get("n")})
+                row[str(model["model"])] = held.get("precision")
+    return sorted(rows.values(), key=lambda row: -float(row["n"] or 0))[:_MOST_CLUSTERS]
 
 
 def _value(held: Any) -> Any:

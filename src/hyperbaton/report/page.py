@@ -151,11 +151,13 @@ class _Body:
                 rows.append(f"<tr>{''.join(cells)}</tr>")
             bodies.append("<tbody>" + "\n".join(rows) + "</tbody>")
         note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
-        return (
-            f'<figure class="table" id="table-{escape(table.name)}"><figcaption><b>Table {self.n_tables}.</b> '
-            f'{escape(table.caption)}</figcaption><div class="scroll" tabindex="0">'
-            f"<table>{head}{''.join(bodies)}</table></div>{note}</figure>"
-        )
+        caption = f"<b>Table {self.n_tables}.</b> {escape(table.caption)}"
+        inner = f'<div class="scroll" tabindex="0"><table>{head}{"".join(bodies)}</table></div>{note}'
+        if table.folded:
+            inner = f"<details><summary>{caption}</summary>{inner}</details>"
+        else:
+            inner = f"<figcaption>{caption}</figcaption>{inner}"
+        return f'<figure class="table" id="table-{escape(table.name)}">{inner}</figure>'
 
 
 def _tag(tag: str, kind: str, inner: str) -> str:
@@ -167,10 +169,10 @@ def _cell(cell: Cell, numeric: bool, marks: int) -> str:
         return _tag("td", "num" if numeric else "", escape(cell) if cell is not None else NOTHING)
     text = f"<b>{cell.text}</b>" if cell.best else cell.text
     spread = f' <span class="spread">{cell.spread_text}</span>' if cell.spread is not None else ""
-    sign = f'<span class="marks" style="min-width:{0.5 * marks:.1f}em">{escape(cell.marks)}</span>' if marks else ""
+    sign = f'<span class="marks" style="min-width:{0.52 * marks:.2f}em">{escape(cell.marks)}</span>' if marks else ""
     told = f' title="{escape(cell.told, quote=True)}"' if cell.told else ""
     kind = "num best" if cell.best else "num"
-    return f'<td class="{kind}"{told}>{text}{spread}{sign}</td>'
+    return f'<td class="{kind}"{told}>{text}{sign}{spread}</td>'
 
 
 def _sentences(sentences: Sequence[Mapping[str, Any]]) -> str:

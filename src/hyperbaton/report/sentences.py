@@ -21,7 +21,7 @@ EM = 15.0  # font size in pixels
 _PAD, _GAP, _EDGE = 8.0, 6.0, 10.0
 _BOX, _TAG, _BETWEEN = 30.0, 14.0, 58.0
 
-_NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[] "), frozenset("mwMW@%—…")
+_NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[] "), frozenset("mwMW@%—…<>=+~")
 
 
 def text_width(text: str) -> float:
@@ -75,10 +75,11 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
     widths = [EM * max(text_width(w), 0.7 * text_width(t)) + 2 * _PAD for w, t in _with_tags(words, tags)]
     starts = [0.0, *accumulate(width + _GAP for width in widths)]
     shown = [segment.target or "∅" for segment in segments]
-    target_widths = [EM * text_width(text) + 2 * _PAD for text in shown]
+    target_widths = _target_widths(segments)
     target_starts = [0.0, *accumulate(width + _GAP for width in target_widths)]
-    inner = max(starts[-1], target_starts[-1], _GAP) - _GAP
-    # The shorter row stands in the middle of the longer one.
+    # Rows stand in the middle of the longest row of all systems.
+    others = (_target_widths(segments_of(other, len(words))) for other in sentence.get("hypotheses") or [])
+    inner = max(starts[-1], target_starts[-1], _GAP, *(sum(other) + _GAP * len(other) for other in others)) - _GAP
     left = _EDGE + (inner - starts[-1] + _GAP) / 2
     target_left = _EDGE + (inner - target_starts[-1] + _GAP) / 2
     spots = [left + x for x in starts]
@@ -118,6 +119,10 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
     )
 
 
+def _target_widths(segments: Sequence[Segment]) -> list[float]:
+    return [EM * text_width(segment.target or "∅") + 2 * _PAD for segment in segments]
+
+
 @dataclass(frozen=True)
 class _Arc:
     """An arrow above the source from one phrase to the next."""
@@ -128,7 +133,9 @@ class _Arc:
 
     @property
     def height(self) -> float:
-        return min(20 + 0.2 * abs(self.end - self.start), 90.0)
+        # Arrows forward rise higher: one there and one back would hide each other.
+        base, slope, most = (26, 0.22, 100.0) if self.distance < 0 else (16, 0.14, 64.0)
+        return min(base + slope * abs(self.end - self.start), most)
 
     def svg(self, y: float) -> str:
         kind = "forward" if self.distance < 0 else "back"

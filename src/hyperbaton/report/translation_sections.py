@@ -110,7 +110,7 @@ def _differences(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[s
     for metric in tested:
         columns += [Column(f"Δ {title_of(metric)}"), Column("p")]
     return Table(
-        "differences", "Differences to the baselines at the same limit.", columns, groups, "† p < 0.05, ‡ p < 0.01."
+        "differences", "Differences to the baselines at the same limit.", columns, groups, "† p < 0.05, ‡ p < 0.01.", True
     )
 
 
@@ -124,7 +124,7 @@ def _deviations(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[st
         ]
         groups.append(Group(cells, "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"))
     columns = [Column("system"), Column("runs"), *(Column(title_of(m)) for m in metrics)]
-    return Table("deviations", "Standard deviation over tuning runs.", columns, groups)
+    return Table("deviations", "Standard deviation over tuning runs.", columns, groups, folded=True)
 
 
 def tuning_section(results: Mapping[str, Any]) -> Section | None:

@@ -18,6 +18,7 @@ from hyperbaton.report.markdown import as_markdown
 from hyperbaton.report.model_sections import block_section, next_position_section, orientation_section
 from hyperbaton.report.page import as_page
 from hyperbaton.report.results import read_results
+from hyperbaton.report.sentences import segments_of
 from hyperbaton.report.translation_sections import translation_section, tuning_section
 
 _WIDTH = 5.0  # inches: words of pictures stay readable in half a page and on a phone
@@ -28,6 +29,9 @@ def sentences_section(results: Mapping[str, Any]) -> Section | None:
     sentences = results.get("sentences")
     if not sentences:
         return None
+    for sentence in sentences:  # what cannot be drawn is refused before anything is written
+        for hypothesis in sentence.get("hypotheses") or [{}]:
+            segments_of(hypothesis, len(sentence["source"]))
     text = Text(f"{len(sentences)} sentences of the test text on which the systems differ most.")
     return Section("sentences", "Sentences", [text, Sentences(sentences)])
 
@@ -85,9 +89,10 @@ def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path
             if isinstance(block, Picture):
                 width, height = block.figure.get_size_inches()
                 block.figure.set_size_inches(_WIDTH, height * min(_WIDTH / width * 1.1, 1))
-                write_figure(block.figure, out / "figures" / f"{block.name}.png")
                 svgs[block.name] = svg_text(block.figure)
                 _write(out / "figures" / f"{block.name}.svg", svgs[block.name])
+                block.figure.set_layout_engine("none")  # it is laid out: once is enough
+                write_figure(block.figure, out / "figures" / f"{block.name}.png")
     _write(out / "report.md", as_markdown(told["title"], sections))
     _write(out / "index.html", as_page(told["title"], sections, svgs))
     return out / "index.html"

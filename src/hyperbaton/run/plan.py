@@ -9,7 +9,7 @@ from typing import Any
 from hyperbaton.base.options import to_mapping
 from hyperbaton.run.cost import Size, cost_of, size_of
 from hyperbaton.run.experiment import SPLITS, Experiment
-from hyperbaton.run.models import NamedModel
+from hyperbaton.run.models import FROM_CORPUS, NamedModel
 from hyperbaton.run.stage import File, Stage
 from hyperbaton.run.translation import shown_limit
 
@@ -141,6 +141,8 @@ def _add_translation(plan: Plan, corpus: Stage, links: Stage | None, trained: di
     for system, members in how.systems.items():
         assembled = _add_system(plan, system, members, phrases, lm, trained)
         sub = _heaviest(plan, members)
+        annotations = {a for name in members for a in experiment.models[name].annotations}
+        columns = [column for annotation, column in FROM_CORPUS.items() if annotation in annotations]
         outputs: dict[str, Stage | File] = {"corpus": corpus}
         if links is not None:
             outputs["links"] = links
@@ -149,6 +151,7 @@ def _add_translation(plan: Plan, corpus: Stage, links: Stage | None, trained: di
                 "tuning": to_mapping(how.tuning),
                 "n_best": how.counts.n_best,
                 "limit": how.tune_limit,
+                "columns": columns,
                 "seed": experiment.seed + run,
             }
             tuned = plan.add(tune_name(system, run), "tune", options, f"tune {sub}", corpus=corpus, system=assembled)
@@ -156,7 +159,7 @@ def _add_translation(plan: Plan, corpus: Stage, links: Stage | None, trained: di
                 outputs[output_name(run, limit)] = plan.add(
                     translate_name(system, run, limit),
                     "translate",
-                    {"limit": limit},
+                    {"limit": limit, "columns": columns},
                     f"translate {sub}",
                     corpus=corpus,
                     system=assembled,

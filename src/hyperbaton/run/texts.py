@@ -10,7 +10,6 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext, Tags, Trees
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.corpus.files import read_lines
-from hyperbaton.decode import ModelUse, System
 
 
 class Texts:
@@ -48,14 +47,9 @@ class Texts:
         }
         return {name: readers[name]() for name in names}
 
-    def for_decoder(self, split: str, system: System) -> dict[str, Any]:
-        """What the models of a system want to know of each sentence besides its words, by the decoder's names for it."""
-        models = [use.model for use in system.reordering.values() if isinstance(use, ModelUse)]
-        return {
-            what: self.lines(split, what)
-            for what in ("tags", "trees")
-            if any(getattr(m, f"needs_{what}", False) for m in models)
-        }
+    def for_decoder(self, split: str, columns: Iterable[str]) -> dict[str, Any]:
+        """What the decoder is told of each sentence besides its words: tags and trees, as lines."""
+        return {column: self.lines(split, column) for column in columns}
 
     def _classes(self, name: str, vocabulary: Any) -> WordClasses:
         return WordClasses.read(self.inputs[name] / "classes", vocabulary)

@@ -14,9 +14,9 @@ import numpy as np
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import from_mapping
-from hyperbaton.corpus import Bitext, Text, Trees
+from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.bitext import check_same_length
-from hyperbaton.corpus.clean import Cleaning, clean, filtered_lines
+from hyperbaton.corpus.clean import Cleaning, clean
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.corpus.raw import RawLines, tokenize
 from hyperbaton.corpus.tokenizers import make_tokenizer
@@ -98,20 +98,19 @@ def _select(
         raise InputError(
             f"no sentence pair of {split} is left after cleaning: {', '.join(report.dropped)}", texts["source"]
         )
-    keep = np.zeros(len(bitext), np.uint8)
-    keep[taken[kept]] = 1
+    chosen = taken[kept]
 
     def write(column: str, pieces: Iterable[bytes]) -> None:
         write_pieces(work.out / f"{split}.{column}", pieces)
 
-    write("source", part.source.pieces(kept))
-    write("target", part.target.pieces(kept))
-    for column in ("links", "tags"):
-        if column in columns:
-            write(column, filtered_lines(columns[column], keep))
+    write("source", source.pieces(chosen))
+    write("target", target.pieces(chosen))
+    if "links" in columns:
+        write("links", Links.read(columns["links"], source, target).pieces(chosen))
+    if "tags" in columns:
+        write("tags", Tags.read(columns["tags"], source).pieces(chosen))
     if "trees" in columns:
-        chosen = taken[kept]
-        Trees.read(columns["trees"], source).select(chosen).write(work.out / f"{split}.trees", source.select(chosen))
+        write("trees", Trees.read(columns["trees"], source).pieces(source, chosen))
     return report.to_json()
 
 

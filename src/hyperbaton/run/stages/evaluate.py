@@ -23,8 +23,6 @@ def run(work: Work) -> None:
     if isinstance(model, OrientationModel):
         found = evaluate_model(model, bitext, max_length=options["max-length"], max_distance=options["max-distance"])
         told |= {"orientations": model.orientations, "side": model.side, **found.as_json()}
-        # NI11 Fig. 13 and 15: precision by the size of the source phrase's cluster.
-        told["clusters"] = found.precision_by_support
     elif isinstance(model, NextPositionModel):
         tags = Tags.read(texts.path(options["split"], "tags"), bitext.source) if model.needs_tags else None
         jumps = evaluate_jumps(model, bitext, tags)

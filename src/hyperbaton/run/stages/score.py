@@ -16,14 +16,15 @@ VERSION = 1
 def run(work: Work) -> None:
     options = work.options
     chosen = [make_metric(name) for name in options["metrics"]]
+    titles = [_title(metric, name) for metric, name in zip(chosen, options["metrics"], strict=True)]
     rows = []
     for system in options["systems"]:
         for limit in options["limits"]:
             row: dict[str, Any] = {"system": system, "limit": limit, "scores": {}, "significance": {}}
-            for i, metric in enumerate(chosen):
+            for i, (title, metric) in enumerate(zip(titles, chosen, strict=True)):
                 own = _runs(work, i, system, limit)
                 found = estimate(metric, own, samples=options["samples"], seed=options["seed"])
-                row["scores"][metric.title] = {
+                row["scores"][title] = {
                     "value": found.value,
                     "interval": list(found.interval),
                     "deviation": found.deviation if found.n_runs > 1 else None,
@@ -32,10 +33,16 @@ def run(work: Work) -> None:
                 for baseline in options["baselines"]:
                     if baseline != system:
                         told = row["significance"].setdefault(baseline, {})
-                        told[metric.title] = _compared(work, metric, own, _runs(work, i, baseline, limit))
+                        told[title] = _compared(work, metric, own, _runs(work, i, baseline, limit))
             rows.append(row)
     work.write_json("scores.json", rows)
     work.write_json("spread.json", _spread(work, chosen))
+
+
+def _title(metric: Metric, name: str) -> str:
+    """A metric's title, with the options that it was given."""
+    _, colon, given = name.partition(":")
+    return metric.title + colon + given
 
 
 def _runs(work: Work, metric: int, system: str, limit: int) -> list[npt.NDArray[np.float64]]:

@@ -29,7 +29,7 @@ def run(work: Work) -> None:
     translator = Translator(system, decoding, threads=work.threads)
     source = texts.lines("test", "source")
     started = time.perf_counter()
-    found = list(translator.blocks(source, **texts.for_decoder("test", system)))
+    found = list(translator.blocks(source, **texts.for_decoder("test", work.options["columns"])))
     seconds = time.perf_counter() - started
     write_pieces(work.out / "hypotheses", ("".join(f"{line}\n" for line in part.lines()).encode() for part in found))
     write_pieces(work.out / "links", (piece for part in found for piece in part.links().pieces()))

@@ -20,7 +20,7 @@ def run(work: Work) -> None:
     decoder = SystemDecoder(
         system,
         texts.lines("dev", "source"),
-        annotations=texts.for_decoder("dev", system),
+        annotations=texts.for_decoder("dev", options["columns"]),
         n_best=options["n_best"],
         options=replace(system.options, distortion_limit=options["limit"]),
         threads=work.threads,
