@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from hyperbaton import MODELS, Bitext
 from hyperbaton.corpus import Tags
 from hyperbaton.data import generate
-from hyperbaton.evaluate import Classification, evaluate_model
+from hyperbaton.evaluate import evaluate_model
 from hyperbaton.evaluate.explain_jumps import explain_jumps
 from hyperbaton.models import NextPositionModel, OrientationModel
 from hyperbaton.report.classification import draw_by_distance
@@ -36,11 +36,11 @@ def draw() -> dict[str, bytes]:
 def _by_distance() -> Figure:
     """Three models of orientations on generated Chinese-like text."""
     parts = generate(1_500, seed=1).split(n_dev=0, n_test=300)
-    results: dict[str, Classification] = {}
+    results: dict[str, dict[int, float]] = {}
     for name in ("linear", "lexicalized", "dpr"):
         model = MODELS[name](orientations="three").fit(parts["train"].bitext)
         assert isinstance(model, OrientationModel)
-        results[name] = evaluate_model(model, parts["test"].bitext)
+        results[name] = evaluate_model(model, parts["test"].bitext).precision_by_distance
     return draw_by_distance(results)
 
 
