@@ -36,7 +36,7 @@ def draw() -> dict[str, bytes]:
 def _by_distance() -> Figure:
     """Three models of orientations on generated Chinese-like text."""
     parts = generate(1_500, seed=1).split(n_dev=0, n_test=300)
-    results: dict[str, dict[int, float]] = {}
+    results = {}
     for name in ("linear", "lexicalized", "dpr"):
         model = MODELS[name](orientations="three").fit(parts["train"].bitext)
         assert isinstance(model, OrientationModel)

@@ -17,7 +17,7 @@ from hyperbaton.data.style import styles
 from hyperbaton.features import FEATURES
 from hyperbaton.learn import learners
 from hyperbaton.metrics import metrics
-from hyperbaton.models import MODELS
+from hyperbaton.models import MODELS, NextPositionModel, OrientationModel
 from hyperbaton.phrases import ORIENTATIONS
 
 DOCS = Path(__file__).parents[1]
@@ -29,6 +29,24 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "orientations": ORIENTATIONS,
     "aligners": ALIGNERS,
     "styles": styles,
+}
+
+
+def _shape(model: type) -> str:
+    """What a model has a say about."""
+    return (
+        "orientations"
+        if issubclass(model, OrientationModel)
+        else "jumps"
+        if issubclass(model, NextPositionModel)
+        else "steps"
+    )
+
+
+# What the lists of some plug-ins tell besides.
+_COLUMNS: dict[str, dict[str, Callable[[Any], str]]] = {
+    "models": {"of": _shape},
+    "orientations": {"classes": lambda orientations: ", ".join(orientations().names)},
 }
 
 
@@ -48,9 +66,8 @@ def plugin_list(kind: str) -> str:
     rows = []
     for name in registry:
         shown = f"[{name}]({name}.md)" if (DOCS / kind / f"{name}.md").exists() else f"`{name}`"
-        classes = [", ".join(registry[name]().names)] if kind == "orientations" else []
-        rows.append([shown, *classes, registry.describe(name)])
-    return table(["name", *(["classes"] if kind == "orientations" else []), "about"], rows)
+        rows.append([shown, *(value(registry[name]) for value in _COLUMNS.get(kind, {}).values()), registry.describe(name)])
+    return table(["name", *_COLUMNS.get(kind, {}), "about"], rows)
 
 
 def plugin_options(path: str) -> str:

@@ -1,7 +1,7 @@
 """What `mkdocs build` does besides turning Markdown into pages.
 
-- `<!-- @commands -->`, `<!-- @list models -->` and `<!-- @options models/pair -->` become what the program says about
-  itself, so that no option is written down twice.
+- `<!-- @commands -->`, `<!-- @list models -->` and `<!-- @options learners/sgd -->` become what the program says about
+  itself, and the page of a model ends with its options, so that no option is written down twice.
 - Formulas between dollar signs become MathML: browsers draw it without a script, and without a network.
 - Pictures are drawn by the package from generated text.
 - A pattern in the navigation stands for the pages it matches.
@@ -56,7 +56,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
             raise PluginError(f"{page.file.src_uri}: nothing is called @{name}; there are {', '.join(reference.GENERATED)}")
         return reference.GENERATED[name](*([argument] if argument else []))
 
-    return _MARK.sub(generated, markdown)
+    filled = _MARK.sub(generated, markdown)
+    kind, _, name = page.file.src_uri.removesuffix(".md").partition("/")
+    if name in reference.REGISTRIES.get(kind, ()):
+        filled += f"\n\n## Options\n\n{reference.plugin_options(f'{kind}/{name}')}"
+    return filled
 
 
 def on_page_content(html_text: str, **_: Any) -> str:
