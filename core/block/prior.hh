@@ -1,0 +1,44 @@
+// The prior p0(t, j | s): the block's relative frequency with all jumps alike (Xiang et al. 2011, eq. 4), or with the jumps
+// of the pair, smoothed by those of all blocks with the same tag or length (eq. 5-7).
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "block/table.hh"
+
+namespace hyperbaton {
+
+using JumpRow = std::array<double, kJumps>;
+
+struct BlockPrior {
+  bool smoothed;
+  double alpha;  // weight of the pair's own jumps
+  // p(j) by tag (blocks of one word) and by length, 11 each; without tags the first is empty.
+  std::span<const double> by_tag, by_length;
+
+  // An unknown target counts as if seen half a time.
+  static constexpr double kUnseen = 0.5;
+
+  const double* global(std::uint32_t tag, SourceSpan span) const {
+    const auto length = static_cast<std::size_t>(span.end - span.begin);
+    if (length == 1 && (static_cast<std::size_t>(tag) + 1) * kJumps <= by_tag.size()) return by_tag.data() + tag * kJumps;
+    return by_length.data() + std::min(length * kJumps, by_length.size()) - kJumps;
+  }
+
+  // p0 of all jumps; `pair` may be kNone32, `total` is the count of the source phrase.
+  JumpRow row(const BlockTableView& table, std::uint32_t pair, double total, const double* jumps) const {
+    JumpRow p;
+    const double count = pair == kNone32 ? kUnseen : table.counts[pair];
+    const double target = pair == kNone32 ? kUnseen / (total + kUnseen) : count / total;
+    for (std::size_t j = 0; j < kJumps; ++j) {
+      double jump = 1.0 / static_cast<double>(kJumps);
+      if (smoothed)
+        jump = pair == kNone32 ? jumps[j] : alpha * table.jumps[pair * kJumps + j] / count + (1 - alpha) * jumps[j];
+      p[j] = target * jump;
+    }
+    return p;
+  }
+};
+
+}  // namespace hyperbaton
