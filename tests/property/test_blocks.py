@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,7 +42,7 @@ def trees(draw: st.DrawFn, begin: int, end: int, depth: int = 0) -> str:
     if depth < 3 and draw(st.booleans()):
         return f"({label} {draw(trees(begin, end, depth + 1))})"
     cuts = sorted({begin, end, *draw(st.sets(st.integers(begin + 1, end - 1), min_size=1, max_size=3))})
-    children = [draw(trees(a, b, depth + 1)) for a, b in zip(cuts, cuts[1:], strict=False)]
+    children = [draw(trees(a, b, depth + 1)) for a, b in itertools.pairwise(cuts)]
     return f"({label} {' '.join(children)})"
 
 

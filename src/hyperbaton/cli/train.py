@@ -49,7 +49,7 @@ def train(
 
         hyperbaton train sequence train.ja train.en train.links -o seq --source-tags train.ja.pos
 
-        hyperbaton train block_me train.zh train.en train.links -o block --source-tags train.zh.pos --source-trees train.zh.trees
+        hyperbaton train block_me train.zh train.en train.links -o block --source-tags train.zh.pos --source-trees zh.trees
     """
     made = make_model(model, flags)
     made.seed, made.threads = seed, n_threads(threads)

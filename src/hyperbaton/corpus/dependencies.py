@@ -75,10 +75,10 @@ class Dependencies:
         tags = [f"{tag}+" if tag in relations else tag for tag in self.upos_vocabulary.words()]
         labels = Vocabulary.of(["ROOT", *relations, *tags])
         first_tag = 1 + len(relations)
-        columns = _core.head_spans(
+        nodes, begins, ends, parents, offsets = _core.head_spans(
             self.heads, self.relations, self.upos, self.offsets, root=0, first_relation=1, first_tag=first_tag
         )
-        return Trees(*columns, labels)
+        return Trees(nodes, begins, ends, parents, offsets, labels)
 
     def select(self, sentences: npt.ArrayLike) -> Dependencies:
         """The rows of the chosen sentences, in that order."""
@@ -147,7 +147,7 @@ def read_tree_lines(path: AnyPath) -> Iterator[str]:
     done, sparse = 0, False
     for line in read_lines(path):
         number, tab, tree = line.partition("\t")
-        sparse = done == 0 and bool(tab) or sparse
+        sparse = (done == 0 and bool(tab)) or sparse
         if not sparse:
             yield line
             done += 1

@@ -28,7 +28,7 @@ from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Bitext, Tags, Text, Trees, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
-from hyperbaton.corpus.tree_rules import TreeRule, apply_rules, parse_rules, read_rules
+from hyperbaton.corpus.tree_rules import apply_rules, parse_rules, read_rules
 from hyperbaton.models._base import Array, ReorderingModel, restored_side, side_arrays
 from hyperbaton.models._block_table import BlockTable
 from hyperbaton.models._store import ModelState
@@ -272,7 +272,7 @@ class BlockMe(ReorderingModel):
     def _restore_known(self, state: ModelState) -> None:
         self.source_vocabulary_, _ = restored_side(state, "source")
         self.target_vocabulary_, self.target_classes_ = restored_side(state, "target")
-        self.rules_: tuple[TreeRule, ...] = parse_rules(bytes(state.arrays["rules"]).decode().splitlines())
+        self.rules_ = parse_rules(bytes(state.arrays["rules"]).decode().splitlines())
         vocabularies = [state.group(name) for name in ("tags", "labels")]
         self.tag_vocabulary_, self.label_vocabulary_ = (
             Vocabulary.from_arrays(group, "vocabulary") if group else None for group in vocabularies
