@@ -54,7 +54,7 @@ def test_symmetrize_and_evaluate(tmp_path: Path) -> None:
     done = hyperbaton("symmetrize", tmp_path / "a", tmp_path / "b", "--method", "intersection")
     assert done.stdout == "0-0\n\n"
     scores = json.loads(hyperbaton("evaluate-links", tmp_path / "a", tmp_path / "b", "--json").stdout)
-    assert scores["aer"] == pytest.approx(0.5)
+    assert scores["aer"] == pytest.approx(50)
     assert hyperbaton("evaluate-links", tmp_path / "a", tmp_path / "b").stdout.startswith("aer\tprecision\trecall\tf1")
     (tmp_path / "c").write_text("0-0\n")
     short = hyperbaton("evaluate-links", tmp_path / "c", tmp_path / "b")

@@ -7,9 +7,29 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "hyperbaton"
-ORDER = ["corpus", "align", "phrases", "features", "learn", "models", "lm", "decode", "tune", "evaluate", "report", "serve"]
+ORDER = [
+    "corpus",
+    "align",
+    "phrases",
+    "features",
+    "learn",
+    "models",
+    "lm",
+    "decode",
+    "tune",
+    "evaluate",
+    "report",
+    "run",
+    "serve",
+]
 LEAVES = {"learn", "metrics"}  # import base alone
-AHEAD = {"data": {"corpus", "align"}, "tune": {"metrics"}, "evaluate": {"metrics"}, "report": {"metrics", "data"}}
+AHEAD = {
+    "data": {"corpus", "align"},
+    "tune": {"metrics"},
+    "evaluate": {"metrics"},
+    "report": {"metrics", "data"},
+    "run": {"metrics", "data"},
+}
 
 
 def imports(path: Path) -> Iterator[str]:

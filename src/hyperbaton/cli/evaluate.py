@@ -81,17 +81,12 @@ def evaluate(
 
 
 def _draw(folder: Path, classified: dict[str, Classification], jumped: dict[str, NextPositions]) -> list[Path]:
-    from hyperbaton.report.classification import draw_by_distance, draw_by_support
+    from hyperbaton.report.classification import classification_figures
     from hyperbaton.report.figures import write_figure
-    from hyperbaton.report.jumps import draw_accuracy_by_distance, draw_average_probability
+    from hyperbaton.report.jumps import jump_figures
 
-    figures = {}
-    if classified:
-        figures["precision-by-distance"] = draw_by_distance(classified)
-        figures["precision-by-support"] = draw_by_support(classified)
-    if jumped:
-        figures["accuracy-by-distance"] = draw_accuracy_by_distance(jumped)
-        figures["probability-by-distortion"] = draw_average_probability(jumped)
+    figures = classification_figures({name: result.as_json() for name, result in classified.items()})
+    figures |= jump_figures({name: result.as_json() for name, result in jumped.items()})
     paths = []
     for name, figure in figures.items():
         paths.append(folder / f"{name}.svg")

@@ -32,6 +32,9 @@ def translate(
     trace: Annotated[
         Path | None, typer.Option(help="Write how each translation came about, one JSON object a line.")
     ] = None,
+    links: Annotated[
+        Path | None, typer.Option(help="Write the links of each translation to its source, for 'hyperbaton score'.")
+    ] = None,
     search_graph: Annotated[Path | None, typer.Option(help="Write every hypothesis that survived.")] = None,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
@@ -56,6 +59,7 @@ def translate(
         bars = stack.enter_context(Bars(quiet))
         progress = bars.stage("translate")
         told = stack.enter_context(trace.open("w", encoding="utf-8")) if trace else None
+        linked = stack.enter_context(links.open("wb")) if links else None
         graph = stack.enter_context(search_graph.open("w", encoding="utf-8")) if search_graph else None
         done = 0
         # Somebody who types wants an answer to each line.
@@ -68,6 +72,8 @@ def translate(
             sys.stdout.flush()
             if told is not None:
                 told.writelines(json.dumps(item, ensure_ascii=False) + "\n" for item in traces(found, done))
+            if linked is not None:
+                linked.writelines(found.links().pieces())
             if graph is not None:
                 graph.writelines(f"{row}\n" for row in found.graph(done))
             done += len(found)

@@ -143,7 +143,7 @@ def clean_files(
     names = output_names(source, target, also, prefix, compression)
     keep = np.zeros(len(src), np.uint8)
     keep[kept] = 1
-    contents = [src.pieces(kept), tgt.pieces(kept), *(_filtered(path, keep) for path in also)]
+    contents = [src.pieces(kept), tgt.pieces(kept), *(filtered_lines(path, keep) for path in also)]
     write_files(dict(zip(names, contents, strict=True)))
     return report
 
@@ -186,7 +186,8 @@ def _read(path: AnyPath, tokenizer: Tokenizer | None, repair: bool, n_processes:
     return Text.read_with_faults(path, repair)
 
 
-def _filtered(path: AnyPath, keep: npt.NDArray[np.uint8]) -> Iterator[bytes]:
+def filtered_lines(path: AnyPath, keep: npt.NDArray[np.uint8]) -> Iterator[bytes]:
+    """The lines of a file for which `keep` is 1, in pieces; the file must have a line for each."""
     lines = _core.LineFilter(keep)
     try:
         for piece in read_pieces(path):

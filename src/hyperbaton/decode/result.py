@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.corpus import Text
+from hyperbaton.corpus import Links, Text
 from hyperbaton.corpus.text import gather
 from hyperbaton.decode.scorers import Block, CoreScorer
 from hyperbaton.decode.system import (
@@ -102,6 +102,30 @@ class Translations:
         best = ["" if p < 0 else " ".join(self.text[p]) for p in first]
         ends = self.pieces.tolist()
         return [" ".join(filter(None, best[a:b])) for a, b in pairwise(ends)]
+
+    def links(self) -> Links:
+        """The links of each sentence to its best translation: those inside its phrase pairs, in place."""
+        pieces = np.flatnonzero(np.diff(self.path_offsets) > 0)
+        best = self.path_offsets[pieces]
+        where, ends = gather(self.step_offsets, best)
+        options = self.options[where]
+        owner = np.repeat(np.arange(len(best)), np.diff(ends))
+        target_ends = np.cumsum(self.block.options.target.lengths[options])
+        # Where pieces start in their sentence: the words of those before it.
+        sentence = np.searchsorted(self.pieces, pieces, side="right") - 1
+        source_start = self.block.source.offsets[pieces] - self.block.source.offsets[self.pieces[sentence]]
+        first = np.searchsorted(sentence[owner], sentence[owner], side="left")
+        lengths = self.block.options.target.lengths[options]
+        target_start = target_ends - lengths - (target_ends - lengths)[first]
+        inner, link_ends = gather(self.block.options.links.offsets, options)
+        n_inner = np.diff(link_ends)
+        points = self.block.options.links.points[inner].astype(np.int64)
+        begins = self.block.options.source.begin[options].astype(np.int64) + source_start[owner]
+        points += np.repeat(np.stack([begins, target_start], axis=1), n_inner, axis=0)
+        of_sentence = np.repeat(sentence[owner], n_inner)
+        order = np.lexsort((points[:, 1], points[:, 0], of_sentence))
+        offsets = np.searchsorted(of_sentence, np.arange(len(self) + 1)).astype(np.int64)
+        return Links(points[order].astype(np.uint16), offsets)
 
     def steps(self, path: int) -> list[Step]:
         """The steps of a translation."""

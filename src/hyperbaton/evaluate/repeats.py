@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 
 def summarize(values: Sequence[float]) -> tuple[float, float]:
@@ -28,4 +27,6 @@ def paired_test(first: Sequence[float], second: Sequence[float]) -> float | None
     differences = np.subtract(first, second)
     if np.ptp(differences) == 0:
         return 1.0 if differences[0] == 0 else 0.0
+    from scipy import stats  # slow to load, and seldom needed
+
     return float(stats.ttest_rel(first, second).pvalue)

@@ -102,8 +102,9 @@ class Lists:
 
     def best(self, scores: Floats) -> Ints:
         """The candidate of each sentence with the highest score, of equal ones the first."""
-        order = np.lexsort((np.arange(len(scores)), -scores, self.sentence))
-        found: Ints = order[self.offsets[:-1]]
+        highest = np.maximum.reduceat(scores, self.offsets[:-1])
+        among = np.flatnonzero(scores == highest[self.sentence])
+        found: Ints = among[np.searchsorted(self.sentence[among], np.arange(self.n_sentences))]
         return found
 
     def value(self, metric: Metric, weights: Floats) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +19,18 @@ MAX_WORDS = 2000
 
 
 class SystemDecoder:
-    """Translates a text with a system whose weights are one flat array, in the order of the system's features."""
+    """Translates a text with a system whose weights are one flat array, in the order of the system's features.
+
+    `annotations` are what models want to know besides the words, a line for each sentence, by the names of
+    `Translator.blocks`: {"tags": [...]}.
+    """
 
     def __init__(
         self,
         system: System,
         sentences: Sequence[str],
         *,
+        annotations: Mapping[str, Any] | None = None,
         n_best: int = 100,
         options: Decoding | None = None,
         threads: int | None = None,
@@ -34,6 +40,7 @@ class SystemDecoder:
             if line.count(" ") >= MAX_WORDS:
                 raise InputError(f"sentence {n} has more than {MAX_WORDS} words; tune without it")
         self.system, self.sentences, self.n_best = system, sentences, n_best
+        self.annotations = annotations or {}
         self.options = replace(options or system.options, max_words=MAX_WORDS)
         self.threads, self.progress = threads, progress
 
@@ -55,7 +62,7 @@ class SystemDecoder:
         features: list[Floats] = []
         hypotheses: list[str] = []
         done = 0
-        for found in translator.blocks(self.sentences, Wanted(self.n_best)):
+        for found in translator.blocks(self.sentences, Wanted(self.n_best), **self.annotations):
             of_path, totals, lines = _whole(found)
             sentence.append(done + of_path)
             features.append(totals)

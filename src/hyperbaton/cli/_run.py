@@ -1,0 +1,35 @@
+"""What the verbs that run experiments share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hyperbaton.cli._common import n_threads, say
+from hyperbaton.run.execute import Limits, execute, total_memory_mib
+from hyperbaton.run.experiment import read_experiment
+from hyperbaton.run.finish import finish
+from hyperbaton.run.plan import make_plan
+from hyperbaton.run.status import write_plan
+
+
+def carry_out(
+    experiment: Path,
+    folder: Path,
+    settings: Sequence[str] = (),
+    *,
+    jobs: int = 2,
+    memory: float = 0,
+    threads: int = 0,
+    quiet: bool = False,
+) -> None:
+    """Run an experiment; print the findings and where the report is."""
+    plan = make_plan(read_experiment(experiment, settings))
+    write_plan(plan, folder)
+    limits = Limits(jobs, n_threads(threads), memory or 0.8 * total_memory_mib())
+    execute(plan, folder, limits, lambda line: say(line, quiet))
+    finished = finish(plan, folder)
+    say(f"results: {finished.results}", quiet)
+    print(f"report: {finished.report}")
+    for finding in finished.findings:
+        print(f"- {finding}")

@@ -1,0 +1,52 @@
+"""The verb `run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.cli import Quiet, Threads
+from hyperbaton.cli._common import print_table
+from hyperbaton.cli._run import carry_out
+from hyperbaton.run.experiment import read_experiment
+from hyperbaton.run.plan import make_plan
+from hyperbaton.run.status import plan_rows
+
+
+def run(
+    experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT.toml", help="What to do: see docs/run.md.")],
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder of the run; default: the file's name without .toml.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the file; may be repeated.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the stages and what they will cost, and stop.")] = False,
+    jobs: Annotated[int, typer.Option(help="Stages at once, as far as memory allows.", min=1)] = 2,
+    memory: Annotated[
+        float, typer.Option(help="MiB that stages may use together; 0 means 80% of the machine's.", min=0)
+    ] = 0,
+    threads: Threads = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Run an experiment: corpus, links, phrases, models, systems, tuning, translations, scores, report.
+
+    A mistake in the file is told before anything starts. What is done is not done again: the same command goes on where it
+    was interrupted, and after a change of the file only what depends on it is done anew.
+
+    Examples:
+
+        hyperbaton run examples/generated.toml -o demo
+
+        hyperbaton run examples/kyoto-ja-en.toml --dry-run
+
+        hyperbaton run examples/kyoto-ja-en.toml --set corpus.root=corpora --set corpus.train.lines=2000
+    """
+    folder = output or Path(experiment.stem)
+    if dry_run:
+        print_table(plan_rows(make_plan(read_experiment(experiment, settings or [])), folder))
+    else:
+        carry_out(experiment, folder, settings or [], jobs=jobs, memory=memory, threads=threads, quiet=quiet)

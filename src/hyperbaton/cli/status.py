@@ -1,0 +1,29 @@
+"""The verb `status`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.cli import Json
+from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.run.status import status_rows
+
+
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run.")],
+    as_json: Json = False,
+) -> None:
+    """Show what is done of an experiment that 'hyperbaton run' works on, or has worked on.
+
+    Example:
+
+        hyperbaton status kyoto-ja-en
+    """
+    rows = status_rows(folder)
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(rows)

@@ -1,0 +1,112 @@
+"""The process that does one stage: `python -m hyperbaton.run.child`, with the order as one line of JSON on stdin.
+
+It ends when stdin does, so that it never outlives a run that was killed. Its stderr is the stage's log, whose last line
+is the reason when it fails.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.run.stage import STAGE_FILE, Work, write_json
+
+
+def main() -> int:
+    """Do the stage; the exit status is 0 if it is done."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run is interrupted too, and ends this process
+    order = json.loads(sys.stdin.readline())
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    try:
+        do(order)
+    except HyperbatonError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except MemoryError:
+        print("not enough memory", file=sys.stderr)
+        return 1
+    except OSError as error:
+        traceback.print_exc()
+        where = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        print(f"{where}{error.strerror or error}", file=sys.stderr)
+        return 1
+    except Exception as error:
+        traceback.print_exc()
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def do(order: dict[str, Any]) -> None:
+    """Do a stage: all of its folder appears, or nothing."""
+    folder = Path(order["folder"])
+    aside, scratch = folder.with_name(f"{folder.name}.incomplete"), folder.with_name(f"{folder.name}.scratch")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    scratch.mkdir(exist_ok=True)
+    started, used = time.perf_counter(), time.process_time()
+    inputs = {name: Path(path) for name, path in order["inputs"].items()}
+    work = Work(inputs, order["options"], aside, scratch, order["threads"])
+    importlib.import_module(f"hyperbaton.run.stages.{order['kind']}").run(work)
+    told = {
+        **{name: order[name] for name in ("name", "kind", "key", "options", "input_keys")},
+        "seconds": time.perf_counter() - started,
+        "cpu_seconds": time.process_time() - used,
+        "peak_mib": _peak_mib(),
+        "output_mib": sum(file.stat().st_size for file in aside.rglob("*") if file.is_file()) / 2**20,
+        "threads": order["threads"],
+    }
+    write_json(aside / STAGE_FILE, told)
+    for file in aside.rglob("*"):
+        _fsync(file)
+    _fsync(aside)
+    aside.rename(folder)
+    _fsync(folder.parent)
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _leave_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+def _peak_mib() -> float:
+    """The most memory that this process, or one that it started, had."""
+    scale = 2**20 if sys.platform == "darwin" else 2**10
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / scale
+    return max(children, _own_peak_kib() / 2**10 or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale)
+
+
+def _own_peak_kib() -> int:
+    """From /proc where it exists: what getrusage tells starts from the size of the process that this one is a fork of."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
+
+
+def _fsync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stderr.flush()
+    # Not sys.exit: the thread that waits for the end of stdin would hold it back.
+    os._exit(status)

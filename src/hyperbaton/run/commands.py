@@ -1,0 +1,65 @@
+"""The commands that give the numbers of each part of the results again, from what the stages left."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.models import OrientationModel
+from hyperbaton.run.plan import Plan, train_name, translate_name
+
+
+def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
+    """Shell commands by section of the report."""
+    experiment, how = plan.experiment, plan.experiment.translation
+    again = _shell("hyperbaton", "run", experiment.file, "-o", root)
+    corpus = plan.stages["corpus"].folder(root)
+    linked = plan.stages["align"].folder(root) if "align" in plan.stages else corpus
+
+    def columns(split: str) -> list[Any]:
+        links = linked / f"{split}.links"
+        return [corpus / f"{split}.source", corpus / f"{split}.target", links if links.exists() else corpus / links.name]
+
+    told = {"corpus": [again], "costs": [_shell("hyperbaton", "status", root)]}
+    evaluating = experiment.evaluating
+    for section, wants in (("orientation", True), ("next_position", False)):
+        models = [m for m in experiment.models.values() if m.evaluated and issubclass(m.cls, OrientationModel) == wants]
+        folders = [plan.stages[train_name(m, side)].folder(root) / "model" for m in models for side in m.sides]
+        if not folders:
+            continue
+        options: list[Any] = ["--json"]
+        if wants:
+            options += ["--max-length", evaluating.max_length, "--max-distance", evaluating.max_distance]
+        elif any("source_tags" in m.annotations for m in models):
+            options += ["--source-tags", corpus / f"{evaluating.split}.tags"]
+        told[section] = [_shell("hyperbaton", "evaluate", *folders, *columns(evaluating.split), *options)]
+    if how.systems:
+        told["translation"] = [again, *_scoring(plan, root, columns("test"))]
+    return told
+
+
+def _scoring(plan: Plan, root: Path, columns: list[Any]) -> list[str]:
+    """One command for each system at each limit, against the first baseline."""
+    how = plan.experiment.translation
+    found = []
+    for system in how.systems:
+        for limit in how.limits:
+            outputs = [plan.stages[translate_name(system, r, limit)].folder(root) for r in range(how.counts.tuning_runs)]
+            words: list[Any] = ["hyperbaton", "score", outputs[0] / "hypotheses", columns[1]]
+            for output in outputs[1:]:
+                words += ["--run", output / "hypotheses"]
+            for output in outputs:
+                words += ["--source-links", output / "links"]
+            words += ["--reference-links", columns[2]]
+            for baseline in [b for b in how.baselines[:1] if b != system]:
+                for r in range(how.counts.tuning_runs):
+                    other = plan.stages[translate_name(baseline, r, limit)].folder(root)
+                    words += ["--against", other / "hypotheses", "--against-links", other / "links"]
+            words += ["--metrics", ",".join(how.metrics), "--samples", how.counts.samples, "--seed", plan.experiment.seed]
+            found.append(_shell(*words, "--json"))
+    return found
+
+
+def _shell(*words: Any) -> str:
+    return shlex.join(map(str, words))

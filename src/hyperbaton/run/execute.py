@@ -1,0 +1,185 @@
+"""Do the stages of a plan: each in a process of its own, several at once where memory allows, none twice.
+
+What stages leave does not depend on how many run at once, nor on the number of threads. The folder of a run is locked
+while anything works on it, by the processes of the stages too.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.base.progress import default_threads
+from hyperbaton.run.plan import Plan
+from hyperbaton.run.stage import Stage
+
+Say = Callable[[str], None]
+PATIENCE = 10.0  # seconds to wait for the processes of a run that was killed
+POLL = 0.05
+
+
+class StageFailed(HyperbatonError):
+    """A stage failed; the message has its reason."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of the machine may be used."""
+
+    jobs: int = 2
+    threads: int = field(default_factory=default_threads)
+    memory_mib: float = field(default_factory=lambda: 0.8 * total_memory_mib())
+
+
+@dataclass
+class _Running:
+    stage: Stage
+    process: subprocess.Popen[bytes]
+    log: IO[bytes]
+    threads: int
+    started: float
+
+
+def execute(plan: Plan, root: Path, limits: Limits | None = None, say: Say = lambda line: None) -> None:
+    """Do all stages that are not done yet. When one fails, those that do not need it are still done, then it is told."""
+    limits = limits or Limits()
+    with locked(root) as lock:
+        _Executor(plan, root, limits, say, lock).run()
+
+
+class _Executor:
+    def __init__(self, plan: Plan, root: Path, limits: Limits, say: Say, lock: int) -> None:
+        self.root, self.limits, self.say, self.lock = root, limits, say, lock
+        self.done = {stage.name for stage in plan if stage.is_done(root)}
+        self.waiting = [stage for stage in plan if stage.name not in self.done]
+        self.total = len(plan)
+        self.running: list[_Running] = []
+        self.failed: dict[str, str] = {}
+
+    def run(self) -> None:
+        (self.root / "logs").mkdir(parents=True, exist_ok=True)
+        (self.root / "stages").mkdir(exist_ok=True)
+        try:
+            while self.waiting or self.running:
+                self._start_what_fits()
+                if not self.running:
+                    break  # what is left needs something that failed
+                time.sleep(POLL)
+                self._collect()
+        finally:
+            self._stop()
+        if self.failed:
+            name, reason = next(iter(self.failed.items()))
+            more = f" (and {len(self.failed) - 1} more: {', '.join(list(self.failed)[1:])})" if len(self.failed) > 1 else ""
+            raise StageFailed(f"stage {name} failed: {reason}; its log is {self._log(name)}{more}")
+
+    def _start_what_fits(self) -> None:
+        if len(self.running) >= self.limits.jobs:
+            return
+        ready = [s for s in self.waiting if all(b.name in self.done for b in s.before)]
+        for at, stage in enumerate(ready):
+            if len(self.running) >= self.limits.jobs:
+                return
+            used = sum(r.stage.cost.mib for r in self.running)
+            if self.running and used + stage.cost.mib > self.limits.memory_mib:
+                continue
+            alone = not self.running and (len(ready) - at == 1 or self.limits.jobs == 1)
+            self._start(stage, self.limits.threads if alone else max(1, self.limits.threads // self.limits.jobs))
+
+    def _start(self, stage: Stage, threads: int) -> None:
+        self.waiting.remove(stage)
+        log = self._log(stage.name).open("wb")
+        environment = dict(os.environ)
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            environment.setdefault(name, str(threads))
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hyperbaton.run.child"],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            pass_fds=(self.lock,),
+            env=environment,
+        )
+        self.running.append(_Running(stage, process, log, threads, time.monotonic()))
+        if process.stdin is None:
+            raise StageFailed("the process of a stage has no stdin")
+        with suppress(BrokenPipeError):  # where it ended already, its log says why
+            process.stdin.write((json.dumps(stage.order(self.root, threads)) + "\n").encode())
+            process.stdin.flush()
+
+    def _collect(self) -> None:
+        for running in list(self.running):
+            status = running.process.poll()
+            if status is None:
+                continue
+            self.running.remove(running)
+            self._close(running)
+            stage, seconds = running.stage, time.monotonic() - running.started
+            if status == 0 and stage.is_done(self.root):
+                self.done.add(stage.name)
+                told = stage.told(self.root)
+                at = f"[{len(self.done)}/{self.total}]"
+                self.say(f"{at} {stage.name}: {seconds:.1f} s, {told['peak_mib']:.0f} MiB, {running.threads} threads")
+            else:
+                self.failed[stage.name] = self._reason(stage, status)
+                self.say(f"{stage.name} failed: {self.failed[stage.name]}")
+
+    def _reason(self, stage: Stage, status: int) -> str:
+        if status < 0:
+            return f"its process was ended by signal {-status}" + (" (out of memory?)" if status == -9 else "")
+        lines = self._log(stage.name).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"its process ended with status {status}"
+
+    def _stop(self) -> None:
+        for running in self.running:
+            running.process.terminate()
+        for running in self.running:
+            running.process.wait()
+            self._close(running)
+        self.running.clear()
+
+    def _close(self, running: _Running) -> None:
+        running.log.close()
+        if running.process.stdin is not None:
+            with suppress(BrokenPipeError):
+                running.process.stdin.close()
+
+    def _log(self, name: str) -> Path:
+        return self.root / "logs" / f"{name}.log"
+
+
+@contextmanager
+def locked(root: Path) -> Iterator[int]:
+    """Hold the folder of a run for this process, and the file descriptor that its children inherit."""
+    root.mkdir(parents=True, exist_ok=True)
+    lock = os.open(root / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise HyperbatonError(
+                        f"{root}: another run is at work here; wait for it, or choose another folder"
+                    ) from None
+                time.sleep(0.1)
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def total_memory_mib() -> float:
+    """The memory of the machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20

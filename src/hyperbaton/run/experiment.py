@@ -1,0 +1,251 @@
+"""The experiment file: one TOML file says which corpus, which models, and how they are compared.
+
+Everything is checked before any work starts. Options of stages are those of the verbs (`[lm]` has those of `hyperbaton
+lm`), those of a model are the fields of its class. `docs/run.md` describes every table.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.align import ALIGNERS, WordAligner
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.options import option, options_of, to_mapping
+from hyperbaton.corpus.classes import Clustering
+from hyperbaton.corpus.clean import Cleaning
+from hyperbaton.corpus.tokenizers import TOKENIZERS
+from hyperbaton.data import Language
+from hyperbaton.lm import Estimation
+from hyperbaton.phrases import Extraction, Scoring
+from hyperbaton.run.keys import Table
+from hyperbaton.run.models import NamedModel, read_models
+from hyperbaton.run.translation import Translation, read_translation
+
+SPLITS = ("train", "dev", "test")
+COLUMNS = ("source", "target", "links", "tags", "trees")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which lines of a part of the corpus are taken."""
+
+    skip: int = option(0, "leave out so many lines at the start", minimum=0)
+    lines: int = option(0, "take so many lines then; 0 takes all", minimum=0)
+    max_length: int = option(0, "of these, leave out pairs with a side of more words; 0 keeps all", minimum=0)
+
+
+@dataclass(frozen=True)
+class Tokenizing:
+    """How raw text becomes tokens; texts are tokenized already where nothing is said."""
+
+    source: str = option("none", "tokenizer of the source text")
+    target: str = option("none", "tokenizer of the target text")
+    source_language: str | None = option(None, "two-letter code, for tokenizers of several languages")
+    target_language: str | None = option(None, "the same for the target")
+
+
+@dataclass(frozen=True)
+class Generating:
+    """How much text is generated, where no files are given."""
+
+    sentences: int = option(10_000, "sentence pairs in all", minimum=30)
+    dev: int = option(300, "of these, for tuning", minimum=10)
+    test: int = option(300, "of these, for testing", minimum=10)
+
+
+@dataclass(frozen=True)
+class Evaluating:
+    """What held-out movements are predicted."""
+
+    split: str = option("test", "part of the corpus", choices=("dev", "test"))
+    max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
+    max_distance: int = option(15, "leave out phrase pairs that move farther; 0 keeps all", minimum=0)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Where the text comes from: files of each split, or a generator."""
+
+    files: dict[str, dict[str, Path]] = field(default_factory=dict)  # split → column → file
+    limits: dict[str, Limits] = field(default_factory=dict)
+    generating: Generating | None = None
+    language: Language | None = None
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    tokenizing: Tokenizing = field(default_factory=Tokenizing)
+
+    def has(self, column: str) -> bool:
+        """Whether every split has this column."""
+        if self.generating is not None:
+            return True
+        if column == "tags" and TOKENIZERS[self.tokenizing.source].has_tags:
+            return True
+        return all(column in files for files in self.files.values())
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything that an experiment file says, checked, with all defaults filled in."""
+
+    file: str
+    title: str
+    seed: int
+    corpus: Corpus
+    aligner: WordAligner | None
+    classes: Clustering
+    extraction: Extraction
+    scoring: Scoring
+    lm: Estimation
+    models: dict[str, NamedModel]
+    evaluating: Evaluating
+    translation: Translation
+
+    def resolved(self) -> dict[str, Any]:
+        """The experiment as plain values, as an experiment file would have them."""
+        corpus: dict[str, Any] = {"clean": to_mapping(self.corpus.cleaning)}
+        if self.corpus.generating is not None and self.corpus.language is not None:
+            corpus["generate"] = to_mapping(self.corpus.generating) | to_mapping(self.corpus.language)
+        for split, files in self.corpus.files.items():
+            named = {column: str(path) for column, path in files.items()}
+            corpus[split] = named | to_mapping(self.corpus.limits[split])
+        if self.corpus.files:
+            corpus["tokenize"] = _without_none(to_mapping(self.corpus.tokenizing))
+        align = {} if self.aligner is None else {"aligner": _aligner_name(self.aligner)} | to_mapping(self.aligner)
+        return {
+            "title": self.title,
+            "seed": self.seed,
+            "corpus": corpus,
+            "align": _without_none(align),
+            "classes": to_mapping(self.classes),
+            "extract": to_mapping(self.extraction) | to_mapping(self.scoring),
+            "lm": _without_none(to_mapping(self.lm)),
+            "models": {name: model.resolved() for name, model in self.models.items()},
+            "evaluate": to_mapping(self.evaluating),
+            "translation": self.translation.resolved(),
+        }
+
+
+def read_experiment(path: Path, settings: Sequence[str] = ()) -> Experiment:
+    """Read and check an experiment file.
+
+    Arguments:
+        settings: `key=value`, values that replace or add to those of the file, keys as in `corpus.root`.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"not a TOML file: {error}", path) from error
+    for setting in settings:
+        _set(values, setting)
+    return parse_experiment(values, str(path), path.parent)
+
+
+def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experiment:
+    """Check the values of an experiment file; relative names of files start from `folder`."""
+    top = Table(file, "", values)
+    title = top.take("title", str, Path(file).stem)
+    seed = top.take("seed", int, 1)
+    if seed < 0:
+        raise top.error("seed", f"must be at least 0, not {seed}")
+    corpus = _read_corpus(top.table("corpus"), folder)
+    aligner = _read_aligner(top.table("align"))
+    classes = top.table("classes").options(Clustering)
+    extract = top.table("extract")
+    extraction, scoring = _two(extract, Extraction, Scoring)
+    lm = top.table("lm").options(Estimation)
+    models = read_models(top.table("models"), corpus.has)
+    evaluating = top.table("evaluate").options(Evaluating)
+    translation = read_translation(top.table("translation"), models)
+    top.done(["title", "seed", "corpus", "align", "classes", "extract", "lm", "models", "evaluate", "translation"])
+    needs_aligner = not corpus.has("links")
+    return Experiment(
+        file,
+        title,
+        seed,
+        corpus,
+        aligner if needs_aligner else None,
+        classes,
+        extraction,
+        scoring,
+        lm,
+        models,
+        evaluating,
+        translation,
+    )
+
+
+def _read_corpus(table: Table, folder: Path) -> Corpus:
+    keys = ["root", "generate", "clean", "tokenize", *SPLITS]
+    root = folder / (table.text("root") or ".")
+    generated = "generate" in table
+    split_tables = {split: table.table(split) for split in SPLITS if split in table}
+    generate, clean, tokenize = table.table("generate"), table.table("clean"), table.table("tokenize")
+    table.done(keys)
+    cleaning = clean.options(Cleaning)
+    if generated:
+        if split_tables:
+            raise table.error(next(iter(split_tables)), "files make no sense beside corpus.generate; take one of them out")
+        generating, language = _two(generate, Generating, Language)
+        if generating.dev + generating.test >= generating.sentences:
+            raise generate.error("sentences", "must be more than those for dev and test together")
+        return Corpus(generating=generating, language=language, cleaning=cleaning)
+    files, limits = {}, {}
+    for split in SPLITS:
+        if split not in split_tables:
+            raise table.error(
+                split, f"missing; a table with source and target, and if there are any {', '.join(COLUMNS[2:])}"
+            )
+        part = split_tables[split]
+        found = {column: part.file_of(column, root, needed=column in COLUMNS[:2]) for column in COLUMNS}
+        files[split] = {column: path for column, path in found.items() if path is not None}
+        limits[split] = part.options(Limits, COLUMNS)
+    tokenizing = tokenize.options(Tokenizing)
+    for side in ("source", "target"):
+        tokenize.choice(side, getattr(tokenizing, side), TOKENIZERS.names())
+    return Corpus(files, limits, cleaning=cleaning, tokenizing=tokenizing)
+
+
+def _read_aligner(table: Table) -> WordAligner:
+    name = table.choice("aligner", table.take("aligner", str, "hmm"), ALIGNERS.names())
+    return table.options(ALIGNERS[name], ["aligner"])
+
+
+def _aligner_name(aligner: WordAligner) -> str:
+    return type(aligner).__module__.rpartition(".")[2]
+
+
+def _two(table: Table, first: type[Any], second: type[Any]) -> tuple[Any, Any]:
+    """A table that has the options of two classes."""
+    own = {opt.name for opt in options_of(first)}
+    rest = {key: table.rest.pop(key) for key in list(table.rest) if key not in own}
+    made = table.options(first)
+    table.rest = rest
+    return made, table.options(second, [opt.flag for opt in options_of(first)])
+
+
+def _set(values: dict[str, Any], setting: str) -> None:
+    """Put one `key=value` into the values of a file."""
+    name, equals, text = setting.partition("=")
+    if not equals or not name:
+        raise OptionError(f"--set expects KEY=VALUE, for example corpus.train.lines=2000, not {setting!r}")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text  # a string without quotes, as shells leave it
+    *tables, key = name.split(".")
+    for part in tables:
+        values = values.setdefault(part, {})
+        if not isinstance(values, dict):
+            raise OptionError(f"--set {setting}: {part} is no table")
+    values.pop(key.replace("_", "-"), None)
+    values.pop(key.replace("-", "_"), None)
+    values[key] = value
+
+
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}

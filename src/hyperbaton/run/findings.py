@@ -1,0 +1,62 @@
+"""Three sentences that say what an experiment found: what moves, what predicts it, and what it is worth in translation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def findings(results: dict[str, Any]) -> list[str]:
+    """Say what the results show, one sentence each, in plain words."""
+    return [_movement(results), _prediction(results), _translation(results)]
+
+
+def _movement(results: dict[str, Any]) -> str:
+    distances = {int(d): n for d, n in results["movement"]["distances"].items()}
+    total = max(sum(distances.values()), 1)
+    moved = sum(n for d, n in distances.items() if d)
+    far = sum(n for d, n in distances.items() if abs(d) >= 5)
+    pairs = results["corpus"]["train"]["pairs"]
+    return (
+        f"In {pairs:,} sentence pairs {100 * moved / total:.0f}% of the phrase pairs move, "
+        f"{100 * far / total:.0f}% of all by five words or more."
+    )
+
+
+def _prediction(results: dict[str, Any]) -> str:
+    """The best model of each kind, and the plain distance where it was among them."""
+    said = []
+    kinds = (("next_position", "accuracy", "next source words"), ("orientation", "overall_precision", "orientations"))
+    for kind, figure, what in kinds:
+        rows = _comparable(results[kind]) if kind == "orientation" else results[kind]
+        if not rows:
+            continue
+        best = max(rows, key=lambda row: row[figure])
+        plain = next((row for row in rows if row["kind"].startswith("linear")), None)
+        worst = plain or min(rows, key=lambda row: row[figure])
+        text = f"{best['model']} predicts {best[figure]:.1f}% of the held-out {what}"
+        if worst is not best:
+            text += f", {worst['model']} {worst[figure]:.1f}%"
+        said.append(text)
+    return "; ".join(said) + "." if said else "No model was evaluated by itself."
+
+
+def _comparable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The models of the orientation set that most of them have: figures of different sets mean different things."""
+    sets = [(row["orientations"], row["side"]) for row in rows]
+    common = max(sets, key=sets.count, default=None)
+    return [row for row, key in zip(rows, sets, strict=True) if key == common]
+
+
+def _translation(results: dict[str, Any]) -> str:
+    rows = results.get("translation") or []
+    if not rows:
+        return "Nothing was translated."
+    metric = next(iter(rows[0]["scores"]))
+    best = max(rows, key=lambda row: row["scores"][metric]["value"])
+    limit = "no distortion limit" if best["limit"] is None else f"distortion limit {best['limit']}"
+    text = (
+        f"The best translations are those of {best['system']} with {limit}, {metric} {best['scores'][metric]['value']:.2f}"
+    )
+    for baseline, told in best["significance"].items():
+        text += f", {told[metric]['delta']:+.2f} against {baseline} (p = {told[metric]['p']:.3f})"
+    return text + "."

@@ -1,0 +1,29 @@
+"""The end of a run: results gathered, report written."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hyperbaton.run.plan import Plan
+from hyperbaton.run.results import write_results
+from hyperbaton.run.stage import read_json
+
+
+class Finished(NamedTuple):
+    """Where things are, and the three findings."""
+
+    results: Path
+    report: Path
+    findings: list[str]
+
+
+def finish(plan: Plan, root: Path) -> Finished:
+    """Write `results.json` and the report of a plan whose stages are all done."""
+    # Late, since drawing is slow to import.
+    write_report = import_module("hyperbaton.report").write_report
+
+    path = write_results(plan, root)
+    told: dict[str, Any] = read_json(path)
+    return Finished(path, write_report(path, root / "report"), told["findings"])

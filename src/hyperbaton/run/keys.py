@@ -1,0 +1,148 @@
+"""Reading tables of an experiment file: every mistake is one line that names the key and what is allowed.
+
+>>> from dataclasses import dataclass
+>>> from hyperbaton.base.options import option
+>>> @dataclass
+... class Cleaning:
+...     max_length: int = option(100, "longest sentence kept, in words", minimum=1)
+>>> Table("exp.toml", "corpus.clean", {"max-length": 50}).options(Cleaning)
+Cleaning(max_length=50)
+>>> Table("a.toml", "clean", {"length": 50}).options(Cleaning)
+Traceback (most recent call last):
+    ...
+hyperbaton.base.errors.OptionError: a.toml: key 'clean.length': unknown (did you mean max-length?); allowed: max-length
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hyperbaton.base.errors import HyperbatonError, OptionError
+from hyperbaton.base.options import options_of
+
+T = TypeVar("T")
+
+_PARAMETER = re.compile(r"\$\{(\w+)\}")
+_NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "a table"}
+
+
+class Table:
+    """One table of the file: its values are taken out one by one, and what is left over is unknown.
+
+    Keys may be written with - or _.
+    """
+
+    def __init__(self, file: str, path: str, values: Any) -> None:
+        self.file, self.path = file, path
+        if not isinstance(values, dict):
+            raise OptionError(f"{file}: key '{path}': must be a table, not {values!r}")
+        self.rest: dict[str, Any] = {key.replace("-", "_"): value for key, value in values.items()}
+        self.written = {key.replace("-", "_"): key for key in values}
+
+    def error(self, key: str, what: str) -> OptionError:
+        """A mistake in the value of a key."""
+        name = self.written.get(key, key)
+        return OptionError(f"{self.file}: key '{self.path}.{name}': {what}".replace("'.", "'"))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.rest
+
+    def take(self, key: str, kind: type[T], default: T) -> T:
+        """The value of a key, checked for its type."""
+        if key not in self.rest:
+            return default
+        value = self.rest.pop(key)
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise self.error(key, f"must be {_NAMES[kind]}, not {value!r}")
+        return value
+
+    def take_list(self, key: str, kind: type[T], default: list[T]) -> list[T]:
+        """A list, each member checked for its type."""
+        values = self.take(key, list, default)
+        for value in values:
+            if not isinstance(value, kind):
+                raise self.error(key, f"must be a list of {kind.__name__}, but holds {value!r}")
+        return values
+
+    def table(self, key: str) -> Table:
+        """A table inside this one; empty where it is missing."""
+        name = self.written.get(key, key)
+        return Table(self.file, f"{self.path}.{name}".lstrip("."), self.rest.pop(key, {}))
+
+    def options(self, cls: type[T], also: Collection[str] = ()) -> T:
+        """All that is left, as an options class; `also` are further keys that are allowed here, for the message."""
+        known = {opt.name: opt for opt in options_of(cls)}
+        chosen = {}
+        for key, value in list(self.rest.items()):
+            if key not in known:
+                raise self._unknown(key, [*also, *(opt.flag for opt in known.values())])
+            opt = known[key]
+            try:
+                chosen[key] = opt.check(value)
+            except OptionError as error:
+                raise self.error(key, str(error).removeprefix(f"{opt.flag} ")) from error
+            if isinstance(value, bool) and opt.type in (int, float):
+                raise self.error(key, f"must be {_NAMES[opt.type]}, not {value!r}")
+        self.rest.clear()
+        return self.trying(lambda: cls(**chosen))
+
+    def trying(self, make: Callable[[], T], key: str | None = None) -> T:
+        """Call what may find a value wrong, and say where in the file that is."""
+        try:
+            return make()
+        except HyperbatonError as error:
+            if key is not None:
+                raise self.error(key, str(error)) from error
+            raise OptionError(f"{self.file}: key '{self.path}': {error}") from error
+
+    def choice(self, key: str, value: str, allowed: Iterable[str]) -> str:
+        """A value that must be one of some."""
+        names = list(allowed)
+        if value.replace("-", "_") not in names and value not in names:
+            near = difflib.get_close_matches(value, names, n=1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise self.error(key, f"unknown value {value!r}{hint}; allowed: {', '.join(names)}")
+        return value
+
+    def text(self, key: str, default: str | None = None) -> str | None:
+        """A string in which ${NAME} stands for an environment variable."""
+        if key not in self.rest:
+            return default
+        found = self.take(key, str, "")
+
+        def value(match: re.Match[str]) -> str:
+            if match[1] not in os.environ:
+                raise self.error(key, f"the environment variable {match[1]} is not set")
+            return os.environ[match[1]]
+
+        return _PARAMETER.sub(value, found)
+
+    def file_of(self, key: str, root: Path, *, needed: bool = False) -> Path | None:
+        """A file that exists, relative to `root`."""
+        name = self.text(key)
+        if name is None:
+            if needed:
+                raise self.error(key, "missing; the name of a file is needed")
+            return None
+        path = root / name
+        if not path.is_file():
+            raise self.error(key, f"there is no file {path}")
+        return path
+
+    def done(self, allowed: Collection[str]) -> None:
+        """Complain of a key that nobody has taken."""
+        for key in self.rest:
+            raise self._unknown(key, allowed)
+
+    def _unknown(self, key: str, allowed: Collection[str]) -> OptionError:
+        names = [name.replace("_", "-") for name in allowed]
+        near = difflib.get_close_matches(key.replace("_", "-"), names, n=1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        return self.error(key, f"unknown{hint}; allowed: {', '.join(names)}")

@@ -1,0 +1,112 @@
+"""The models of an experiment: `[models.NAME]` tables with a `model`, its own options, and how a system uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hyperbaton.base.options import options_of
+from hyperbaton.models import MODELS, NextPositionModel, OrientationModel, ReorderingModel
+from hyperbaton.phrases import MosesSet, ReorderingType, orientation_set
+from hyperbaton.run.keys import Table
+
+# What a table of a model may say besides the model's own options.
+OWN_KEYS = ("model", "direction", "annotations", "inside", "scaled")
+# Models that say no more than the distance, which every system has as a feature of its own.
+DISTANCES = ("linear", "linear_jump")
+# Columns of the corpus that models may be trained with, by the name that models give them.
+FROM_CORPUS = {"source_tags": "tags", "source_trees": "trees"}
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """A model of the experiment.
+
+    `sides`: a model of orientations is trained once for each. `annotations`: what it is trained with besides the bitext.
+    `table`: the type of lexicalized table that stands for it in a system, which has a weight for each class as in Moses.
+    """
+
+    name: str
+    model: str
+    options: dict[str, Any]
+    sides: tuple[str, ...]
+    annotations: tuple[str, ...]
+    inside: bool
+    scaled: float | None
+    table: str | None
+
+    @property
+    def cls(self) -> type[ReorderingModel]:
+        return MODELS[self.model]
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether the model can be evaluated by itself, without a decoder."""
+        return issubclass(self.cls, OrientationModel | NextPositionModel)
+
+    def resolved(self) -> dict[str, Any]:
+        """As plain values."""
+        told = {"model": self.model, "annotations": list(self.annotations), "inside": self.inside, **self.options}
+        if self.scaled is not None:
+            told["scaled"] = self.scaled
+        if self.table is not None:
+            told["table"] = self.table
+        return told | ({"sides": list(self.sides)} if self.sides != ("",) else {})
+
+
+def read_models(table: Table, has: Callable[[str], bool]) -> dict[str, NamedModel]:
+    """Read `[models.*]`; `has` tells which columns the corpus has."""
+    if not table.rest:
+        raise table.error("NAME", f"missing; name at least one model: {', '.join(MODELS.names())}")
+    found = {}
+    for key in list(table.rest):
+        name = table.written[key]
+        if not all(c.isalnum() or c in "-_+." for c in name):
+            raise table.error(key, "the name of a model has letters, digits and -_+. alone")
+        found[name] = _read_model(table.table(key), name, has)
+    return found
+
+
+def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedModel:
+    model = table.choice("model", table.take("model", str, name), MODELS.names()).replace("-", "_")
+    cls = MODELS[model]
+    directions = ReorderingType.DIRECTIONS
+    is_orientation = issubclass(cls, OrientationModel)
+    sides: tuple[str, ...] = ("",)
+    direction = None
+    if "direction" in table:
+        direction = table.choice("direction", table.take("direction", str, ""), directions)
+        if not is_orientation:
+            raise table.error("direction", f"makes no sense for the model {model}, which has no orientations")
+        if "side" in table:
+            raise table.error("side", "give a direction or a side, not both")
+        sides = tuple(directions[direction])
+    wanted = [a for a in cls.annotations if a in FROM_CORPUS and has(FROM_CORPUS[a])]
+    annotations = table.take_list("annotations", str, wanted)
+    for annotation in annotations:
+        table.choice("annotations", annotation, cls.annotations)
+        if annotation in FROM_CORPUS and not has(FROM_CORPUS[annotation]):
+            raise table.error(
+                "annotations", f"{annotation} need corpus.train.{FROM_CORPUS[annotation]} and those of dev and test"
+            )
+    inside = table.take("inside", bool, False)
+    scaled = table.take("scaled", float, 0.0) if "scaled" in table else None
+    made: Any = table.options(cls, OWN_KEYS)
+    if is_orientation:
+        orientations = table.trying(lambda: orientation_set(made.orientations), "orientations")
+    if scaled is not None and (not is_orientation or scaled <= 0):
+        raise table.error("scaled", "β above 0, for models of orientations alone")
+    options = {opt.flag: getattr(made, opt.name) for opt in options_of(cls)}
+    kind = None
+    if model == "lexicalized" and direction is not None and isinstance(orientations, MosesSet):
+        kind = ReorderingType.parse(f"{_unit(orientations)}-{_set_name(orientations)}-{direction}-{made.conditioning}").name
+    return NamedModel(name, model, options, sides, tuple(annotations), inside, scaled, kind)
+
+
+def _unit(orientations: MosesSet) -> str:
+    return {"word": "wbe", "phrase": "phrase", "hierarchical": "hier"}[orientations.unit]
+
+
+def _set_name(orientations: MosesSet) -> str:
+    return type(orientations).__module__.rpartition(".")[2]

@@ -1,0 +1,154 @@
+"""What an experiment found, gathered from its stages: `results.json`, which the report is made from.
+
+It also says everything that is needed to get the same numbers: resolved options, versions, seeds, and hashes of inputs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.base.store import writing_file
+from hyperbaton.corpus.files import read_byte_lines, read_lines
+from hyperbaton.run.commands import commands
+from hyperbaton.run.findings import findings
+from hyperbaton.run.models import NamedModel
+from hyperbaton.run.plan import Plan, evaluate_name, shown_limit_of, translate_name, tune_name
+from hyperbaton.run.stage import read_json
+from hyperbaton.run.translation import NO_LIMIT
+
+LIBRARIES = ("numpy", "scipy", "matplotlib", "sacrebleu", "zstandard")
+RESULTS = "results.json"
+SHORTEST, LONGEST = 6, 30  # words of sentences that are shown
+
+
+def write_results(plan: Plan, root: Path) -> Path:
+    """Gather the results of a plan whose stages are all done."""
+    results = gather(plan, root)
+    with writing_file(root / RESULTS) as aside:
+        aside.write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return root / RESULTS
+
+
+def gather(plan: Plan, root: Path) -> dict[str, Any]:
+    """The results as plain values."""
+    experiment = plan.experiment
+    told = read_json(plan.stages["movement"].folder(root) / "movement.json")
+    results: dict[str, Any] = {
+        "title": experiment.title,
+        "signature": signature(plan),
+        "options": experiment.resolved(),
+        "commands": commands(plan, root),
+        "corpus": told["corpus"],
+        "movement": told["movement"],
+        "orientation": [],
+        "next_position": [],
+        "costs": costs(plan, root),
+    }
+    for model in experiment.models.values():
+        if model.evaluated:
+            for side in model.sides:
+                _add_evaluation(results, plan, root, model, side)
+    if experiment.translation.systems:
+        results |= {
+            "translation": _translation(plan, root),
+            "tuning": _tuning(plan, root),
+            "sentences": _sentences(plan, root),
+        }
+    for name, file in results["signature"]["inputs"].items():
+        file["lines"] = sum(1 for _ in read_byte_lines(plan.inputs()[name].path))
+    return results | {"findings": findings(results)}
+
+
+def signature(plan: Plan) -> dict[str, Any]:
+    """What the results depend on: versions, seed, options and inputs."""
+    experiment = plan.experiment
+    told = json.dumps(experiment.resolved(), sort_keys=True, ensure_ascii=False).encode()
+    return {
+        "package": version("hyperbaton"),
+        "python": platform.python_version(),
+        "libraries": {name: found for name in LIBRARIES if (found := _version(name))},
+        "seed": experiment.seed,
+        "experiment": hashlib.sha256(told).hexdigest(),
+        "inputs": {name: {"path": str(file.path), "sha256": file.key} for name, file in plan.inputs().items()},
+    }
+
+
+def costs(plan: Plan, root: Path) -> list[dict[str, Any]]:
+    """What each stage took."""
+    rows = []
+    for stage in plan:
+        told = stage.told(root)
+        row = {"stage": stage.name, "kind": stage.kind}
+        rows.append(row | {name: told[name] for name in ("seconds", "peak_mib", "output_mib", "cpu_seconds", "threads")})
+    return rows
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _add_evaluation(results: dict[str, Any], plan: Plan, root: Path, model: NamedModel, side: str) -> None:
+    stage = plan.stages[evaluate_name(model, side)]
+    told = read_json(stage.folder(root) / "evaluation.json")
+    name = f"{model.name} (after)" if side == "after" and len(model.sides) > 1 else model.name
+    kind = "orientation" if "overall_precision" in told else "next_position"
+    results[kind].append({"model": name, "kind": model.model, "path": str(stage.inputs["model"].folder(root)), **told})  # type: ignore[union-attr]
+
+
+def _translation(plan: Plan, root: Path) -> list[dict[str, Any]]:
+    how = plan.experiment.translation
+    rows = []
+    for row in read_json(plan.stages["score"].folder(root) / "scores.json"):
+        system, limit = row["system"], row["limit"]
+        runs = range(how.counts.tuning_runs)
+        speeds = [read_json(plan.stages[translate_name(system, r, limit)].folder(root) / "speed.json") for r in runs]
+        seconds = sum(speed["seconds"] for speed in speeds) / len(speeds)
+        rows.append(
+            row
+            | {
+                "model": " + ".join(how.systems[system]) or "distance alone",
+                "limit": None if limit == NO_LIMIT else limit,
+                "runs": len(runs),
+                "words_per_second": speeds[0]["words"] / max(seconds, 1e-9),
+                "seconds": seconds,
+            }
+        )
+    return rows
+
+
+def _tuning(plan: Plan, root: Path) -> dict[str, Any]:
+    """The course of the first tuning run of each system."""
+    systems = plan.experiment.translation.systems
+    return {s: read_json(plan.stages[tune_name(s, 0)].folder(root) / "weights.json")["history"] for s in systems}
+
+
+def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
+    """The test sentences where systems differ most, with the derivation of each."""
+    experiment, how = plan.experiment, plan.experiment.translation
+    corpus = plan.stages["corpus"].folder(root)
+    source, reference = (list(read_lines(corpus / f"test.{column}")) for column in ("source", "target"))
+    tags = list(read_lines(corpus / "test.tags")) if (corpus / "test.tags").exists() else None
+    spread = read_json(plan.stages["score"].folder(root) / "spread.json")
+    limit = shown_limit_of(experiment)
+    derivations = {}
+    for system in how.systems:
+        folder = plan.stages[translate_name(system, 0, limit)].folder(root)
+        derivations[system] = [json.loads(line) for line in read_lines(folder / "segments.jsonl")]
+    fit = [s for s, line in enumerate(source) if SHORTEST <= len(line.split()) <= LONGEST]
+    chosen = sorted(fit, key=lambda s: (-spread[s], s))[: how.counts.sentences]
+    shown = []
+    for s in sorted(chosen):
+        told: dict[str, Any] = {"id": s + 1, "source": source[s].split(), "reference": reference[s].split()}
+        if tags is not None:
+            told["tags"] = tags[s].split()
+        told["hypotheses"] = [{"system": system, **derivations[system][s]} for system in how.systems]
+        shown.append(told)
+    return shown

@@ -1,0 +1,129 @@
+"""Stages: steps of an experiment that are pure functions of files and options, and are done once.
+
+A stage is a function of `hyperbaton/run/stages`, named by its file, applied to inputs (files, or what other stages left)
+and options. Its key is a hash of all that: the function's name and version, the package's version, the options, the
+content of files and the keys of other stages. What it leaves is the folder `stages/NAME-KEY`, written as `.incomplete`
+and renamed when it is complete, so that a folder of that name is what the stage would make again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+STAGE_FILE = "stage.json"
+KEY_LENGTH = 12
+
+
+@dataclass(frozen=True)
+class File:
+    """A file as the input of a stage, known by its content."""
+
+    path: Path
+
+    @cached_property
+    def key(self) -> str:
+        digest = hashlib.sha256()
+        with self.path.open("rb") as file:
+            while piece := file.read(1 << 20):
+                digest.update(piece)
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a stage is expected to cost: processor seconds and MiB."""
+
+    seconds: float
+    mib: float
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step: `kind` is the file of `hyperbaton/run/stages` that does it."""
+
+    name: str
+    kind: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Stage | File] = field(default_factory=dict)
+    cost: Cost = field(default=Cost(1, 200), compare=False)
+
+    @cached_property
+    def key(self) -> str:
+        told = {
+            "kind": self.kind,
+            "version": [importlib.import_module(f"hyperbaton.run.stages.{self.kind}").VERSION, version("hyperbaton")],
+            "options": self.options,
+            "inputs": {name: given.key for name, given in sorted(self.inputs.items())},
+        }
+        return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+    @property
+    def folder_name(self) -> str:
+        return f"{self.name}-{self.key[:KEY_LENGTH]}"
+
+    @property
+    def before(self) -> list[Stage]:
+        """The stages that must be done before."""
+        return [given for given in self.inputs.values() if isinstance(given, Stage)]
+
+    def folder(self, root: Path) -> Path:
+        """Where the stage leaves what it makes."""
+        return root / "stages" / self.folder_name
+
+    def is_done(self, root: Path) -> bool:
+        return (self.folder(root) / STAGE_FILE).is_file()
+
+    def told(self, root: Path) -> dict[str, Any]:
+        """What a finished stage says about itself: seconds, peak_mib, output_mib and so on."""
+        return dict(json.loads((self.folder(root) / STAGE_FILE).read_text(encoding="utf-8")))
+
+    def order(self, root: Path, threads: int) -> dict[str, Any]:
+        """What the process that does the stage needs to know."""
+        inputs = {n: str(g.folder(root) if isinstance(g, Stage) else g.path) for n, g in self.inputs.items()}
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "key": self.key,
+            "options": dict(self.options),
+            "inputs": inputs,
+            "input_keys": {name: given.key for name, given in self.inputs.items()},
+            "folder": str(self.folder(root)),
+            "threads": threads,
+        }
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the function of a stage is given.
+
+    `out` is the folder to write to, `scratch` one that survives an interruption: what is found there is from
+    an earlier attempt at exactly this stage.
+    """
+
+    inputs: Mapping[str, Path]
+    options: Mapping[str, Any]
+    out: Path
+    scratch: Path
+    threads: int
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write plain values to a file of the output."""
+        write_json(self.out / name, value)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write plain values as a JSON file."""
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))

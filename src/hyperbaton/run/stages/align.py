@@ -1,0 +1,42 @@
+"""Word links: the aligner learns from all splits together, and links those that have no links yet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hyperbaton.align import ALIGNERS
+from hyperbaton.base.options import from_mapping
+from hyperbaton.corpus import Bitext, Text
+from hyperbaton.run.stage import Work
+from hyperbaton.run.texts import Texts
+
+VERSION = 1
+
+
+def run(work: Work) -> None:
+    texts, options = Texts(work.inputs), dict(work.options["aligner"])
+    aligner = from_mapping(ALIGNERS[options.pop("aligner")], options)
+    splits = list(work.options["splits"])
+    source, target = (_joined([str(texts.path(split, side)) for split in splits]) for side in ("source", "target"))
+    joined = Bitext(source, target)
+    links = aligner.fit(joined, threads=work.threads).align(joined, threads=work.threads)
+    start = 0
+    for split in splits:
+        end = start + len(Text.read(texts.path(split, "source")))
+        if not texts.has(split, "links"):
+            links.select(np.arange(start, end)).write(work.out / f"{split}.links")
+        start = end
+
+
+def _joined(paths: list[str]) -> Text:
+    """Several files as one text."""
+    parts: list[Text] = []
+    for path in paths:
+        parts.append(Text.read(path, parts[-1].vocabulary if parts else None))
+    starts = np.cumsum([0, *(part.n_tokens for part in parts)])
+    offsets = [part.offsets[1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
+    return Text(
+        np.concatenate([part.tokens for part in parts]),
+        np.concatenate([np.zeros(1, np.int64), *offsets]),
+        parts[-1].vocabulary,
+    )

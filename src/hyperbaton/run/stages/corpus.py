@@ -1,0 +1,120 @@
+"""Text to work on: files of the three splits, tokenized, cleaned and cut; or generated.
+
+Leaves train.source, train.target and what else is there (train.links, train.tags, train.trees), the same of dev and test,
+and `cleaning.json`, which says what was left out of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.options import from_mapping
+from hyperbaton.corpus import Bitext, Text, Trees
+from hyperbaton.corpus.bitext import check_same_length
+from hyperbaton.corpus.clean import Cleaning, clean, filtered_lines
+from hyperbaton.corpus.files import write_pieces
+from hyperbaton.corpus.raw import RawLines, tokenize
+from hyperbaton.corpus.tokenizers import make_tokenizer
+from hyperbaton.data import generate
+from hyperbaton.run.stage import Work
+
+VERSION = 1
+
+ANY_RATIO = 1e9
+
+
+def run(work: Work) -> None:
+    if "generate" in work.options:
+        _generate(work, dict(work.options["generate"]))
+        return
+    report = {}
+    for split, limits in work.options["splits"].items():
+        columns = {name.partition(".")[2]: path for name, path in work.inputs.items() if name.startswith(f"{split}.")}
+        texts = {side: _tokens(work, split, side, columns) for side in ("source", "target")}
+        report[split] = _select(work, split, columns, texts, limits)
+    work.write_json("cleaning.json", report)
+
+
+def _generate(work: Work, options: dict[str, Any]) -> None:
+    sentences, n_dev, n_test = (options.pop(name) for name in ("sentences", "dev", "test"))
+    made = generate(sentences, seed=work.options["seed"], **options)
+    parts = made.split(n_dev, n_test)
+    cleaning = from_mapping(Cleaning, work.options["clean"])
+    report = {}
+    for split, part in parts.items():
+        limits = cleaning if split == "train" else _held_out(0)
+        kept, told = clean(part.bitext, limits)
+        report[split] = told.to_json()
+        chosen = part.select(kept)
+        for column, text in (
+            ("source", chosen.bitext.source),
+            ("target", chosen.bitext.target),
+            ("links", chosen.bitext.need_links()),
+            ("tags", chosen.source_tags),
+            ("trees", chosen.source_trees),
+        ):
+            write_pieces(work.out / f"{split}.{column}", text.pieces())
+    work.write_json("cleaning.json", report)
+
+
+def _tokens(work: Work, split: str, side: str, columns: dict[str, Path]) -> Path:
+    """The file of tokens of one side; a tokenizer that knows tags gives those of the source where no file does."""
+    name, language = work.options["tokenize"].get(side, "none"), work.options["tokenize"].get(f"{side}-language")
+    if name == "none":
+        return columns[side]
+    tokenizer = make_tokenizer(name, language)
+    raw, tokens, tags = columns[side], work.scratch / f"{split}.{side}", work.scratch / f"{split}.{side}.tags"
+    with tokens.open("wb") as token_file, tags.open("wb") as tag_file:
+        for token_lines, tag_lines in tokenize(RawLines(raw), tokenizer, work.threads):
+            token_file.write(token_lines)
+            tag_file.write(tag_lines)
+    if side == "source" and tokenizer.has_tags:
+        columns.setdefault("tags", tags)
+    return tokens
+
+
+def _select(
+    work: Work, split: str, columns: dict[str, Path], texts: dict[str, Path], limits: dict[str, Any]
+) -> dict[str, Any]:
+    """Write the lines that are taken, of every column."""
+    source, target = Text.read(texts["source"]), Text.read(texts["target"])
+    check_same_length(source, target)
+    bitext = Bitext(source, target)
+    end = limits["skip"] + limits["lines"] if limits["lines"] else len(bitext)
+    taken = np.arange(limits["skip"], min(end, len(bitext)))
+    if len(taken) == 0:
+        raise InputError(f"no line is left behind the first {limits['skip']}", texts["source"])
+    part = bitext.select(taken)
+    cleaning = from_mapping(Cleaning, work.options["clean"]) if split == "train" else _held_out(limits["max-length"])
+    if split == "train" and limits["max-length"]:
+        cleaning = Cleaning(cleaning.min_length, min(cleaning.max_length, limits["max-length"]), cleaning.ratio)
+    kept, report = clean(part, cleaning)
+    if len(kept) == 0:
+        raise InputError(
+            f"no sentence pair of {split} is left after cleaning: {', '.join(report.dropped)}", texts["source"]
+        )
+    keep = np.zeros(len(bitext), np.uint8)
+    keep[taken[kept]] = 1
+
+    def write(column: str, pieces: Iterable[bytes]) -> None:
+        write_pieces(work.out / f"{split}.{column}", pieces)
+
+    write("source", part.source.pieces(kept))
+    write("target", part.target.pieces(kept))
+    for column in ("links", "tags"):
+        if column in columns:
+            write(column, filtered_lines(columns[column], keep))
+    if "trees" in columns:
+        chosen = taken[kept]
+        Trees.read(columns["trees"], source).select(chosen).write(work.out / f"{split}.trees", source.select(chosen))
+    return report.to_json()
+
+
+def _held_out(max_length: int) -> Cleaning:
+    """Of what is only translated, all is kept that is not empty or too long."""
+    return Cleaning(1, max_length or 2**31, ANY_RATIO)

@@ -1,0 +1,40 @@
+"""What metrics count in the outputs of a system, at all limits and of all runs: an array for each metric and output.
+
+`METRIC.RUN.LIMIT.npy` has a row of statistics for each test sentence; metrics are numbered. Outputs share most of their
+translations, and some metrics are slow, so that each translation is looked at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hyperbaton.evaluate.translations import read_outputs
+from hyperbaton.metrics import Metric, Outputs, Statistics, make_metric
+from hyperbaton.run.stage import Work
+from hyperbaton.run.texts import Texts
+
+VERSION = 2
+
+
+def run(work: Work) -> None:
+    texts = Texts(work.inputs)
+    reference, links = texts.path("test", "target"), texts.path("test", "links")
+    names = [name for name in work.inputs if name not in ("corpus", "links")]
+    outputs = [read_outputs(work.inputs[n] / "hypotheses", [reference], work.inputs[n] / "links", [links]) for n in names]
+    for i, metric in enumerate(make_metric(name) for name in work.options["metrics"]):
+        for name, found in zip(names, statistics(metric, outputs), strict=True):
+            np.save(work.out / f"{i}.{name}.npy", found, allow_pickle=False)
+
+
+def statistics(metric: Metric, outputs: list[Outputs]) -> list[Statistics]:
+    """The statistics of several outputs of one test text."""
+    if metric.needs_orders:
+        return [metric.statistics(output) for output in outputs]
+    numbers: dict[tuple[int, str], int] = {}
+    places = [
+        [numbers.setdefault((line, text), len(numbers)) for line, text in enumerate(output.hypotheses)]
+        for output in outputs
+    ]
+    lines, different = zip(*numbers, strict=True)
+    found = metric.statistics(Outputs.of(different, *outputs[0].references, line=np.array(lines)))
+    return [found[rows] for rows in places]

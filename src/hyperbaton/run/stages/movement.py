@@ -1,0 +1,88 @@
+"""How large the corpus is and what moves in it: distances of phrases and words, orientations, jumps by tag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.align import visit_order
+from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.phrases import Samples, extract, orientation_set
+from hyperbaton.run.stage import Work
+from hyperbaton.run.texts import Texts
+
+VERSION = 1
+
+FARTHEST = 15
+SETS = ("three", "five", "msd", "hier-mslr")
+FARTHEST_JUMP = 5  # XI11's jumps
+N_TAGS = 12
+
+
+def run(work: Work) -> None:
+    texts = Texts(work.inputs)
+    bitexts = {split: texts.bitext(split) for split in work.options["splits"]}
+    corpus = {split: _sizes(bitext) for split, bitext in bitexts.items()}
+    train = bitexts["train"]
+    samples = extract(train, work.options["max_length"], threads=work.threads)
+    jumps = visit_order(train.need_links(), threads=work.threads).jumps(train.source.lengths)
+    inner = jumps.next < train.source.lengths[jumps.sentence]
+    movement: dict[str, Any] = {
+        "distances": _histogram(samples.distance_before, FARTHEST),
+        "word_distortions": _histogram((jumps.next - jumps.current - 1)[inner], FARTHEST),
+        "orientations": {name: _classes(samples, name) for name in SETS},
+    }
+    if texts.has("train", "tags"):
+        tags = Tags.read(texts.path("train", "tags"), train.source)
+        known = inner & (jumps.current >= 0)
+        where = train.source.offsets[jumps.sentence[known]] + jumps.current[known]
+        movement["jumps_by_tag"] = _by_tag(tags, where, jumps.next[known] - jumps.current[known])
+    work.write_json("movement.json", {"corpus": corpus, "movement": movement})
+
+
+def _sizes(bitext: Bitext) -> dict[str, Any]:
+    links, source, target = bitext.need_links(), bitext.source, bitext.target
+    sentence = np.repeat(np.arange(len(bitext)), np.diff(links.offsets))
+    linked = [
+        len(np.unique(side.offsets[sentence] + links.points[:, column])) for column, side in enumerate((source, target))
+    ]
+    return {
+        "pairs": len(bitext),
+        "source_tokens": source.n_tokens,
+        "target_tokens": target.n_tokens,
+        "source_types": len(np.unique(source.tokens)),
+        "target_types": len(np.unique(target.tokens)),
+        "links": len(links.points),
+        "unaligned_source": source.n_tokens - linked[0],
+        "unaligned_target": target.n_tokens - linked[1],
+        "mean_source_length": source.n_tokens / max(len(bitext), 1),
+        "mean_target_length": target.n_tokens / max(len(bitext), 1),
+    }
+
+
+def _histogram(values: npt.NDArray[Any], farthest: int) -> dict[str, int]:
+    """How many values there are of each from -farthest to farthest; those beyond are left out."""
+    near = values[np.abs(values.astype(np.int64)) <= farthest].astype(np.int64)
+    counts = np.bincount(near + farthest, minlength=2 * farthest + 1)
+    return {str(d): int(n) for d, n in zip(range(-farthest, farthest + 1), counts, strict=True)}
+
+
+def _classes(samples: Samples, name: str) -> dict[str, int]:
+    classes = orientation_set(name)
+    counts = np.bincount(classes.classify(samples), minlength=len(classes))
+    return {label: int(n) for label, n in zip(classes.names, counts, strict=True)}
+
+
+def _by_tag(tags: Tags, where: npt.NDArray[np.int64], jump: npt.NDArray[np.int64]) -> dict[str, dict[str, int]]:
+    """Jumps (1 is to the next word) by the tag of the word that they start from, the commonest tags; XI11 clips them."""
+    labels = tags.labels[where].astype(np.int64)
+    clipped = np.clip(jump, -FARTHEST_JUMP, FARTHEST_JUMP)
+    common = np.argsort(-np.bincount(labels, minlength=len(tags.vocabulary)), kind="stable")[:N_TAGS]
+    found = {}
+    for label in common.tolist():
+        here = clipped[labels == label]
+        if len(here):
+            found[tags.vocabulary.word(label)] = _histogram(here, FARTHEST_JUMP)
+    return found

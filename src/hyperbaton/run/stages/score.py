@@ -1,0 +1,58 @@
+"""Scores of all systems at all limits: values with intervals, deviations over runs, and tests against the baselines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.metrics import Metric, compare, estimate, make_metric
+from hyperbaton.run.stage import Work
+
+VERSION = 1
+
+
+def run(work: Work) -> None:
+    options = work.options
+    chosen = [make_metric(name) for name in options["metrics"]]
+    rows = []
+    for system in options["systems"]:
+        for limit in options["limits"]:
+            row: dict[str, Any] = {"system": system, "limit": limit, "scores": {}, "significance": {}}
+            for i, metric in enumerate(chosen):
+                own = _runs(work, i, system, limit)
+                found = estimate(metric, own, samples=options["samples"], seed=options["seed"])
+                row["scores"][metric.title] = {
+                    "value": found.value,
+                    "interval": list(found.interval),
+                    "deviation": found.deviation if found.n_runs > 1 else None,
+                    "signature": metric.signature(1),
+                }
+                for baseline in options["baselines"]:
+                    if baseline != system:
+                        told = row["significance"].setdefault(baseline, {})
+                        told[metric.title] = _compared(work, metric, own, _runs(work, i, baseline, limit))
+            rows.append(row)
+    work.write_json("scores.json", rows)
+    work.write_json("spread.json", _spread(work, chosen))
+
+
+def _runs(work: Work, metric: int, system: str, limit: int) -> list[npt.NDArray[np.float64]]:
+    folder, names = work.inputs[system], work.options["outputs"][str(limit)]
+    return [np.load(folder / f"{metric}.{name}.npy", allow_pickle=False) for name in names]
+
+
+def _compared(work: Work, metric: Metric, own: list[Any], others: list[Any]) -> dict[str, float]:
+    found = compare(metric, own, others, samples=work.options["samples"], seed=work.options["seed"])
+    return {"delta": found.delta, "p": found.p}
+
+
+def _spread(work: Work, chosen: list[Metric]) -> list[float]:
+    """How far apart the systems' scores of each test sentence are, by the first metric that is fair to single sentences."""
+    fair = ("TER", "WER", "METEOR", "chrF")
+    at = next((i for name in fair for i, metric in enumerate(chosen) if metric.title == name), 0)
+    limit = work.options["shown_limit"]
+    scores = np.stack([chosen[at].score(_runs(work, at, system, limit)[0]) for system in work.options["systems"]])
+    spread: list[float] = (scores.max(axis=0) - scores.min(axis=0)).tolist()
+    return spread

@@ -1,0 +1,63 @@
+"""Translations of the test split: the text, its links to the source, and how each came about."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from hyperbaton.corpus.files import write_pieces
+from hyperbaton.decode import System, Translator
+from hyperbaton.decode.result import Translations
+from hyperbaton.run.stage import Work, read_json
+from hyperbaton.run.texts import Texts
+
+VERSION = 1
+
+# Sentences that are translated in pieces would have no whole derivation: the longest that the decoder takes.
+MAX_WORDS = 2000
+
+
+def run(work: Work) -> None:
+    texts = Texts(work.inputs)
+    system = System.load(work.inputs["system"] / "system")
+    if "weights" in work.inputs:
+        system = system.with_weights(read_json(work.inputs["weights"] / "weights.json")["weights"])
+    decoding = replace(system.options, distortion_limit=work.options["limit"], max_words=MAX_WORDS)
+    translator = Translator(system, decoding, threads=work.threads)
+    source = texts.lines("test", "source")
+    started = time.perf_counter()
+    found = list(translator.blocks(source, **texts.for_decoder("test", system)))
+    seconds = time.perf_counter() - started
+    write_pieces(work.out / "hypotheses", ("".join(f"{line}\n" for line in part.lines()).encode() for part in found))
+    write_pieces(work.out / "links", (piece for part in found for piece in part.links().pieces()))
+    with (work.out / "segments.jsonl").open("w", encoding="utf-8") as file:
+        for part in found:
+            file.writelines(json.dumps(told, ensure_ascii=False) + "\n" for told in _derivations(part))
+    n_words = sum(len(line.split()) for line in source)
+    work.write_json("speed.json", {"seconds": seconds, "words": n_words, "threads": work.threads})
+
+
+def _derivations(found: Translations) -> Iterator[dict[str, Any]]:
+    """The segments of each best translation, in target order, with every feature's weighted score."""
+    weights = found.system.weights
+    for sentence in range(len(found)):
+        path = int(found.path_offsets[found.pieces[sentence]])
+        if path == int(found.path_offsets[found.pieces[sentence] + 1]):
+            yield {"total": None, "segments": []}
+            continue
+        segments, end = [], 0
+        for step in found.steps(path):
+            scores = {n: sum(w * v for w, v in zip(weights[n], values, strict=True)) for n, values in step.features.items()}
+            segments.append(
+                {
+                    "source": [step.begin, step.end],
+                    "target": step.target,
+                    "jump": step.begin - end,
+                    "scores": {name: round(value, 4) for name, value in scores.items() if value},
+                }
+            )
+            end = step.end
+        yield {"total": round(float(found.scores[path]), 4), "segments": segments}

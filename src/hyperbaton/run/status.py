@@ -1,0 +1,76 @@
+"""What a run will do, and what of it is done: the plan as a table, and as `plan.json` in the folder of the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.store import writing_file
+from hyperbaton.run.plan import Plan
+from hyperbaton.run.results import signature
+from hyperbaton.run.stage import STAGE_FILE, read_json, write_json
+
+PLAN, RESOLVED = "plan.json", "experiment.json"
+
+
+def write_plan(plan: Plan, root: Path) -> None:
+    """Write beside the results what was resolved (options, versions, seed, hashes of inputs), and the stages."""
+    root.mkdir(parents=True, exist_ok=True)
+    with writing_file(root / RESOLVED) as aside:
+        write_json(aside, {"signature": signature(plan), "options": plan.experiment.resolved()})
+    told = [
+        {
+            "stage": stage.name,
+            "kind": stage.kind,
+            "folder": stage.folder_name,
+            "needs": [before.name for before in stage.before],
+            "estimated_seconds": round(stage.cost.seconds, 1),
+            "estimated_mib": round(stage.cost.mib),
+        }
+        for stage in plan
+    ]
+    with writing_file(root / PLAN) as aside:
+        write_json(aside, told)
+
+
+def plan_rows(plan: Plan, root: Path) -> list[dict[str, Any]]:
+    """The plan as rows of a table, with a last one for all."""
+    rows: list[dict[str, Any]] = [
+        {
+            "stage": stage.name,
+            "state": "done" if stage.is_done(root) else "to do",
+            "cpu s": round(stage.cost.seconds),
+            "MiB": round(stage.cost.mib),
+            "needs": " ".join(before.name for before in stage.before) if len(stage.before) < 5 else "all outputs",
+        }
+        for stage in plan
+    ]
+    ahead = [stage.cost for stage in plan if not stage.is_done(root)]
+    most = round(max((cost.mib for cost in ahead), default=0))
+    total = {"cpu s": round(sum(cost.seconds for cost in ahead)), "MiB": most, "needs": ""}
+    return [*rows, {"stage": "together", "state": f"{len(ahead)} to do", **total}]
+
+
+def status_rows(root: Path) -> list[dict[str, Any]]:
+    """What is done of the run in a folder, with what it took, and what is not."""
+    if not (root / PLAN).is_file():
+        raise InputError(
+            f"no run of an experiment (there is no {PLAN}); 'hyperbaton run EXPERIMENT.toml -o' makes one", root
+        )
+    rows = []
+    for stage in read_json(root / PLAN):
+        folder = root / "stages" / stage["folder"]
+        row: dict[str, Any] = {"stage": stage["stage"], "state": "to do", "seconds": "", "MiB": "", "output MiB": ""}
+        if (folder / STAGE_FILE).is_file():
+            told = read_json(folder / STAGE_FILE)
+            row |= {
+                "state": "done",
+                "seconds": round(told["seconds"], 1),
+                "MiB": round(told["peak_mib"]),
+                "output MiB": round(told["output_mib"], 1),
+            }
+        elif folder.with_name(f"{folder.name}.incomplete").exists():
+            row["state"] = "begun"
+        rows.append(row)
+    return rows

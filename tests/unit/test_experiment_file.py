@@ -1,0 +1,105 @@
+"""A mistake in an experiment file is one line with the key and what is allowed, before any work starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.run.experiment import parse_experiment, read_experiment
+from hyperbaton.run.plan import make_plan
+
+
+def values(**changes: Any) -> dict[str, Any]:
+    """A small experiment that is right."""
+    return {"corpus": {"generate": {"sentences": 1000}}, "models": {"lr": {"model": "lexicalized"}, "pair": {}}} | changes
+
+
+def message(given: dict[str, Any], folder: Path = Path()) -> str:
+    with pytest.raises(HyperbatonError) as caught:
+        parse_experiment(given, "exp.toml", folder)
+    text = str(caught.value)
+    assert "\n" not in text and text.startswith("exp.toml: key '")
+    return text.removeprefix("exp.toml: ")
+
+
+def corpus(**changes: Any) -> dict[str, Any]:
+    return values(corpus=changes)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (values(modles={}), "key 'modles': unknown (did you mean models?); allowed: title, seed, corpus"),
+        (values(seed="one"), "key 'seed': must be a whole number, not 'one'"),
+        (values(seed=True), "key 'seed': must be a whole number, not True"),
+        (values(lm={"ordr": 3}), "key 'lm.ordr': unknown (did you mean order?); allowed: order, prune"),
+        (values(lm={"order": "3"}), "key 'lm.order': must be of type int, not '3'"),
+        (values(lm={"order": True}), "key 'lm.order': must be a whole number, not True"),
+        (values(lm=5), "key 'lm': must be a table, not 5"),
+        (values(lm={"order": 0}), "key 'lm.order': must be at least 1, not 0"),
+        (
+            values(models={"x": {"model": "sequense"}}),
+            "key 'models.x.model': unknown value 'sequense' (did you mean sequence?)",
+        ),
+        (values(models={"x": {}}), "key 'models.x.model': unknown value 'x'; allowed: "),
+        (values(models={}), "key 'models.NAME': missing; name at least one model: "),
+        (
+            values(models={"pair": {"passes": 3}}),
+            "key 'models.pair.passes': unknown (did you mean max-passes?); allowed: model",
+        ),
+        (values(models={"pair": {"direction": "forward"}}), "key 'models.pair.direction': makes no sense"),
+        (
+            values(models={"a": {"model": "lexicalized", "orientations": "fife"}}),
+            "key 'models.a.orientations': unknown orientation 'fife' (did you mean five?)",
+        ),
+        (values(align={"aligner": "giza"}), "key 'align.aligner': unknown value 'giza'; allowed: eflomal, hmm"),
+        (values(translation={"limts": [6]}), "key 'translation.limts': unknown (did you mean limits?); allowed: systems"),
+        (
+            values(translation={"limits": ["6"]}),
+            "key 'translation.limits': a limit is a number of words or \"none\", not '6'",
+        ),
+        (values(translation={"metrics": ["blue"]}), "key 'translation.metrics': unknown value 'blue' (did you mean bleu?)"),
+        (values(translation={"baselines": ["msd"]}), "key 'translation.baselines': unknown value 'msd'; allowed: lr, pair"),
+        (
+            values(translation={"systems": {"s": ["q"]}}),
+            "key 'translation.systems.s': unknown value 'q'; allowed: lr, pair",
+        ),
+        (values(translation={"tuning": {"optimizer": "adam"}}), "key 'translation.tuning': unknown optimizer 'adam'"),
+        (corpus(generate={"sentences": 1000}, train={}), "key 'corpus.train': files make no sense beside corpus.generate"),
+        (corpus(train={"source": "no.zh", "target": "no.en"}), "key 'corpus.train.source': there is no file"),
+        (corpus(), "key 'corpus.train': missing; a table with source and target"),
+        (corpus(generate={"style": "klingon"}), "key 'corpus.generate.style': must be one of chinese, japanese"),
+        (corpus(root="${NO_SUCH_VARIABLE}"), "key 'corpus.root': the environment variable NO_SUCH_VARIABLE is not set"),
+    ],
+)
+def test_mistakes_name_the_key_and_what_is_allowed(given: dict[str, Any], expected: str) -> None:
+    assert message(given).startswith(expected)
+
+
+def test_settings_replace_keys_whichever_way_they_are_written(tmp_path: Path) -> None:
+    file = tmp_path / "exp.toml"
+    file.write_text("[corpus.generate]\nsentences = 1000\n[models.pair]\nmax-passes = 7\n[lm]\norder = 3\n")
+    made = read_experiment(file, ["models.pair.max_passes=9", "lm.order=2", "title=two words"])
+    assert (made.models["pair"].options["max-passes"], made.lm.order, made.title) == (9, 2, "two words")
+
+
+def test_a_broken_file_is_told_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "exp.toml"
+    file.write_text("[corpus\n")
+    with pytest.raises(HyperbatonError, match=r"exp.toml: not a TOML file: .*line 1"):
+        read_experiment(file)
+
+
+def test_keys_of_stages_change_with_what_they_depend_on_alone() -> None:
+    def keys(**changes: Any) -> dict[str, str]:
+        plan = make_plan(parse_experiment(values(**changes), "exp.toml", Path()))
+        return {stage.name: stage.key for stage in plan}
+
+    before, after = keys(), keys(models={"lr": {"model": "lexicalized"}, "pair": {"max-passes": 3}})
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {name for name in before if ".pair" in name} | {"score"}
+    assert keys(title="another") == before
+    assert not set(keys(seed=2).values()) & set(before.values()) - {before["movement"]}

@@ -1,0 +1,176 @@
+"""An experiment from text to results: stages are done once, survive being killed, and say what failed."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperbaton.corpus.files import read_lines
+from hyperbaton.run.execute import Limits, StageFailed, execute
+from hyperbaton.run.experiment import read_experiment
+from hyperbaton.run.finish import finish
+from hyperbaton.run.plan import Plan, make_plan
+from hyperbaton.run.results import gather
+from hyperbaton.run.status import plan_rows, status_rows, write_plan
+
+EXPERIMENT = """
+title = "small"
+[corpus.generate]
+style = "japanese"
+sentences = 260
+dev = 30
+test = 30
+[lm]
+order = 2
+[models.msd]
+model = "lexicalized"
+orientations = "msd"
+direction = "bidirectional"
+[models.pair]
+max-passes = 5
+[translation]
+limits = [3, "none"]
+metrics = ["bleu", "wer", "pdscore"]
+samples = 50
+sentences = 2
+[translation.systems]
+linear = []
+both = ["msd", "pair"]
+[translation.tuning]
+iterations = 2
+[translation.decoding]
+pop-limit = 20
+stack = 20
+"""
+RUN = "import sys; from pathlib import Path; from hyperbaton.run.experiment import read_experiment as r; "
+RUN += "from hyperbaton.run.plan import make_plan as m; from hyperbaton.run.execute import execute; "
+RUN += "execute(m(r(Path(sys.argv[1]))), Path(sys.argv[2]))"
+
+
+def write_experiment(folder: Path, text: str = EXPERIMENT) -> Path:
+    file = folder / "experiment.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def plan_of(file: Path) -> Plan:
+    return make_plan(read_experiment(file))
+
+
+def numbers(results: dict[str, Any]) -> dict[str, Any]:
+    """The results without what differs from run to run: places and times."""
+    told = {name: results[name] for name in ("corpus", "movement", "tuning", "sentences", "findings")}
+    timed = ("train_seconds", "train_peak_mib", "path", "seconds", "words_per_second")
+    for name in ("orientation", "next_position", "translation"):
+        told[name] = [{key: value for key, value in row.items() if key not in timed} for row in results[name]]
+    return told
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Path]:
+    folder = tmp_path_factory.mktemp("run")
+    plan = plan_of(write_experiment(folder))
+    write_plan(plan, folder / "out")
+    execute(plan, folder / "out")
+    return plan, folder / "out"
+
+
+def test_results_have_every_part(done: tuple[Plan, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, root = done
+
+    def write_report(results: Path, out: Path) -> Path:
+        assert results.is_file()
+        return out / "index.html"
+
+    monkeypatch.setattr("hyperbaton.report.write_report", write_report, raising=False)
+    finished = finish(plan, root)
+    assert finished.report == root / "report" / "index.html"
+    assert len(finished.findings) == 3
+    results = json.loads(finished.results.read_text(encoding="utf-8"))
+    assert {row["model"] for row in results["orientation"]} == {"msd", "msd (after)"}
+    assert [row["model"] for row in results["next_position"]] == ["pair"]
+    rows = results["translation"]
+    assert [(row["system"], row["limit"]) for row in rows] == [("linear", 3), ("linear", None), ("both", 3), ("both", None)]
+    assert set(rows[2]["scores"]) == {"BLEU", "WER", "PDscore"}
+    assert set(rows[2]["significance"]["linear"]["BLEU"]) == {"delta", "p"} and not rows[0]["significance"]
+    assert results["corpus"]["train"]["pairs"] <= 200 and results["corpus"]["test"]["pairs"] == 30
+    assert len(results["movement"]["distances"]) == 31 and results["movement"]["jumps_by_tag"]
+    assert {row["stage"] for row in results["costs"]} == set(plan.stages)
+    for sentence in results["sentences"]:
+        for told in sentence["hypotheses"]:
+            covered = sorted(i for segment in told["segments"] for i in range(*segment["source"]))
+            assert covered == list(range(len(sentence["source"])))
+            assert all(segment["scores"] for segment in told["segments"])
+    assert set(results["commands"]) == {"corpus", "orientation", "next_position", "translation", "costs"}
+
+
+def test_links_of_translations_belong_to_their_words(done: tuple[Plan, Path]) -> None:
+    plan, root = done
+    corpus, output = (plan.stages[name].folder(root) for name in ("corpus", "translate.both.1.none"))
+    columns = (corpus / "test.source", output / "hypotheses", output / "links", output / "segments.jsonl")
+    for source, words, links, told in zip(*map(read_lines, columns), strict=True):
+        owner: list[set[int]] = []  # the source words of the phrase that each target word belongs to
+        for segment in json.loads(told)["segments"]:
+            owner += [set(range(*segment["source"]))] * len(segment["target"])
+        assert len(owner) == len(words.split())
+        points = [tuple(map(int, point.split("-"))) for point in links.split()]
+        assert points and all(i in owner[j] and i < len(source.split()) for i, j in points)
+
+
+def test_nothing_is_done_twice_and_status_tells(done: tuple[Plan, Path]) -> None:
+    plan, root = done
+    said: list[str] = []
+    execute(plan, root, say=said.append)
+    assert said == []
+    assert {row["state"] for row in status_rows(root)} == {"done"}
+    assert plan_rows(plan, root)[-1]["state"] == "0 to do"
+    changed = make_plan(read_experiment(root.parent / "experiment.toml", ["models.pair.max-passes=6"]))
+    to_do = {row["stage"] for row in plan_rows(changed, root) if row["state"] == "to do"}
+    expected = {stage for stage in plan.stages if "both" in stage or "pair" in stage}
+    assert to_do == expected | {"score"}
+
+
+def test_results_do_not_depend_on_jobs_and_threads(done: tuple[Plan, Path], tmp_path: Path) -> None:
+    plan, root = done
+    execute(plan, tmp_path, Limits(jobs=1, threads=3))
+    assert numbers(gather(plan, tmp_path)) == numbers(gather(plan, root))
+
+
+def test_a_stage_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
+    for name in ("a.source", "a.target"):
+        (tmp_path / name).write_text("a b\n" * 20, encoding="utf-8")
+    (tmp_path / "a.links").write_text("0-0 1-7\n" * 20, encoding="utf-8")
+    split = 'source = "a.source"\ntarget = "a.target"\nlinks = "a.links"\n'
+    text = "".join(f"[corpus.{name}]\n{split}" for name in ("train", "dev", "test")) + "[models.pair]\n"
+    plan = plan_of(write_experiment(tmp_path, text))
+    with pytest.raises(StageFailed, match=r"stage movement failed: .*train.links:1: .*1-7.*; its log is .*movement.log"):
+        execute(plan, tmp_path / "out")
+    assert not list((tmp_path / "out" / "stages").glob("movement-*[!e]"))
+
+
+@pytest.mark.slow
+def test_ten_kills_change_nothing(done: tuple[Plan, Path], tmp_path: Path) -> None:
+    plan, root = done
+    file = write_experiment(tmp_path)
+    rng = random.Random(4)
+    kills = 0
+    while kills < 10:
+        process = subprocess.Popen([sys.executable, "-c", RUN, str(file), str(tmp_path / "out")], stderr=subprocess.PIPE)
+        time.sleep(rng.uniform(1.0, 6.0))
+        if process.poll() is None:
+            process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
+            kills += 1
+        process.communicate()
+        if all(stage.is_done(tmp_path / "out") for stage in plan):
+            break
+    execute(plan, tmp_path / "out")
+    assert numbers(gather(plan, tmp_path / "out")) == numbers(gather(plan, root))
+    assert kills >= 3
