@@ -40,7 +40,8 @@ class BlockObjective::Scores {
         sum += row[j];
       }
     }
-    for (double& p : p_) p /= sum;
+    const double scale = 1 / sum;
+    for (double& p : p_) p *= scale;
     return -std::log(std::max(p_[(step.truth - step.first) * kJumps + step.jump], 1e-300));
   }
 

@@ -29,13 +29,14 @@ struct BlockPrior {
   // p0 of all jumps; `pair` may be kNone32, `total` is the count of the source phrase.
   JumpRow row(const BlockTableView& table, std::uint32_t pair, double total, const double* jumps) const {
     JumpRow p;
-    const double count = pair == kNone32 ? kUnseen : table.counts[pair];
-    const double target = pair == kNone32 ? kUnseen / (total + kUnseen) : count / total;
-    for (std::size_t j = 0; j < kJumps; ++j) {
-      double jump = 1.0 / static_cast<double>(kJumps);
-      if (smoothed)
-        jump = pair == kNone32 ? jumps[j] : alpha * table.jumps[pair * kJumps + j] / count + (1 - alpha) * jumps[j];
-      p[j] = target * jump;
+    const double share = pair == kNone32 ? kUnseen / (total + kUnseen) : table.counts[pair] / total;
+    if (!smoothed) {
+      p.fill(share / static_cast<double>(kJumps));
+    } else if (pair == kNone32) {
+      for (std::size_t j = 0; j < kJumps; ++j) p[j] = share * jumps[j];
+    } else {
+      const double own = share * alpha / table.counts[pair], all = share * (1 - alpha);
+      for (std::size_t j = 0; j < kJumps; ++j) p[j] = own * table.jumps[pair * kJumps + j] + all * jumps[j];
     }
     return p;
   }

@@ -153,6 +153,11 @@ class BlockMe(ReorderingModel):
         return self.tag_vocabulary_ is not None
 
     @property
+    def needs_trees(self) -> bool:
+        """Whether trees of sentences tell it something."""
+        return self.label_vocabulary_ is not None
+
+    @property
     def n_features(self) -> int:
         """Features with a weight."""
         return len(self.features_["jumps"])
