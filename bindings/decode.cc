@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "module.hh"
+#include "steps.hh"
 #include "table.hh"
 
 namespace hyperbaton::bindings {
@@ -51,13 +52,17 @@ struct BoundJumpScorer {
 };
 
 // A Python callable(batch) → (scores, states) as a scorer of steps.
-class PythonSteps : public StepScorer {
+class PythonSteps : public BoundSteps {
  public:
-  PythonSteps(nb::callable function, float weight_) : weight(weight_), function_(std::move(function)) {}
+  PythonSteps(nb::callable function, float weight_) : BoundSteps(weight_), function_(std::move(function)) {}
   void score(const StepBatch& steps, std::span<float> scores, std::span<std::int64_t> states) const override {
     const nb::gil_scoped_acquire acquire;
-    const std::size_t n = steps.size();
-    auto coverage = steps.coverage;
+    const std::size_t n = steps.size(), n_words = Coverage::n_words(steps.n_words);
+    std::vector<std::uint8_t> coverage;
+    for (std::size_t k = 0; k < n; ++k) {
+      const Coverage covered(steps.coverage.data() + k * n_words, steps.n_words);
+      for (int i = 0; i < steps.n_words; ++i) coverage.push_back(covered[i]);
+    }
     const auto result = nb::cast<nb::tuple>(
         function_(steps.sentence, to_numpy(std::vector(steps.states)),
                   to_numpy(std::move(coverage), std::max<std::size_t>(static_cast<std::size_t>(steps.n_words), 1)),
@@ -71,7 +76,6 @@ class PythonSteps : public StepScorer {
     std::ranges::copy(view(given_scores), scores.begin());
     std::ranges::copy(view(given_states), states.begin());
   }
-  float weight;
 
  private:
   nb::callable function_;
@@ -221,14 +225,15 @@ HYPERBATON_BINDINGS(decode) {
           },
           nb::kw_only(), "matrices"_a, "offsets"_a, "weight"_a, "inside"_a);
 
-  nb::class_<PythonSteps>(m, "StepScorer", "Scores of steps by a Python callable.")
+  nb::class_<BoundSteps>(m, "StepScorer", "Scores of steps.");
+  nb::class_<PythonSteps, BoundSteps>(m, "PythonSteps", "Scores of steps by a Python callable.")
       .def(nb::init<nb::callable, float>(), nb::kw_only(), "function"_a, "weight"_a);
 
   m.def(
       "decode",
       [](const BoundOptions& options, const Ints& source_offsets, const std::vector<const BoundLm*>& lms,
          float distortion_weight, const std::vector<const BoundOptionScorer*>& option_scorers,
-         const std::vector<const BoundJumpScorer*>& jump_scorers, const std::vector<const PythonSteps*>& step_scorers,
+         const std::vector<const BoundJumpScorer*>& jump_scorers, const std::vector<const BoundSteps*>& step_scorers,
          const Array2<std::int64_t>& walls, const Array2<std::int64_t>& zones, const Words& forced_words,
          const Ints& forced_offsets, bool cube, std::size_t stack, double log_threshold, std::size_t pop_limit,
          int distortion_limit, bool future_distortion, std::size_t n_best, bool distinct, std::size_t n_best_factor,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,6 +33,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--nbest", type=int, default=100)
     parser.add_argument("--lattice", action="store_true")
+    parser.add_argument("--pop-limit", type=int, help="the search's, for tuning and testing; default the system's")
     parser.add_argument("--optimizer", default=Tuning().optimizer)
     parser.add_argument("--iterations", type=int, default=Tuning().iterations)
     parser.add_argument("--patience", type=int, default=Tuning().patience)
@@ -43,11 +45,18 @@ def main() -> None:
     test, test_reference = list(read_lines(args.test_source)), list(read_lines(args.test_reference))
     tags = None if args.source_tags is None else list(read_lines(args.source_tags))
     test_tags = None if args.test_tags is None else list(read_lines(args.test_tags))
-    annotations = {} if tags is None else {"tags": tags}
-    decoder = SystemDecoder(system, source, annotations=annotations, n_best=args.nbest, lattice=args.lattice)
+    decoding = system.options if args.pop_limit is None else replace(system.options, pop_limit=args.pop_limit)
+    decoder = SystemDecoder(
+        system,
+        source,
+        annotations={} if tags is None else {"tags": tags},
+        n_best=args.nbest,
+        lattice=args.lattice,
+        options=decoding,
+    )
 
     def score(weights: Sequence[float], lines: list[str], labels: list[str] | None, expected: list[str]) -> float:
-        translated = Translator(decoder.with_weights(np.array(weights))).translate(lines, tags=labels)
+        translated = Translator(decoder.with_weights(np.array(weights)), decoding).translate(lines, tags=labels)
         return metric.value(Outputs.of(translated, expected))
 
     def say(*fields: object) -> None:

@@ -10,10 +10,10 @@
 
 #include "decode/block_stack.hh"
 #include "decode/chart.hh"
-#include "decode/coverage.hh"
 #include "decode/lm_scorer.hh"
 #include "decode/options.hh"
 #include "decode/scorers.hh"
+#include "phrases/coverage.hh"
 
 namespace hyperbaton {
 
@@ -134,6 +134,7 @@ class Space {
 
   void find_spans();
   const Span& span_of(std::uint32_t option) const;
+  float expected(const Span& span) const;
   void fill_future();
   void weigh_options();
   void weigh_jumps();

@@ -169,6 +169,9 @@ def _translation(system: str, gain: float, limit: int | None) -> dict[str, Any]:
         baseline: {metric: {"delta": gain / 2 * (-1 if metric == "ter" else 1), "p": p} for metric in values}
         for baseline, p in (("linear", 0.3 / (1 + 20 * gain)), ("LR", 0.4 / (1 + 9 * gain)))
         if baseline != system and gain
+    } or {
+        # Worse with certainty, which is no reason for a mark.
+        "LR": {metric: {"delta": 0.9 * (1 if metric == "ter" else -1), "p": 0.001} for metric in values}
     }
     return {
         "system": system,
@@ -177,6 +180,7 @@ def _translation(system: str, gain: float, limit: int | None) -> dict[str, Any]:
         "runs": 3,
         "scores": {
             metric: {"value": value, "interval": [value - 0.61, value + 0.66], "deviation": 0.08 + gain / 30}
+            | {"signature": "nrefs:1|case:mixed"}
             for metric, value in values.items()
         },
         "significance": significance,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,8 @@ from hyperbaton.base.progress import Bars
 from hyperbaton.base.store import MANIFEST, hash_arrays
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, print_table, say
-from hyperbaton.cli._system import DecodingFlags, SourceTags, Weights, changed, parse_weights
+from hyperbaton.cli._system import DecodingFlags, SourceTags, SourceTrees, Weights, changed, parse_weights
+from hyperbaton.corpus import read_tree_lines
 from hyperbaton.corpus.files import read_lines, shown
 from hyperbaton.decode import System
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
@@ -32,6 +34,7 @@ def tune(
     options: Tuning,
     flags: DecodingFlags,  # type: ignore[valid-type]
     source_tags: SourceTags = None,
+    source_trees: SourceTrees = None,
     nbest: Annotated[int, typer.Option(help="Translations of each sentence in each iteration.", min=2)] = 100,
     lattice: Annotated[
         bool, typer.Option(help="Add all translations of the search graph that one weight, changed alone, makes best.")
@@ -65,6 +68,8 @@ def tune(
     lines, texts = _read(source, references)
     given = {"tags": source_tags}  # by the names of Translator.blocks
     annotations = {name: _read_beside(path, source, len(lines)) for name, path in given.items() if path is not None}
+    if source_trees is not None:
+        annotations["trees"] = list(islice(chain(read_tree_lines(source_trees), repeat("")), len(lines)))
     loaded = System.load(system).with_weights(parse_weights(weight))
     decoding, workers = changed(loaded, flags), n_threads(threads)
     inputs = _inputs(system, lines, f"{decoding} {nbest} {lattice}", annotations)

@@ -127,7 +127,6 @@ class Listing:
 
     title: str
     text: str
-    folded: bool = True
 
 
 @dataclass(frozen=True)

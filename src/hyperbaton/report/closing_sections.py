@@ -76,7 +76,7 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
     return Section("costs", "Costs", blocks)
 
 
-def reproduction_section(results: Mapping[str, Any]) -> Section:
+def reproduction_section(results: Mapping[str, Any]) -> Section | None:
     """Versions, inputs and options that the numbers depend on."""
     signature = results.get("signature") or {}
     blocks: list[Block] = []
@@ -94,8 +94,7 @@ def reproduction_section(results: Mapping[str, Any]) -> Section:
         blocks.append(Table("inputs", "Inputs.", columns, [Group(lines)]))
     if options := results.get("options"):
         blocks.append(Listing("Experiment", as_toml(options)))
-    blocks.append(Listing("This page", "hyperbaton report DIR", folded=False))
-    return Section("reproduction", "Reproduction", blocks)
+    return Section("reproduction", "Reproduction", blocks) if blocks else None
 
 
 def as_toml(options: Mapping[str, Any]) -> str:

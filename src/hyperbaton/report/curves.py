@@ -12,7 +12,7 @@ from hyperbaton.report.figures import BACK, FORWARD, MONOTONE, legend, looks, st
 Estimates = Mapping[str, Mapping[str, tuple[float, float, float]]]  # system → limit → value, low, high
 
 _MOST_TAGS = 6
-_MOST_STAGES = 20
+_MOST_STAGES = 12
 
 
 def draw_by_limit(estimates: Estimates, limits: Sequence[str], ylabel: str) -> Figure:

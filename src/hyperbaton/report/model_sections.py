@@ -11,7 +11,7 @@ from hyperbaton.report.jumps import jump_figures
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 
 _MOST_CLUSTERS = 20
-_COSTS = [Column("train s", "low"), Column("train MiB", "low")]
+_COSTS = [Column("train s"), Column("train MiB")]
 
 
 def orientation_section(results: Mapping[str, Any]) -> Section | None:

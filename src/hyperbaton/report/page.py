@@ -124,10 +124,7 @@ class _Body:
                 caption = f"<figcaption><b>Figure {self.n_figures}.</b> {escape(block.caption)}</figcaption>"
                 return f'<figure class="picture" id="figure-{escape(block.name)}">{svg}{caption}</figure>'
             case Listing():
-                text = f"<pre>{escape(block.text)}</pre>"
-                if not block.folded:
-                    return f'<p class="label">{escape(block.title)}</p>{text}'
-                return f"<details><summary>{escape(block.title)}</summary>{text}</details>"
+                return f"<details><summary>{escape(block.title)}</summary><pre>{escape(block.text)}</pre></details>"
             case Sentences():
                 return _sentences(block.sentences)
 
@@ -157,7 +154,8 @@ class _Body:
             inner = f"<details><summary>{caption}</summary>{inner}</details>"
         else:
             inner = f"<figcaption>{caption}</figcaption>{inner}"
-        return f'<figure class="table" id="table-{escape(table.name)}">{inner}</figure>'
+        kind = "table folded" if table.folded else "table"
+        return f'<figure class="{kind}" id="table-{escape(table.name)}">{inner}</figure>'
 
 
 def _tag(tag: str, kind: str, inner: str) -> str:
@@ -218,7 +216,7 @@ def _scores(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any]) -> str:
         for segment in segments:
             cells: list[Cell] = [f"{' '.join(words[segment.begin : segment.end])} → {segment.target or '∅'}"]
             cells += [Number(segment.distance), *(number(segment.scores.get(name), 3) for name in names)]
-            yield f"<tr>{''.join(_cell(cell, isinstance(cell, Number), 0) for cell in cells)}</tr>"
+            yield f"<tr>{''.join(_cell(cell, k > 0, 0) for k, cell in enumerate(cells))}</tr>"
 
     head = "".join(f'<th class="num">{escape(name)}</th>' for name in names)
     return (

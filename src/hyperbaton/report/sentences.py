@@ -140,11 +140,14 @@ class _Arc:
     def svg(self, y: float) -> str:
         kind = "forward" if self.distance < 0 else "back"
         x, h = self.end - self.start, self.height
+        # The curve at t is at (3t² − 2t³) of the way and 3t(1 − t) of the height; labels of the two kinds keep apart.
+        t = 0.5 if self.distance < 0 else 0.36
+        across, up = 3 * t**2 - 2 * t**3, 3 * t * (1 - t)
         label = in_digits(self.distance, 0) if self.distance < 0 else f"+{self.distance}"
         return (
             f'<g class="jump {kind}"><path d="M{self.start:.1f} {y - 1:.1f}c0 {-h:.1f} {x:.1f} {-h:.1f} {x:.1f} -3"/>'
             f'<path class="head" d="M{self.end:.1f} {y - 1:.1f}l-3.5 -7h7z"/>'
-            f'<text x="{self.start + x / 2:.1f}" y="{y - 0.75 * h - 6:.1f}">{label}</text></g>'
+            f'<text x="{self.start + across * x:.1f}" y="{y - up * h - 6:.1f}">{label}</text></g>'
         )
 
 

@@ -30,7 +30,8 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
     if not told:
         return None
     metrics = list(dict.fromkeys(name for row in told for name in row.get("scores") or {}))
-    baselines = list(dict.fromkeys(name for row in told for name in row.get("significance") or {}))
+    against = dict.fromkeys(name for row in told for name in row.get("significance") or {})
+    baselines = sorted(against, key=[*(row["system"] for row in told), *against].index)  # in the order of the rows
     limits = _limits(told)
     blocks: list[Block] = [_scores(told, limits, metrics, baselines)]
     if metrics:
@@ -49,6 +50,17 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
         blocks.append(_differences(told, limits, metrics))
     if any(is_number(_held(held).get("deviation")) for row in told for held in (row.get("scores") or {}).values()):
         blocks.append(_deviations(told, limits, metrics))
+    signatures = {
+        title_of(name): str(held["signature"])
+        for row in told
+        for name, score in (row.get("scores") or {}).items()
+        if (held := _held(score)).get("signature")
+    }
+    if signatures:
+        columns = [Column("metric"), Column("signature")]
+        blocks.append(
+            Table("metrics", "Signatures of the metrics.", columns, [Group(list(signatures.items()))], folded=True)
+        )
     return Section("translation", "Translation", blocks)
 
 
@@ -65,10 +77,10 @@ def _scores(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], 
         groups.append(Group(cells, "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"))
     note = "± is half the 95% interval. Bold: the best of its limit."
     if len(baselines) == 1:
-        note += f" † p < 0.05, ‡ p < 0.01 against {baselines[0]}."
+        note += f" Better than {baselines[0]} with † p < 0.05, ‡ p < 0.01."
     elif baselines:
         named = ", ".join(f"{_DIGITS[k % len(_DIGITS)]} {name}" for k, name in enumerate(baselines))
-        note += f" † p < 0.05, ‡ p < 0.01 against {named}."
+        note += f" Better than {named} with † p < 0.05, ‡ p < 0.01."
     return Table("translation", "Translation of the test text.", columns, groups, note)
 
 
@@ -81,7 +93,7 @@ def _score(row: Row, metric: str, baselines: Sequence[str]) -> Number | None:
         told.append(f"deviation over {row.get('runs') or 'all'} runs {held['deviation']:.2f}")
     for k, baseline in enumerate(baselines):
         tested = ((row.get("significance") or {}).get(baseline) or {}).get(metric) or {}
-        if sign := mark(tested.get("p")):
+        if (sign := mark(tested.get("p"))) and _better(metric, tested.get("delta")):
             marks += sign + (_DIGITS[k % len(_DIGITS)] if len(baselines) > 1 else "")
         if is_number(tested.get("delta")):
             told.append(f"{tested['delta']:+.2f} against {baseline}" + _p(tested.get("p")))
@@ -169,6 +181,10 @@ def _held(score: Any) -> Mapping[str, Any]:
 
 def _arrow(metric: str) -> str:
     return "↑" if wanted(metric) == "high" else "↓"
+
+
+def _better(metric: str, delta: Any) -> bool:
+    return is_number(delta) and (delta > 0) == (wanted(metric) == "high")
 
 
 def _p(p: Any) -> str:
