@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import html
+import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -37,6 +38,7 @@ _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>'
 
 def on_config(config: Any) -> Any:
     """Replace patterns in the navigation by the pages that are named nowhere else."""
+    logging.getLogger("jieba").setLevel(logging.WARNING)  # the search plug-in uses it where it is installed
     docs = Path(config.docs_dir)
     named = {page for section in config.nav for page in next(iter(section.values())) if "*" not in page}
     for section in config.nav:
