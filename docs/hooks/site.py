@@ -71,7 +71,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
     filled = _MARK.sub(generated, markdown)
     kind, _, name = page.file.src_uri.removesuffix(".md").partition("/")
-    if name in reference.REGISTRIES.get(kind, ()):
+    if name in reference.REGISTRIES.get(kind, ()) and f"@options {kind}/{name} " not in markdown:
         filled += f"\n\n## Options\n\n{reference.plugin_options(f'{kind}/{name}')}"
     return filled
 
