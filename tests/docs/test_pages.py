@@ -11,6 +11,7 @@ import pytest
 from tests.docs.cells import DOCS, alike, blocks, cells, run
 
 
+@pytest.mark.slow
 def test_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
@@ -21,6 +22,7 @@ def test_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert alike(cell.output, printed), f"the page says\n{cell.output}\nbut now it is\n{printed}"
 
 
+@pytest.mark.slow
 def test_a_model_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = DOCS / "adding-a-model.md"
     files = {block.title: block.text for block in blocks(page) if block.title}

@@ -18,6 +18,7 @@ from hyperbaton.models import MODELS
 from hyperbaton.phrases import ORIENTATIONS
 
 pytest.importorskip("mkdocs", reason="pip install 'hyperbaton[docs]'")
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 
 
@@ -52,9 +53,8 @@ def test_every_verb_is_in_the_reference_with_its_options(site: Path) -> None:
     reference = page(site, "commands")
     for verb in verbs():
         assert f'<h2 id="{verb}">' in reference, verb
-    for flag in ("--json", "--distortion-limit", "--orientations", "--install-completion"):
-        assert flag in reference or flag == "--install-completion"
-    assert "--install-completion" in page(site, "exit-codes")
+    for flag in ("--json", "--distortion-limit", "--orientations"):
+        assert f"<code>{flag}</code>" in reference, flag
 
 
 def test_pages_load_nothing_from_elsewhere_and_hold_no_unfinished_formula(site: Path) -> None:
