@@ -23,7 +23,8 @@ demo: $(STAMP) ## an experiment on generated text, from text to report
 	@$(BIN)/hyperbaton demo
 
 docs: $(STAMP) ## build the documentation into site/
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo site/index.html
 
 test: $(STAMP) ## run all tests
 	$(BIN)/python -m pytest -n 2

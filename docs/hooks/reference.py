@@ -119,7 +119,3 @@ def _flag_row(flag: Any) -> list[str]:
     names = ", ".join(f"`{name}`" for name in [*flag.opts, *flag.secondary_opts])
     default = flag.default() if callable(flag.default) else flag.default
     return [names, "needed" if flag.required else _default(default), flag.help or ""]
-
-
-# What can stand in a page as `<!-- @NAME ARGUMENT -->`.
-GENERATED: dict[str, Callable[..., str]] = {"commands": commands, "list": plugin_list, "options": plugin_options}

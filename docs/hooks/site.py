@@ -1,7 +1,8 @@
 """What `mkdocs build` does besides turning Markdown into pages.
 
 - `<!-- @commands -->`, `<!-- @list models -->` and `<!-- @options learners/sgd -->` become what the program says about
-  itself, and the page of a model ends with its options, so that no option is written down twice.
+  itself, and the page of a model ends with its options, so that no option is written down twice; `<!-- @precision LR -->`
+  quotes figures from the page that tells how they were measured.
 - Formulas between dollar signs become MathML: browsers draw it without a script, and without a network.
 - Pictures are drawn by the package from generated text.
 - A pattern in the navigation stands for the pages it matches.
@@ -10,22 +11,34 @@
 from __future__ import annotations
 
 import html
+import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pictures
 import reference
+import results
 from latex2mathml.converter import convert
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
+# What can stand in a page as `<!-- @NAME ARGUMENT -->`.
+_GENERATED: dict[str, Callable[..., str]] = {
+    "commands": reference.commands,
+    "list": reference.plugin_list,
+    "options": reference.plugin_options,
+    "precision": results.precision,
+    "predicted": results.predicted,
+}
 _MARK = re.compile(r"^<!-- @(\S+)(?: (\S+))? -->$", re.MULTILINE)
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
 def on_config(config: Any) -> Any:
     """Replace patterns in the navigation by the pages that are named nowhere else."""
+    logging.getLogger("jieba").setLevel(logging.WARNING)  # the search plug-in uses it where it is installed
     docs = Path(config.docs_dir)
     named = {page for section in config.nav for page in next(iter(section.values())) if "*" not in page}
     for section in config.nav:
@@ -52,13 +65,13 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
     def generated(match: re.Match[str]) -> str:
         name, argument = match.groups()
-        if name not in reference.GENERATED:
-            raise PluginError(f"{page.file.src_uri}: nothing is called @{name}; there are {', '.join(reference.GENERATED)}")
-        return reference.GENERATED[name](*([argument] if argument else []))
+        if name not in _GENERATED:
+            raise PluginError(f"{page.file.src_uri}: nothing is called @{name}; there are {', '.join(_GENERATED)}")
+        return _GENERATED[name](*([argument] if argument else []))
 
     filled = _MARK.sub(generated, markdown)
     kind, _, name = page.file.src_uri.removesuffix(".md").partition("/")
-    if name in reference.REGISTRIES.get(kind, ()):
+    if name in reference.REGISTRIES.get(kind, ()) and f"@options {kind}/{name} " not in markdown:
         filled += f"\n\n## Options\n\n{reference.plugin_options(f'{kind}/{name}')}"
     return filled
 
