@@ -1,4 +1,5 @@
 #include "corpus/conllu.hh"
+#include "corpus/head_spans.hh"
 #include "corpus/trees.hh"
 #include "module.hh"
 
@@ -10,6 +11,12 @@ using Ids = Array<std::uint32_t>;
 using Offsets = Array<std::int64_t>;
 using Bytes = Array<std::uint8_t>;
 using Labels = Array<std::uint16_t>;
+
+nb::tuple to_tuple(TreesBuffer&& trees) {
+  return nb::make_tuple(to_numpy(std::move(trees.labels)), to_numpy(std::move(trees.begins)),
+                        to_numpy(std::move(trees.ends)), to_numpy(std::move(trees.parents)),
+                        to_numpy(std::move(trees.offsets)));
+}
 
 }  // namespace
 
@@ -28,13 +35,7 @@ HYPERBATON_BINDINGS(annotations) {
   def_feed(trees);
   trees
       .def(
-          "take",
-          [](TreeReader& self) {
-            auto columns = self.take();
-            return nb::make_tuple(to_numpy(std::move(columns.labels)), to_numpy(std::move(columns.begins)),
-                                  to_numpy(std::move(columns.ends)), to_numpy(std::move(columns.parents)),
-                                  to_numpy(std::move(columns.offsets)));
-          },
+          "take", [](TreeReader& self) { return to_tuple(self.take()); },
           "Labels, begins, ends, parents and sentence offsets; call once, at the end.")
       .def("labels", [](const TreeReader& self) { return self.labels(); });
 
@@ -54,6 +55,20 @@ HYPERBATON_BINDINGS(annotations) {
       },
       "labels"_a, "begins"_a, "ends"_a, "parents"_a, "offsets"_a, "vocabulary"_a, "tokens"_a, "token_offsets"_a,
       "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentences"_a, "The sentences' trees as bracketed text.");
+
+  m.def(
+      "head_spans",
+      [](const Array<std::int32_t>& heads, const Labels& relations, const Labels& tags, const Offsets& offsets,
+         std::uint16_t root, std::uint16_t first_relation, std::uint16_t first_tag) {
+        TreesBuffer trees;
+        {
+          const nb::gil_scoped_release release;
+          trees = head_spans({view(heads), view(relations), view(tags), view(offsets)}, {root, first_relation, first_tag});
+        }
+        return to_tuple(std::move(trees));
+      },
+      "heads"_a, "relations"_a, "tags"_a, "offsets"_a, nb::kw_only(), "root"_a, "first_relation"_a, "first_tag"_a,
+      "Dependencies as constituents: labels, begins, ends, parents and sentence offsets.");
 
   nb::class_<ConlluReader> conllu(m, "ConlluReader", "Reads CoNLL-U, with or without a text to check it against.");
   conllu.def("__init__", [](ConlluReader* self) { new (self) ConlluReader(std::nullopt); })

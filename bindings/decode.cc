@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "module.hh"
+#include "steps.hh"
 #include "table.hh"
 
 namespace hyperbaton::bindings {
@@ -51,13 +52,17 @@ struct BoundJumpScorer {
 };
 
 // A Python callable(batch) → (scores, states) as a scorer of steps.
-class PythonSteps : public StepScorer {
+class PythonSteps : public BoundSteps {
  public:
-  PythonSteps(nb::callable function, float weight_) : weight(weight_), function_(std::move(function)) {}
+  PythonSteps(nb::callable function, float weight_) : BoundSteps(weight_), function_(std::move(function)) {}
   void score(const StepBatch& steps, std::span<float> scores, std::span<std::int64_t> states) const override {
     const nb::gil_scoped_acquire acquire;
-    const std::size_t n = steps.size();
-    auto coverage = steps.coverage;
+    const std::size_t n = steps.size(), n_words = Coverage::n_words(steps.n_words);
+    std::vector<std::uint8_t> coverage;
+    for (std::size_t k = 0; k < n; ++k) {
+      const Coverage covered(steps.coverage.data() + k * n_words, steps.n_words);
+      for (int i = 0; i < steps.n_words; ++i) coverage.push_back(covered[i]);
+    }
     const auto result = nb::cast<nb::tuple>(
         function_(steps.sentence, to_numpy(std::vector(steps.states)),
                   to_numpy(std::move(coverage), std::max<std::size_t>(static_cast<std::size_t>(steps.n_words), 1)),
@@ -71,7 +76,6 @@ class PythonSteps : public StepScorer {
     std::ranges::copy(view(given_scores), scores.begin());
     std::ranges::copy(view(given_states), states.begin());
   }
-  float weight;
 
  private:
   nb::callable function_;
@@ -221,18 +225,20 @@ HYPERBATON_BINDINGS(decode) {
           },
           nb::kw_only(), "matrices"_a, "offsets"_a, "weight"_a, "inside"_a);
 
-  nb::class_<PythonSteps>(m, "StepScorer", "Scores of steps by a Python callable.")
+  nb::class_<BoundSteps>(m, "StepScorer", "Scores of steps.");
+  nb::class_<PythonSteps, BoundSteps>(m, "PythonSteps", "Scores of steps by a Python callable.")
       .def(nb::init<nb::callable, float>(), nb::kw_only(), "function"_a, "weight"_a);
 
   m.def(
       "decode",
       [](const BoundOptions& options, const Ints& source_offsets, const std::vector<const BoundLm*>& lms,
          float distortion_weight, const std::vector<const BoundOptionScorer*>& option_scorers,
-         const std::vector<const BoundJumpScorer*>& jump_scorers, const std::vector<const PythonSteps*>& step_scorers,
+         const std::vector<const BoundJumpScorer*>& jump_scorers, const std::vector<const BoundSteps*>& step_scorers,
          const Array2<std::int64_t>& walls, const Array2<std::int64_t>& zones, const Words& forced_words,
          const Ints& forced_offsets, bool cube, std::size_t stack, double log_threshold, std::size_t pop_limit,
          int distortion_limit, bool future_distortion, std::size_t n_best, bool distinct, std::size_t n_best_factor,
-         bool relax, bool graph, unsigned n_threads, const std::optional<nb::callable>& progress) {
+         const Array2<double>& directions, std::size_t max_steps, bool relax, bool graph, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
         const auto views = view_lms(lms);
         const std::size_t n = source_offsets.size() - 1;
@@ -270,10 +276,14 @@ HYPERBATON_BINDINGS(decode) {
         for (std::size_t i = 0; i < zones.shape(0); ++i)
           zone_rows.push_back({static_cast<std::uint32_t>(zones(i, 0)), static_cast<std::uint16_t>(zones(i, 1)),
                                static_cast<std::uint16_t>(zones(i, 2))});
+        if (directions.size() > 0 && directions.shape(1) != n_step_features(input))
+          throw Error("a direction needs a value for each feature");
+        if (max_steps < 1) throw Error("at least one step must be looked at");
         input.walls = wall_rows;
         input.zones = zone_rows;
         const DecodeOptions how{{cube, {stack, log_threshold}, pop_limit, {distortion_limit, true, future_distortion}},
                                 {n_best, distinct, n_best_factor},
+                                {{directions.data(), directions.size()}, n_step_features(input), max_steps},
                                 relax,
                                 graph,
                                 n_threads};
@@ -306,8 +316,9 @@ HYPERBATON_BINDINGS(decode) {
       },
       nb::kw_only(), "options"_a, "source_offsets"_a, "lms"_a, "distortion_weight"_a, "option_scorers"_a, "jump_scorers"_a,
       "step_scorers"_a, "walls"_a, "zones"_a, "forced_words"_a, "forced_offsets"_a, "cube"_a, "stack"_a, "log_threshold"_a,
-      "pop_limit"_a, "distortion_limit"_a, "future_distortion"_a, "n_best"_a, "distinct"_a, "n_best_factor"_a, "relax"_a,
-      "graph"_a, "n_threads"_a, "progress"_a.none(), "The best translations of sentences, as columns.");
+      "pop_limit"_a, "distortion_limit"_a, "future_distortion"_a, "n_best"_a, "distinct"_a, "n_best_factor"_a,
+      "directions"_a, "max_steps"_a, "relax"_a, "graph"_a, "n_threads"_a, "progress"_a.none(),
+      "The best translations of sentences, as columns.");
 }
 
 }  // namespace hyperbaton::bindings

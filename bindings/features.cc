@@ -71,25 +71,30 @@ HYPERBATON_BINDINGS(features) {
       .def("check", &Occurrences::check, "Throw unless everything fits.")
       .def("__len__", &Occurrences::size);
 
+  nb::class_<KeyIndex>(m, "KeyIndex", "Finds the numbers of features by their sorted keys.")
+      .def(
+          "__init__", [](KeyIndex* self, const Array<std::uint64_t>& keys) { new (self) KeyIndex(view(keys)); },
+          nb::arg("keys").noconvert(), nb::keep_alive<1, 2>());
+
   m.def(
       "count_features",
-      [](const Array2<std::int32_t>& rows, const Occurrences& where, std::uint32_t min_count, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
+      [](const Array2<std::int32_t>& rows, const Occurrences& where, std::uint32_t min_count, std::size_t keys_together,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
         const auto templates = view_templates(rows, where);
         const auto report = make_progress(progress);
         std::vector<std::uint64_t> keys;
         {
           const nb::gil_scoped_release release;
-          keys = count_features(templates, where, {min_count, n_threads}, report);
+          keys = count_features(templates, where, {min_count, keys_together, n_threads}, report);
         }
         return to_numpy(std::move(keys));
       },
-      "templates"_a, "occurrences"_a, nb::kw_only(), "min_count"_a, "n_threads"_a, "progress"_a.none(),
+      "templates"_a, "occurrences"_a, nb::kw_only(), "min_count"_a, "keys_together"_a, "n_threads"_a, "progress"_a.none(),
       "Sorted keys of the features that occur often enough.");
 
   m.def(
       "feature_rows",
-      [](const Array2<std::int32_t>& rows, const Occurrences& where, const Array<std::uint64_t>& keys, bool contents,
+      [](const Array2<std::int32_t>& rows, const Occurrences& where, const KeyIndex& index, bool contents,
          unsigned n_threads, const std::optional<nb::callable>& progress) {
         const auto templates = view_templates(rows, where);
         const auto report = make_progress(progress);
@@ -97,14 +102,14 @@ HYPERBATON_BINDINGS(features) {
         FeatureContents meaning;
         {
           const nb::gil_scoped_release release;
-          found = feature_rows(templates, where, view(keys), n_threads, report);
-          if (contents) meaning = feature_contents(templates, where, view(keys), found, n_threads);
+          found = feature_rows(templates, where, index, n_threads, report);
+          if (contents) meaning = feature_contents(templates, where, index, found, n_threads);
         }
         return nb::make_tuple(to_numpy(std::move(found.starts)), to_numpy(std::move(found.indices)),
                               to_numpy(std::move(meaning.names)), to_numpy(std::move(meaning.lengths)),
                               to_numpy(std::move(meaning.words), kMaxWords));
       },
-      "templates"_a, "occurrences"_a, "keys"_a, nb::kw_only(), "contents"_a, "n_threads"_a, "progress"_a.none(),
+      "templates"_a, "occurrences"_a, "index"_a, nb::kw_only(), "contents"_a, "n_threads"_a, "progress"_a.none(),
       "Rows as offsets and feature numbers; and, if asked for, name, number of words and words of each feature.");
 
   m.def(

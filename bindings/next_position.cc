@@ -7,6 +7,9 @@ namespace hyperbaton::bindings {
 
 namespace {
 
+// Keys of features that are counted at once, 512 MiB of them.
+constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
+
 using Words = Array<std::uint32_t>;
 using Ints = Array<std::int64_t>;
 using Keys = Array<std::uint64_t>;
@@ -56,7 +59,7 @@ HYPERBATON_BINDINGS(next_position) {
         std::vector<std::uint64_t> keys;
         {
           const nb::gil_scoped_release release;
-          keys = count_jump_features(jumps.text, jumps.visits, {min_count, n_threads}, report);
+          keys = count_jump_features(jumps.text, jumps.visits, {min_count, kKeysTogether, n_threads}, report);
         }
         return to_numpy(std::move(keys));
       },
@@ -169,7 +172,7 @@ HYPERBATON_BINDINGS(next_position) {
         std::vector<std::uint64_t> keys;
         {
           const nb::gil_scoped_release release;
-          keys = count_position_features(jumps.text, jumps.visits, bound, {min_count, n_threads}, report);
+          keys = count_position_features(jumps.text, jumps.visits, bound, {min_count, kKeysTogether, n_threads}, report);
         }
         return to_numpy(std::move(keys));
       },

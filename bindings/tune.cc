@@ -75,9 +75,7 @@ HYPERBATON_BINDINGS(tune) {
               scores[c] += weights.data()[f] * nbest.features_of(c)[f];
               slopes[c] += direction.data()[f] * nbest.features_of(c)[f];
             }
-          std::vector<std::uint32_t> order(scores.size());
-          sort_by_slope(nbest, slopes, order);
-          best = LineSearch(nbest, objective.function).search(scores, slopes, order);
+          best = LineSearch(nbest, objective.function).search(scores, slopes);
         }
         return nb::make_tuple(best.step, best.score, best.low, best.high);
       },

@@ -81,7 +81,7 @@ class Cost:
 
 def run(aligner: str, source: str, target: str, links: str, threads: int) -> Cost:
     """Align in another process."""
-    program = [sys.executable, "-c", "from hyperbaton.cli import main; main()", "align", source, target, "-o", links]
+    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()", "align", source, target, "-o", links]
     program += ["--aligner", aligner, "--threads", str(threads), "--quiet"]
     start = time.perf_counter()
     process = subprocess.Popen(program)
@@ -128,7 +128,7 @@ def measure_quality(options: argparse.Namespace, folder: Path) -> None:
             links = folder / f"{aligner}.links"
             cost = run(aligner, source, target, str(links), options.threads)
             scores = evaluate_links(read_links(links).select(np.arange(n_gold)), sure, possible)
-            quality = f"{scores.aer:.4f}\t{scores.precision:.4f}\t{scores.recall:.4f}"
+            quality = f"{scores.aer:.2f}\t{scores.precision:.2f}\t{scores.recall:.2f}"
             print(f"{task.name}\t{aligner}\t{quality}\t{cost}", flush=True)
 
 

@@ -13,7 +13,7 @@ from hyperbaton.corpus import Bitext, Tags
 from hyperbaton.evaluate import evaluate_jumps
 from hyperbaton.models import MODELS, NextPositionModel, load_model
 from hyperbaton.report.figures import write_figure
-from hyperbaton.report.jumps import draw_accuracy_by_distance, draw_average_probability
+from hyperbaton.report.jumps import jump_figures
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -37,8 +37,8 @@ def run(arguments: argparse.Namespace) -> None:
             | {"train s": model.train_seconds_, "peak MiB": model.train_peak_mib_}
         )
     print_rows(rows)
-    write_figure(draw_average_probability(results), arguments.output / "probability-by-distortion.svg")
-    write_figure(draw_accuracy_by_distance(results), arguments.output / "accuracy-by-distance.svg")
+    for picture, figure in jump_figures({name: result.as_json() for name, result in results.items()}).items():
+        write_figure(figure, arguments.output / f"{picture}.svg")
 
 
 def train(name: str, given: dict[str, Any], folder: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from benchmarks.orientation.cells import Cell, Experiment
 from benchmarks.orientation.tables import Results, values
 from hyperbaton.evaluate import summarize
-from hyperbaton.report.classification import COLOURS, draw_by_size
-from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, style, write_figure
+from hyperbaton.report.classification import draw_by_size
+from hyperbaton.report.figures import BACK, COLOURS, FAINT, FORWARD, INK, style, write_figure
 
 
 def write_pictures(folder: Path, experiment: Experiment, results: Results) -> None:

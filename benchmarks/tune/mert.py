@@ -1,6 +1,6 @@
 """Time of one MERT optimisation on generated n-best lists.
 
-    python benchmarks/tune/mert.py --sentences 2000 --size 100 --features 15 --restarts 20
+    python -m benchmarks.tune.mert --sentences 2000 --size 100 --features 15 --restarts 20
 
 Prints the time with one thread and with all, the BLEU of the lists before and after, and whether both results are the same.
 """

@@ -1,5 +1,8 @@
 #include "decode/decode.hh"
 
+#include <algorithm>
+#include <iterator>
+
 namespace hyperbaton {
 
 namespace {
@@ -19,11 +22,12 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
   auto search_options = options.search;
   while (true) {
     Space space(input, sentence, search_options.limits);
-    Search search(space, search_options, options.n_best.n > 1 || options.graph);
+    Search search(space, search_options, options.n_best.n > 1 || options.graph || !options.envelope.directions.empty());
     const bool found = search.run();
     if (!result.relaxed) result.counts = search.counts();
     if (found || result.relaxed || !options.relax) {
       result.paths = best_paths(search, space, options.n_best);
+      std::ranges::move(envelope_paths(search, space, options.envelope), std::back_inserter(result.paths));
       for (const auto& path : result.paths) space.replay(path.options, result.features);
       if (options.graph) result.graph = search_graph(search);
       return result;

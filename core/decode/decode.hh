@@ -1,12 +1,13 @@
 // Translate the sentences of a block.
 #pragma once
 
+#include "decode/envelope.hh"
 #include "decode/graph.hh"
 #include "decode/nbest.hh"
 
 namespace hyperbaton {
 
-// Translations as columns, by sentence, best first.
+// Translations as columns, by sentence, best first; those of the envelope behind.
 struct Decoded {
   std::vector<std::int64_t> path_offsets;  // translations of sentence s are [path_offsets[s], path_offsets[s+1])
   std::vector<std::int64_t> step_offsets;  // steps of translation p are [step_offsets[p], step_offsets[p+1])
@@ -23,8 +24,9 @@ struct Decoded {
 struct DecodeOptions {
   SearchOptions search;
   NBestOptions n_best;
-  bool relax;  // lift walls, zones and the distortion limit where nothing covers a sentence
-  bool graph;  // return the search graph
+  EnvelopeOptions envelope;  // translations to add behind the n best
+  bool relax;                // lift walls, zones and the distortion limit where nothing covers a sentence
+  bool graph;                // return the search graph
   unsigned n_threads;
 };
 

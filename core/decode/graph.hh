@@ -11,6 +11,7 @@ struct GraphRow {
   std::int64_t back;        // the hypothesis before, -1 at the start
   std::int64_t recombined;  // the hypothesis that this way leads to, -1 if it is one itself
   std::int64_t option;      // of the step
+  std::uint32_t from, to;   // the hypotheses that the step joins, by their places in the chart; kNone at the start
   double score;             // so far
   double transition;        // of the step
   double best;              // of the best complete translation through here, -infinity if there is none

@@ -21,6 +21,7 @@ class LmScorer {
   LmScorer(const WeightedLm& lm, std::span<const std::span<const WordId>> targets);
 
   std::uint32_t begin() const { return begin_; }
+  const LmState& context(std::uint32_t state) const { return states_[state]; }
   // A row of results for the options [first, last) after a state; one look-up for all options of a span.
   std::uint32_t row(std::uint32_t state, std::uint32_t first, std::uint32_t last);
   // The result of an option in the row of its span, which begins with option `first`.

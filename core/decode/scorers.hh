@@ -44,17 +44,26 @@ struct StepBatch {
   std::size_t sentence;
   int n_words;
   std::vector<std::int64_t> states;                        // what the scorer returned for the step before, 0 at first
-  std::vector<std::uint8_t> coverage;                      // before the step: n_words flags for each
+  std::vector<std::uint32_t> coverage;                     // before the step: words of a Coverage for each
   std::vector<std::int32_t> previous_begin, previous_end;  // source span of the previous phrase, 0 and 0 at first
   std::vector<std::int64_t> options;                       // of the block
 
   std::size_t size() const { return options.size(); }
+  void clear() {
+    states.clear();
+    coverage.clear();
+    previous_begin.clear();
+    previous_end.clear();
+    options.clear();
+  }
 };
 class StepScorer {
  public:
   virtual ~StepScorer() = default;
   // Fill in the score of each step and the state behind it.
   virtual void score(const StepBatch& steps, std::span<float> scores, std::span<std::int64_t> states) const = 0;
+  // What an option of a sentence may be expected to get, for the future costs.
+  virtual float estimate(std::size_t /*sentence*/, std::int64_t /*option*/) const { return 0; }
 };
 struct WeightedSteps {
   const StepScorer* scorer;

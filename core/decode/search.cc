@@ -10,7 +10,10 @@ constexpr std::size_t kBatch = 16384;
 }  // namespace
 
 Search::Search(Space& space, const SearchOptions& options, bool keep_arcs)
-    : space_(space), options_(options), chart_(space.state_size(), keep_arcs) {
+    : space_(space),
+      options_(options),
+      chart_(space.state_size(), keep_arcs),
+      batch_{space.sentence(), space.n_words(), {}, {}, {}, {}, {}} {
   stacks_.resize(static_cast<std::size_t>(space.n_words()) + 1);
 }
 
@@ -60,17 +63,17 @@ void Search::flush() {
   waiting_states_.clear();
 }
 
-void Search::ask_steps(std::span<Candidate> candidates, std::span<std::uint32_t> states) const {
+void Search::ask_steps(std::span<Candidate> candidates, std::span<std::uint32_t> states) {
   if (candidates.empty()) return;
-  std::vector<float> scores(candidates.size());
-  std::vector<std::int64_t> behind(candidates.size());
+  step_scores_.resize(candidates.size());
+  step_states_.resize(candidates.size());
   for (std::size_t k = 0; k < space_.n_steps(); ++k) {
-    StepBatch batch{space_.sentence(), space_.n_words(), {}, {}, {}, {}, {}};
-    for (const auto& candidate : candidates) space_.add_step(batch, k, chart_.state(candidate.previous), candidate.option);
-    space_.ask_steps(batch, k, scores, behind);
+    batch_.clear();
+    for (const auto& candidate : candidates) space_.add_step(batch_, k, chart_.state(candidate.previous), candidate.option);
+    space_.ask_steps(batch_, k, step_scores_, step_states_);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      candidates[i].score += scores[i];
-      space_.set_step_state(states.data() + i * chart_.stride(), k, behind[i]);
+      candidates[i].score += step_scores_[i];
+      space_.set_step_state(states.data() + i * chart_.stride(), k, step_states_[i]);
     }
   }
 }

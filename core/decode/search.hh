@@ -47,7 +47,7 @@ class Search {
   void add(const Candidate& candidate, std::uint32_t* state);
   void flush();
   // Add the scores of step scorers, and fill in their part of the states.
-  void ask_steps(std::span<Candidate> candidates, std::span<std::uint32_t> states) const;
+  void ask_steps(std::span<Candidate> candidates, std::span<std::uint32_t> states);
   // Add the end of the sentence where it is reached; false if the translation is not the one that is forced.
   bool finished(Candidate& candidate, const std::uint32_t* state);
   void insert(Candidate candidate, const std::uint32_t* state);
@@ -61,6 +61,9 @@ class Search {
   SearchCounts counts_;
   std::vector<Candidate> waiting_;
   std::vector<std::uint32_t> waiting_states_;
+  StepBatch batch_;
+  std::vector<float> step_scores_;
+  std::vector<std::int64_t> step_states_;
 };
 
 template <class OnSpan>

@@ -60,14 +60,28 @@ void Space::find_spans() {
   for (std::size_t i = 1; i < span_offsets_.size(); ++i) span_offsets_[i] += span_offsets_[i - 1];
 }
 
+// The same, with what the scorers of steps expect.
+float Space::expected(const Span& span) const {
+  float best = kNever;
+  for (auto option = span.first; option < span.last; ++option) {
+    float score = estimate(option);
+    for (const auto& steps : input_.step_scorers)
+      score += steps.weight * steps.scorer->estimate(sentence_, static_cast<std::int64_t>(first_option_ + option));
+    best = std::max(best, score);
+  }
+  return best;
+}
+
 // The best that the options of a span promise, or those of its two parts.
 void Space::fill_future() {
   const auto n = static_cast<std::size_t>(n_words_), stride = n + 1;
   future_.assign(stride * stride, kNever);
   for (std::size_t i = 0; i <= n; ++i) future_[i * stride + i] = 0;
-  for (const auto& span : spans_)
+  for (const auto& span : spans_) {
+    // Options come with the best estimate first.
     future_[static_cast<std::size_t>(span.source.begin) * stride + static_cast<std::size_t>(span.source.end)] =
-        estimate(span.first);
+        has_steps() ? expected(span) : estimate(span.first);
+  }
   for (std::size_t length = 2; length <= n; ++length)
     for (std::size_t begin = 0; begin + length <= n; ++begin) {
       float& best = future_[begin * stride + begin + length];
@@ -315,11 +329,10 @@ float Space::finish(const std::uint32_t* state) {
 bool Space::complete(const std::uint32_t* state) const { return !is_forced_ || state[at_forced_] == forced_.size(); }
 
 void Space::add_step(StepBatch& batch, std::size_t scorer, const std::uint32_t* before, std::uint32_t option) const {
-  const Coverage covered = coverage(before);
   const auto at = at_steps_ + 2 * scorer;
   const auto bits = static_cast<std::uint64_t>(before[at]) | static_cast<std::uint64_t>(before[at + 1]) << 32;
   batch.states.push_back(static_cast<std::int64_t>(bits));
-  for (int i = 0; i < n_words_; ++i) batch.coverage.push_back(covered[i]);
+  batch.coverage.insert(batch.coverage.end(), before, before + Coverage::n_words(n_words_));
   batch.previous_begin.push_back(previous(before).begin);
   batch.previous_end.push_back(previous(before).end);
   batch.options.push_back(static_cast<std::int64_t>(first_option_ + option));

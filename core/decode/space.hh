@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "decode/block_stack.hh"
-#include "decode/coverage.hh"
+#include "decode/chart.hh"
 #include "decode/lm_scorer.hh"
 #include "decode/options.hh"
 #include "decode/scorers.hh"
+#include "phrases/coverage.hh"
 
 namespace hyperbaton {
 
@@ -115,6 +116,15 @@ class Space {
 
   // Unweighted features of each step of a whole translation, and a last row for the end of the sentence.
   void replay(std::span<const std::uint32_t> path, std::vector<float>& features);
+  // A step from a state; `before` is an option that leads there, kNone at the start, `end` the state behind the step where
+  // the sentence ends there.
+  struct Way {
+    const std::uint32_t* state;
+    std::uint32_t before, option;
+    const std::uint32_t* end;
+  };
+  // Unweighted features of steps, that of the end of the sentence included: (ways, n_step_features).
+  std::vector<float> features_of(std::span<const Way> ways);
 
  private:
   struct JumpOption {
@@ -124,6 +134,7 @@ class Space {
 
   void find_spans();
   const Span& span_of(std::uint32_t option) const;
+  float expected(const Span& span) const;
   void fill_future();
   void weigh_options();
   void weigh_jumps();
@@ -132,6 +143,10 @@ class Space {
   std::uint8_t step_class(const OptionScorer& scorer, const Move& move, const Coverage& before, Orientation block) const;
   // Where the first and the last word visited by an option lie, and the jumps between them.
   JumpOption visit(const JumpScorer& scorer, std::uint32_t option) const;
+  void add_features(const std::uint32_t* state, std::uint32_t before, std::uint32_t local, const Move& move,
+                    float* next) const;
+  void add_end_features(const std::uint32_t* state, float* next) const;
+  std::size_t step_column() const;  // of the first step scorer
   float row_score(std::size_t scorer, std::uint32_t row, const Move& move) const;
   float jump(const JumpScorer& scorer, std::int32_t from, std::int32_t to) const;
 

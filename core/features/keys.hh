@@ -17,7 +17,8 @@
 namespace hyperbaton {
 
 struct Counting {
-  std::uint32_t min_count;  // occurrences that a feature needs
+  std::uint32_t min_count;    // occurrences that a feature needs
+  std::size_t keys_together;  // about how many keys are held at once
   unsigned n_threads;
 };
 
@@ -46,6 +47,12 @@ class KeyCounter {
   std::vector<std::uint32_t> counts_;
 };
 
+// Throws Error where features cannot have a number each.
+inline void check_number(std::size_t n_features) {
+  if (n_features >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+    throw Error("more features than can be numbered: raise the minimum count");
+}
+
 // What is counted: items of work, and about how many keys they have in all.
 struct KeySource {
   std::size_t n_items, n_keys;
@@ -53,16 +60,15 @@ struct KeySource {
 
 // The keys that at least min_count items emit, sorted. `make_worker()` gives a callable (item, emit) that calls emit(key)
 // for each key of an item; each block of items has a worker of its own. Keys are counted in rounds by their top bits, so
-// that a round holds about kKeysTogether of them at once.
+// that a round holds about keys_together of them; each round goes through all items again.
 template <class MakeWorker>
 std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& options, const Progress& progress,
                                       const MakeWorker& make_worker) {
-  constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
   constexpr unsigned kPartitionBits = 8;
   constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
   constexpr std::size_t kCountBlocks = 64;
   const std::size_t n = source.n_items;
-  const std::size_t n_rounds = std::bit_ceil(source.n_keys / kKeysTogether + 1);
+  const std::size_t n_rounds = std::bit_ceil(source.n_keys / options.keys_together + 1);
   const unsigned round_bits = static_cast<unsigned>(std::bit_width(n_rounds) - 1);
   const std::size_t block_size = n / kCountBlocks + 1, n_blocks = n == 0 ? 0 : (n - 1) / block_size + 1;
   std::vector<std::uint64_t> all;
@@ -93,8 +99,7 @@ std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& o
     });
     for (const auto& part : kept) all.insert(all.end(), part.begin(), part.end());
   }
-  if (all.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-    throw Error("more features than can be numbered: raise the minimum count");
+  check_number(all.size());
   return all;
 }
 
@@ -113,6 +118,8 @@ class KeyIndex {
     }
     for (std::size_t b = 1; b < starts_.size(); ++b) starts_[b] += starts_[b - 1];
   }
+  std::size_t size() const { return keys_.size(); }
+  std::uint64_t key(std::int32_t rank) const { return keys_[static_cast<std::size_t>(rank)]; }
   void prefetch_filter(std::uint64_t key) const { __builtin_prefetch(&filter_[filter_word(key)]); }
   bool may_have(std::uint64_t key) const { return (filter_[filter_word(key)] & filter_bit(key)) != 0; }
   void prefetch_bucket(std::uint64_t key) const { __builtin_prefetch(&starts_[static_cast<std::size_t>(key >> shift_)]); }

@@ -1,6 +1,7 @@
 #include "features/rows.hh"
 
 #include <limits>
+#include <map>
 
 #include "features/keys.hh"
 
@@ -34,21 +35,44 @@ class RowKeys {
   std::vector<std::uint64_t> keys_;
 };
 
+// Templates in groups of at most `most`, or of one name if that has more: no feature has templates in two groups, so that
+// each can be counted by itself, and no template is applied twice however many samples there are.
+std::vector<std::vector<Template>> templates_together(std::span<const Template> templates, std::size_t most) {
+  std::map<std::int32_t, std::vector<Template>> by_name;
+  for (const Template& t : templates) by_name[t.name].push_back(t);
+  std::vector<std::vector<Template>> groups;
+  for (const auto& [name, own] : by_name) {
+    if (groups.empty() || groups.back().size() + own.size() > most) groups.emplace_back();
+    groups.back().insert(groups.back().end(), own.begin(), own.end());
+  }
+  return groups;
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> count_features(std::span<const Template> templates, const Occurrences& where,
                                           const Counting& options, const Progress& progress) {
-  const KeySource source{where.size(), where.size() * templates.size()};
-  return count_keys(source, options, progress, [&] {
-    return [keys = RowKeys(templates, where)](std::size_t i, const auto& emit) mutable {
-      for (const std::uint64_t key : keys.of(i)) emit(key);
+  const auto groups = templates_together(templates, options.keys_together / std::max<std::size_t>(where.size(), 1));
+  std::vector<std::uint64_t> all;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Progress report = [&](std::size_t done, std::size_t total) {
+      return !progress || progress(g * total + done, groups.size() * total);
     };
-  });
+    const KeySource source{where.size(), where.size() * groups[g].size()};
+    const auto found = count_keys(source, options, report, [&] {
+      return [keys = RowKeys(groups[g], where)](std::size_t i, const auto& emit) mutable {
+        for (const std::uint64_t key : keys.of(i)) emit(key);
+      };
+    });
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  check_number(all.size());
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
-FeatureRows feature_rows(std::span<const Template> templates, const Occurrences& where, std::span<const std::uint64_t> keys,
+FeatureRows feature_rows(std::span<const Template> templates, const Occurrences& where, const KeyIndex& index,
                          unsigned n_threads, const Progress& progress) {
-  const KeyIndex index(keys);
   const std::size_t n = where.size(), n_blocks = (n + kRowBlock - 1) / kRowBlock;
   FeatureRows rows;
   rows.starts.assign(n + 1, 0);
@@ -77,28 +101,35 @@ FeatureRows feature_rows(std::span<const Template> templates, const Occurrences&
   return rows;
 }
 
-FeatureContents feature_contents(std::span<const Template> templates, const Occurrences& where,
-                                 std::span<const std::uint64_t> keys, const FeatureRows& rows, unsigned n_threads) {
+FeatureContents feature_contents(std::span<const Template> templates, const Occurrences& where, const KeyIndex& index,
+                                 const FeatureRows& rows, unsigned n_threads) {
   constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> first(keys.size(), none);
-  for (std::size_t i = where.size(); i-- > 0;)
-    for (auto at = rows.starts[i]; at < rows.starts[i + 1]; ++at)
-      first[static_cast<std::size_t>(rows.indices[static_cast<std::size_t>(at)])] = static_cast<std::uint32_t>(i);
-  const KeyIndex index(keys);
-  FeatureContents contents{std::vector<std::int32_t>(keys.size(), -1), std::vector<std::uint8_t>(keys.size(), 0),
-                           std::vector<WordId>(kMaxWords * keys.size(), 0)};
+  constexpr std::size_t ahead = 32;  // entries between asking for memory and using it
+  std::vector<std::uint32_t> first(index.size(), none);
+  const auto first_of = [&](std::size_t at) -> std::uint32_t& { return first[static_cast<std::size_t>(rows.indices[at])]; };
+  for (std::size_t i = where.size(), at = rows.indices.size(); i-- > 0;)
+    while (at > static_cast<std::size_t>(rows.starts[i])) {
+      if (at > ahead) __builtin_prefetch(&first_of(at - ahead), 1);
+      first_of(--at) = static_cast<std::uint32_t>(i);
+    }
+  FeatureContents contents{std::vector<std::int32_t>(index.size(), -1), std::vector<std::uint8_t>(index.size(), 0),
+                           std::vector<WordId>(kMaxWords * index.size(), 0)};
   parallel_blocks(where.size(), kRowBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::pair<std::uint64_t, std::int32_t>> introduced;  // key and number of features met here first
     for (std::size_t i = begin; i < end; ++i) {
-      bool introduces = false;
-      for (auto at = rows.starts[i]; at < rows.starts[i + 1] && !introduces; ++at)
-        introduces = first[static_cast<std::size_t>(rows.indices[static_cast<std::size_t>(at)])] == i;
-      if (!introduces) continue;
+      introduced.clear();
+      for (auto at = static_cast<std::size_t>(rows.starts[i]); at < static_cast<std::size_t>(rows.starts[i + 1]); ++at) {
+        if (at + ahead < rows.indices.size()) __builtin_prefetch(&first_of(at + ahead));
+        if (first_of(at) == i) introduced.emplace_back(index.key(rows.indices[at]), rows.indices[at]);
+      }
+      if (introduced.empty()) continue;
       for_each_feature(templates, where, i, [&](std::uint64_t key, std::int32_t name, std::span<const WordId> words) {
-        const std::int32_t id = index.find(key);
-        if (id < 0 || first[static_cast<std::size_t>(id)] != i) return;
-        contents.names[static_cast<std::size_t>(id)] = name;
-        contents.lengths[static_cast<std::size_t>(id)] = static_cast<std::uint8_t>(words.size());
-        std::copy(words.begin(), words.end(), contents.words.begin() + static_cast<std::ptrdiff_t>(kMaxWords) * id);
+        for (const auto& [own, id] : introduced) {
+          if (own != key) continue;
+          contents.names[static_cast<std::size_t>(id)] = name;
+          contents.lengths[static_cast<std::size_t>(id)] = static_cast<std::uint8_t>(words.size());
+          std::copy(words.begin(), words.end(), contents.words.begin() + static_cast<std::ptrdiff_t>(kMaxWords) * id);
+        }
       });
     }
   });

@@ -19,7 +19,7 @@ struct FeatureRows {
 };
 
 // The features of each occurrence; what is not among the keys is left out.
-FeatureRows feature_rows(std::span<const Template> templates, const Occurrences& where, std::span<const std::uint64_t> keys,
+FeatureRows feature_rows(std::span<const Template> templates, const Occurrences& where, const KeyIndex& index,
                          unsigned n_threads, const Progress& progress);
 
 // The name and words of each feature, as the first occurrence with it has them: what a key stands for.
@@ -28,7 +28,7 @@ struct FeatureContents {
   std::vector<std::uint8_t> lengths;
   std::vector<WordId> words;  // kMaxWords for each feature, padded with 0
 };
-FeatureContents feature_contents(std::span<const Template> templates, const Occurrences& where,
-                                 std::span<const std::uint64_t> keys, const FeatureRows& rows, unsigned n_threads);
+FeatureContents feature_contents(std::span<const Template> templates, const Occurrences& where, const KeyIndex& index,
+                                 const FeatureRows& rows, unsigned n_threads);
 
 }  // namespace hyperbaton

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace hyperbaton {
 
@@ -28,41 +27,35 @@ double distance_to_zero(double low, double high) {
 
 }  // namespace
 
-void sort_by_slope(const NBestView& nbest, std::span<const double> slopes, std::span<std::uint32_t> order) {
-  std::iota(order.begin(), order.end(), 0u);
-  for (std::size_t s = 0; s < nbest.n_sentences(); ++s)
-    std::sort(order.begin() + nbest.offsets[s], order.begin() + nbest.offsets[s + 1],
-              [&](std::uint32_t a, std::uint32_t b) { return slopes[a] != slopes[b] ? slopes[a] < slopes[b] : a < b; });
-}
-
-void LineSearch::add_envelope(std::size_t sentence, std::span<const double> scores, std::span<const double> slopes,
-                              std::span<const std::uint32_t> order) {
-  stack_.clear();
-  starts_.clear();
-  for (const std::uint32_t c : order) {
-    double start = -kInfinity;
-    if (!stack_.empty() && slopes[c] == slopes[stack_.back()]) {
-      if (scores[c] <= scores[stack_.back()]) continue;
-      stack_.pop_back();
-      starts_.pop_back();
-    }
-    while (!stack_.empty()) {
-      const std::uint32_t top = stack_.back();
-      start = (scores[top] - scores[c]) / (slopes[c] - slopes[top]);
-      if (start > starts_.back()) break;
-      // The top would be best in no interval: the new line overtakes it before it overtakes the one below.
-      stack_.pop_back();
-      starts_.pop_back();
-      start = -kInfinity;
-    }
-    if (start == kInfinity) continue;
-    stack_.push_back(c);
-    starts_.push_back(start);
+// From the line with the smallest slope on: of all lines that rise above the present one, the one that crosses it first is
+// next. A line that is not above the present one at the first crossing found so far cannot cross it earlier, so most lines
+// cost a product and a comparison, and none need be sorted.
+void LineSearch::add_envelope(std::size_t sentence, std::span<const double> scores, std::span<const double> slopes) {
+  const std::size_t begin = nbest_.offsets[sentence], end = nbest_.offsets[sentence + 1];
+  std::size_t first = begin, last = begin;
+  for (std::size_t c = begin + 1; c < end; ++c) {
+    if (slopes[c] < slopes[first] || (slopes[c] == slopes[first] && scores[c] > scores[first])) first = c;
+    if (slopes[c] > slopes[last] || (slopes[c] == slopes[last] && scores[c] > scores[last])) last = c;
   }
-  const auto first = nbest_.statistics_of(stack_.front());
-  for (std::size_t k = 0; k < first.size(); ++k) sums_[k] += first[k];
-  for (std::size_t i = 1; i < stack_.size(); ++i)
-    changes_.push_back({starts_[i], static_cast<std::uint32_t>(sentence), stack_[i - 1], stack_[i]});
+  const auto leftmost = nbest_.statistics_of(first);
+  for (std::size_t k = 0; k < leftmost.size(); ++k) sums_[k] += leftmost[k];
+  for (std::size_t top = first; slopes[top] != slopes[last];) {
+    const double score = scores[top], slope = slopes[top];
+    std::size_t next = last;
+    double corner = (score - scores[last]) / (slopes[last] - slope), height = score + corner * slope;
+    for (std::size_t c = begin; c < end; ++c) {
+      if (!(scores[c] + corner * slopes[c] > height)) continue;
+      const double rise = slopes[c] - slope, crossing = (score - scores[c]) / rise;
+      if (!(rise > 0) || !(crossing < corner)) continue;
+      next = c;
+      corner = crossing;
+      height = score + corner * slope;
+    }
+    changes_.push_back({corner, static_cast<std::uint32_t>(changes_.size())});
+    const auto from = nbest_.statistics_of(top), to = nbest_.statistics_of(next);
+    for (std::size_t k = 0; k < to.size(); ++k) differences_.push_back(to[k] - from[k]);
+    top = next;
+  }
 }
 
 void LineSearch::score_intervals() {
@@ -72,18 +65,17 @@ void LineSearch::score_intervals() {
   rows_.clear();
 }
 
-BestStep LineSearch::search(std::span<const double> scores, std::span<const double> slopes,
-                            std::span<const std::uint32_t> order) {
+BestStep LineSearch::search(std::span<const double> scores, std::span<const double> slopes) {
   const std::size_t width = nbest_.n_statistics;
   changes_.clear();
+  differences_.clear();
   ends_.clear();
   interval_.clear();
   rows_.clear();
   sums_.assign(width, 0.0);
-  for (std::size_t s = 0; s < nbest_.n_sentences(); ++s)
-    add_envelope(s, scores, slopes, order.subspan(nbest_.offsets[s], nbest_.offsets[s + 1] - nbest_.offsets[s]));
+  for (std::size_t s = 0; s < nbest_.n_sentences(); ++s) add_envelope(s, scores, slopes);
   std::sort(changes_.begin(), changes_.end(),
-            [](const Change& a, const Change& b) { return a.x != b.x ? a.x < b.x : a.sentence < b.sentence; });
+            [](const Change& a, const Change& b) { return a.x != b.x ? a.x < b.x : a.number < b.number; });
 
   double low = -kInfinity;
   for (std::size_t i = 0; i <= changes_.size(); ++i) {
@@ -95,8 +87,8 @@ BestStep LineSearch::search(std::span<const double> scores, std::span<const doub
     }
     low = high;
     if (i == changes_.size()) break;
-    const auto from = nbest_.statistics_of(changes_[i].from), to = nbest_.statistics_of(changes_[i].to);
-    for (std::size_t k = 0; k < width; ++k) sums_[k] += to[k] - from[k];
+    const double* difference = &differences_[changes_[i].number * width];
+    for (std::size_t k = 0; k < width; ++k) sums_[k] += difference[k];
   }
   score_intervals();
 

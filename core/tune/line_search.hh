@@ -22,35 +22,30 @@ struct BestStep {
   double low, high;
 };
 
-// Candidates of each sentence by increasing slope, then by number.
-void sort_by_slope(const NBestView& nbest, std::span<const double> slopes, std::span<std::uint32_t> order);
-
 class LineSearch {
  public:
   LineSearch(const NBestView& nbest, const Objective& objective) : nbest_(nbest), objective_(objective) {}
 
-  // Find the best step. `scores` are the model scores of all candidates at x = 0, `slopes` their change with x, `order` as
-  // made by sort_by_slope. Of equally good intervals that touch, their union is taken; of others the one nearest to 0.
-  BestStep search(std::span<const double> scores, std::span<const double> slopes, std::span<const std::uint32_t> order);
+  // Find the best step. `scores` are the model scores of all candidates at x = 0, `slopes` their change with x. Of equally
+  // good intervals that touch, their union is taken; of others the one nearest to 0.
+  BestStep search(std::span<const double> scores, std::span<const double> slopes);
 
   // The metric of the best candidates by these scores; of equal ones the first counts.
   double evaluate(std::span<const double> scores);
 
  private:
-  struct Change {  // at x, this sentence's best candidate changes
+  struct Change {  // at x, the best candidate of some sentence changes
     double x;
-    std::uint32_t sentence, from, to;
+    std::uint32_t number;  // of its row of differences
   };
 
-  void add_envelope(std::size_t sentence, std::span<const double> scores, std::span<const double> slopes,
-                    std::span<const std::uint32_t> order);
+  void add_envelope(std::size_t sentence, std::span<const double> scores, std::span<const double> slopes);
   void score_intervals();
 
   NBestView nbest_;
   const Objective& objective_;
-  std::vector<std::uint32_t> stack_;
-  std::vector<double> starts_;
   std::vector<Change> changes_;
+  std::vector<double> differences_;      // of statistics, a row for each change as it was found
   std::vector<double> sums_;             // of the leftmost interval, then of the one being visited
   std::vector<double> rows_;             // sums of intervals not scored yet
   std::vector<double> ends_, interval_;  // right ends of intervals, and their scores

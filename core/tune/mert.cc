@@ -1,5 +1,6 @@
 #include "tune/mert.hh"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/hash.hh"
@@ -16,84 +17,86 @@ double bell(std::uint64_t seed, std::uint64_t number) {
   return sum;
 }
 
-// What all starts share: the features by column, and the order of candidates along each axis.
-struct Axes {
-  Axes(const NBestView& nbest, std::span<const std::uint32_t> axes, unsigned n_threads)
-      : numbers(axes), columns(axes.size() * nbest.n_candidates()), orders(columns.size()), n(nbest.n_candidates()) {
+constexpr std::size_t kCandidates = 1024;  // scored together, so that their scores stay near
+
+// The features whose weights may change, by column. The others are the same in all candidates of a sentence.
+class Columns {
+ public:
+  Columns(const NBestView& nbest, std::span<const std::uint32_t> axes, unsigned n_threads)
+      : axes_(axes), n_(nbest.n_candidates()), values_(axes.size() * n_) {
     parallel_blocks(axes.size(), 1, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t a = begin; a < end; ++a) {
-        for (std::size_t c = 0; c < n; ++c) columns[a * n + c] = nbest.features[c * nbest.n_features + axes[a]];
-        sort_by_slope(nbest, column(a), std::span(orders).subspan(a * n, n));
-      }
+      for (std::size_t a = begin; a < end; ++a)
+        for (std::size_t c = 0; c < n_; ++c) values_[a * n_ + c] = nbest.features[c * nbest.n_features + axes[a]];
     });
   }
 
-  std::span<const double> column(std::size_t a) const { return std::span(columns).subspan(a * n, n); }
-  std::span<const std::uint32_t> order(std::size_t a) const { return std::span(orders).subspan(a * n, n); }
+  std::span<const double> operator[](std::size_t a) const { return std::span(values_).subspan(a * n_, n_); }
 
-  std::span<const std::uint32_t> numbers;
-  std::vector<double> columns;
-  std::vector<std::uint32_t> orders;
-  std::size_t n;
+  // Weighted sums of the columns; `weights` has one for each feature.
+  void combine(std::span<const double> weights, std::vector<double>& sums) const {
+    sums.assign(n_, 0.0);
+    for (std::size_t begin = 0; begin < n_; begin += kCandidates) {
+      const std::size_t end = std::min(begin + kCandidates, n_);
+      for (std::size_t a = 0; a < axes_.size(); ++a) {
+        const double weight = weights[axes_[a]];
+        const double* column = values_.data() + a * n_;
+        for (std::size_t c = begin; c < end; ++c) sums[c] += weight * column[c];
+      }
+    }
+  }
+
+ private:
+  std::span<const std::uint32_t> axes_;
+  std::size_t n_;
+  std::vector<double> values_;
 };
 
 class Climber {
  public:
-  Climber(const NBestView& nbest, const Objective& objective, const Axes& axes, std::span<double> weights)
-      : nbest_(nbest), axes_(axes), search_(nbest, objective), weights_(weights), scores_(nbest.n_candidates()) {
-    rescore(weights_, scores_);
-    metric_ = search_.evaluate(scores_);
+  Climber(const NBestView& nbest, const Objective& objective, const Columns& columns, std::span<double> weights)
+      : columns_(columns), search_(nbest, objective), weights_(weights) {
+    rescore();
   }
 
   double metric() const { return metric_; }
 
-  bool along_axis(std::size_t a, double tolerance) {
-    direction_.assign(nbest_.n_features, 0.0);
-    direction_[axes_.numbers[a]] = 1;
-    return climb(axes_.column(a), axes_.order(a), tolerance);
+  // Make the scores anew from the weights, so that rounding errors of many steps neither add up nor count as gains.
+  void rescore() {
+    columns_.combine(weights_, scores_);
+    metric_ = search_.evaluate(scores_);
+  }
+
+  bool along_axis(std::size_t a, std::uint32_t feature, double tolerance) {
+    const double step = climb(columns_[a], tolerance);
+    weights_[feature] += step;
+    return step != 0;
   }
 
   bool along(std::span<const double> direction, double tolerance) {
-    direction_.assign(direction.begin(), direction.end());
-    slopes_.resize(scores_.size());
-    order_.resize(scores_.size());
-    rescore(direction, slopes_);
-    sort_by_slope(nbest_, slopes_, order_);
-    return climb(slopes_, order_, tolerance);
+    columns_.combine(direction, slopes_);
+    const double step = climb(slopes_, tolerance);
+    for (std::size_t f = 0; f < direction.size(); ++f) weights_[f] += step * direction[f];
+    return step != 0;
   }
 
  private:
-  bool climb(std::span<const double> slopes, std::span<const std::uint32_t> order, double tolerance) {
-    const BestStep best = search_.search(scores_, slopes, order);
-    if (!(best.score > metric_ + tolerance) || !std::isfinite(best.step)) return false;
-    moved_.assign(weights_.begin(), weights_.end());
-    for (std::size_t f = 0; f < moved_.size(); ++f) moved_[f] += best.step * direction_[f];
-    // Scores are made anew from the weights, so that rounding errors neither add up nor count as gains.
-    trial_.resize(scores_.size());
-    rescore(moved_, trial_);
-    const double metric = search_.evaluate(trial_);
-    if (!(metric > metric_ + tolerance)) return false;
-    std::copy(moved_.begin(), moved_.end(), weights_.begin());
-    scores_.swap(trial_);
+  // The step that was taken; 0 if none helps.
+  double climb(std::span<const double> slopes, double tolerance) {
+    const BestStep best = search_.search(scores_, slopes);
+    if (!(best.score > metric_ + tolerance) || !std::isfinite(best.step)) return 0;
+    moved_.resize(scores_.size());
+    for (std::size_t c = 0; c < moved_.size(); ++c) moved_[c] = scores_[c] + best.step * slopes[c];
+    const double metric = search_.evaluate(moved_);
+    if (!(metric > metric_ + tolerance)) return 0;
+    scores_.swap(moved_);
     metric_ = metric;
-    return true;
+    return best.step;
   }
 
-  void rescore(std::span<const double> weights, std::vector<double>& scores) const {
-    for (std::size_t c = 0; c < scores.size(); ++c) {
-      const auto features = nbest_.features_of(c);
-      double score = 0;
-      for (std::size_t f = 0; f < features.size(); ++f) score += weights[f] * features[f];
-      scores[c] = score;
-    }
-  }
-
-  const NBestView& nbest_;
-  const Axes& axes_;
+  const Columns& columns_;
   LineSearch search_;
   std::span<double> weights_;
-  std::vector<double> scores_, trial_, moved_, direction_, slopes_;
-  std::vector<std::uint32_t> order_;
+  std::vector<double> scores_, moved_, slopes_;
   double metric_ = 0;
 };
 
@@ -104,22 +107,30 @@ Climbed mert(const NBestView& nbest, const Objective& objective, std::span<const
              const Progress& progress) {
   const std::size_t d = nbest.n_features, n_starts = starts.size() / d;
   Climbed climbed{std::vector<double>(starts.begin(), starts.end()), std::vector<double>(n_starts)};
-  const Axes shared(nbest, axes, options.n_threads);
+  const Columns columns(nbest, axes, options.n_threads);
   parallel_blocks(n_starts, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
     std::vector<double> direction(d);
     for (std::size_t start = begin; start < end; ++start) {
       const std::uint64_t seed = combine(options.seed, start);
       std::uint64_t n_drawn = 0;
-      Climber climber(nbest, objective, shared, std::span(climbed.weights).subspan(start * d, d));
+      std::size_t n_idle = 0;  // axes known to be of no help where the weights are
+      Climber climber(nbest, objective, columns, std::span(climbed.weights).subspan(start * d, d));
       for (std::size_t pass = 0; pass < options.max_passes; ++pass) {
         bool gained = false;
-        for (std::size_t a = 0; a < axes.size(); ++a) gained |= climber.along_axis(a, options.tolerance);
+        for (std::size_t a = 0; a < axes.size() && n_idle < axes.size(); ++a) {
+          const bool helped = climber.along_axis(a, axes[a], options.tolerance);
+          n_idle = helped ? 1 : n_idle + 1;
+          gained |= helped;
+        }
         for (std::size_t r = 0; r < options.n_directions; ++r) {
           std::fill(direction.begin(), direction.end(), 0.0);
           for (const std::uint32_t f : axes) direction[f] = scales[f] * bell(seed, n_drawn++);
-          gained |= climber.along(direction, options.tolerance);
+          if (!climber.along(direction, options.tolerance)) continue;
+          n_idle = 0;
+          gained = true;
         }
         if (!gained) break;
+        climber.rescore();
       }
       climbed.scores[start] = climber.metric();
     }

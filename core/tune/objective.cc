@@ -12,21 +12,21 @@ double bleu(const BleuOptions& options, std::span<const double> sums) {
   const double length = sums[0], reference_length = sums[1];
   const auto matches = sums.subspan(2, options.max_order), totals = sums.subspan(2 + options.max_order, options.max_order);
   bool any = false;
-  double missing = 1, log_precision = 0;
+  double missing = 1, precisions = 1;
   for (std::size_t n = 0; n < options.max_order; ++n) {
     if (totals[n] <= 0) return 0;
     if (matches[n] > 0) {
       any = true;
-      log_precision += std::log(matches[n] / totals[n]);
+      precisions *= matches[n] / totals[n];
     } else {
       if (!options.smooth) return 0;
       missing *= 2;
-      log_precision -= std::log(missing * totals[n]);
+      precisions /= missing * totals[n];
     }
   }
   if (!any) return 0;
   const double brevity = length < reference_length ? 1 - reference_length / length : 0;
-  return 100 * std::exp(brevity + log_precision / static_cast<double>(options.max_order));
+  return 100 * std::exp(brevity + std::log(precisions) / static_cast<double>(options.max_order));
 }
 
 }  // namespace

@@ -7,14 +7,18 @@
 [-2, 0, 4]
 """
 
-from importlib.metadata import version
+from __future__ import annotations
 
-from hyperbaton.base.errors import HyperbatonError
-from hyperbaton.corpus import Bitext, Links, Text
-from hyperbaton.models import MODELS, load_model
-from hyperbaton.phrases import PhraseTable, Samples, extract, orientation_set
+TYPE_CHECKING = False  # as in typing, which takes a while to import
+if TYPE_CHECKING:
+    from typing import Any
 
-__version__ = version("hyperbaton")
+    from hyperbaton.base.errors import HyperbatonError
+    from hyperbaton.corpus import Bitext, Links, Text
+    from hyperbaton.models import MODELS, load_model
+    from hyperbaton.phrases import PhraseTable, Samples, extract, orientation_set
+
+    __version__: str
 
 __all__ = [
     "MODELS",
@@ -29,3 +33,24 @@ __all__ = [
     "load_model",
     "orientation_set",
 ]
+
+# Where each name lives. It is imported when it is first asked for: the program starts without any of them, and listens to
+# Ctrl-C before they are loaded.
+_HOMES = {
+    "base.errors": ("HyperbatonError",),
+    "corpus": ("Bitext", "Links", "Text"),
+    "models": ("MODELS", "load_model"),
+    "phrases": ("PhraseTable", "Samples", "extract", "orientation_set"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+    from importlib.metadata import version
+
+    if name == "__version__":
+        return version("hyperbaton")
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"hyperbaton.{home}"), name)
+    raise AttributeError(f"module 'hyperbaton' has no attribute {name!r}")

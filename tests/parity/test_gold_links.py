@@ -22,8 +22,8 @@ DATA = Path(os.environ.get("HYPERBATON_DATA", ROOT.parent / "shared" / "data"))
 @pytest.mark.parametrize(
     ("gold", "train", "languages", "names", "worst"),
     [
-        ("ja-en-kftt", "kyoto-ja-en", ("ja", "en"), ("gold.links", None), 0.48),
-        ("zh-en-tsinghua", "twlaw-zh-en", ("zh", "en"), ("gold.sure.links", "gold.possible.links"), 0.34),
+        ("ja-en-kftt", "kyoto-ja-en", ("ja", "en"), ("gold.links", None), 48.0),
+        ("zh-en-tsinghua", "twlaw-zh-en", ("zh", "en"), ("gold.sure.links", "gold.possible.links"), 34.0),
     ],
 )
 def test_error_rate(gold: str, train: str, languages: tuple[str, str], names: tuple[str, str | None], worst: float) -> None:

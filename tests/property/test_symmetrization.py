@@ -62,9 +62,9 @@ def test_scores_follow_their_definition(pairs: list[tuple[list[tuple[int, int]],
     n, n_sure = sum(len(set(f)) for f, _ in pairs), sum(len(set(b)) for _, b in pairs)
     scores = evaluate_links(links, sure, possible)
     if n + n_sure:
-        assert scores.aer == pytest.approx(1 - (hits_sure + hits) / (n + n_sure))
+        assert scores.aer == pytest.approx(100 - 100 * (hits_sure + hits) / (n + n_sure))
     if n and n_sure:
-        assert (scores.precision, scores.recall) == pytest.approx((hits / n, hits_sure / n_sure))
+        assert (scores.precision, scores.recall) == pytest.approx((100 * hits / n, 100 * hits_sure / n_sure))
 
 
 @given(pairs)

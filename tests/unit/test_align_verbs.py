@@ -18,7 +18,7 @@ TARGET = "the house\nthe book\na\na book\n"
 
 
 def hyperbaton(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
+    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
     return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
 
 
@@ -54,7 +54,7 @@ def test_symmetrize_and_evaluate(tmp_path: Path) -> None:
     done = hyperbaton("symmetrize", tmp_path / "a", tmp_path / "b", "--method", "intersection")
     assert done.stdout == "0-0\n\n"
     scores = json.loads(hyperbaton("evaluate-links", tmp_path / "a", tmp_path / "b", "--json").stdout)
-    assert scores["aer"] == pytest.approx(0.5)
+    assert scores["aer"] == pytest.approx(50)
     assert hyperbaton("evaluate-links", tmp_path / "a", tmp_path / "b").stdout.startswith("aer\tprecision\trecall\tf1")
     (tmp_path / "c").write_text("0-0\n")
     short = hyperbaton("evaluate-links", tmp_path / "c", tmp_path / "b")

@@ -123,7 +123,7 @@ def test_as_good_as_mkcls(tmp_path):
 def test_the_verb(tmp_path):
     path = tmp_path / "text"
     path.write_text("the cat\nthe dog\n")
-    command = [sys.executable, "-c", "from hyperbaton.cli import main; main()", "classes", str(path), "--classes", "2"]
+    command = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()", "classes", str(path), "--classes", "2"]
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
     assert done.stdout == "cat\t3\ndog\t3\nthe\t2\n"
     summary = json.loads(done.stderr)

@@ -126,7 +126,7 @@ def test_devices_are_written_to_and_never_replaced() -> None:
 
 
 def run(*words: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    program = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
+    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
     return subprocess.run([*program, *map(str, words)], input=stdin, capture_output=True, check=False)
 
 

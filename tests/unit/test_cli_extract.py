@@ -15,7 +15,7 @@ import pytest
 from hyperbaton.cli import verbs
 from hyperbaton.phrases import Extracted
 
-PROGRAM = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
 
 
 def run(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -11,7 +11,7 @@ import pytest
 
 from hyperbaton.data import generate
 
-PROGRAM = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -180,7 +180,7 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(OptionError, match=r"style must be one of chinese, japanese, not 'klingon'"):
         generate(1, style="klingon")
     with pytest.raises(OptionError, match=r"cannot take 500 dev and 500 test pairs from 10: make more or take fewer"):
-        generate(10).split()
+        generate(10).split(500, 500)
     with pytest.raises(Cancelled):
         generate(10, progress=lambda done, total: False)
 

@@ -63,7 +63,7 @@ DAMAGES = [
 
 
 def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from hyperbaton.cli import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True)
 
 

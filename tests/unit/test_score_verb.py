@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hyperbaton.cli import main
+from hyperbaton.__main__ import main
 
 
 class Done(NamedTuple):

@@ -42,7 +42,7 @@ def saved(system: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: object, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    program = "from hyperbaton.cli import main; main()"
+    program = "from hyperbaton.__main__ import main; main()"
     return subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)], input=text, capture_output=True, check=False
     )

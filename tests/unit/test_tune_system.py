@@ -10,8 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hyperbaton.corpus import Bitext, Tags
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.decode.moses import import_moses
+from hyperbaton.models import MODELS
+from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.tune.nbest import check_nbest, first_of_each
 from hyperbaton.tune.system import SystemDecoder
 
@@ -26,7 +29,7 @@ def system() -> System:
 
 
 def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from hyperbaton.cli import main; main()"]
+    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
     return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
 
 
@@ -62,6 +65,26 @@ def test_verb(system: System, tmp_path: Path) -> None:
     assert System.load(tmp_path / "tuned").weights == told["weights"]
     assert not (tmp_path / "tuned.tuning").exists()
     assert "run 2, iteration 1: bleu" in done.stderr
+
+
+def test_models_trained_with_tags_are_tuned_with_them(tmp_path: Path) -> None:
+    files = {
+        side: (GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines()[:60] for side in ("src", "tgt", "links")
+    }
+    files["tags"] = [" ".join(word[:1] for word in line.split()) for line in files["src"]]
+    for name, lines in files.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    bitext = Bitext.read(tmp_path / "src", tmp_path / "tgt", tmp_path / "links")
+    model = MODELS["pair"](max_passes=5).fit(bitext, source_tags=Tags.of(files["tags"], bitext.source))
+    System.of(PhraseTable.build(bitext, extract(bitext, 3)), [], {"PAIR": model}).save(tmp_path / "system")
+    files["tags"].pop()
+    (tmp_path / "short").write_text("".join(f"{line}\n" for line in files["tags"]), encoding="utf-8")
+    for tags, expected in (("tags", "run 2, iteration 1: "), ("short", "short:60: has 59 lines")):
+        done = hyperbaton(
+            "tune", tmp_path / "system", tmp_path / "src", tmp_path / "tgt", "-o", tmp_path / "tuned", "--runs", 2,
+            "--iterations", 1, "--nbest", 5, "--optimizer", "mert:restarts=0", "--source-tags", tmp_path / tags,
+        )  # fmt: skip
+        assert expected in done.stderr
 
 
 def test_verb_fails_in_one_line_and_keeps_the_best_weights(system: System, tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ A are the links, S the sure and P the possible hand-made links, S ⊆ P:
 
     precision = |A ∩ P| / |A|      recall = |A ∩ S| / |S|      AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
 
-and F1 is the harmonic mean of precision and recall. All are fractions over all sentence pairs together, as the
-alignment literature gives them. Without possible links P = S, and AER = 1 - F1.
+and F1 is the harmonic mean of precision and recall, over all sentence pairs together. All
+are percentages, like every metric here. Without possible links P = S, and AER = 100 - F1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hyperbaton.corpus import Links
 
 @dataclass(frozen=True)
 class LinkScores:
-    """Scores of links, all from 0 to 1; a fraction of nothing by nothing is perfect."""
+    """Scores of links, all from 0 to 100; a share of nothing in nothing is perfect."""
 
     aer: float
     precision: float
@@ -38,9 +38,9 @@ def evaluate_links(links: Links, sure: Links, possible: Links | None = None) -> 
     >>> links, sure = Links.of([[(0, 0), (1, 1)]]), Links.of([[(0, 0)]])
     >>> scores = evaluate_links(links, sure, possible=Links.of([[(1, 1)]]))
     >>> scores.aer, scores.precision, scores.recall
-    (0.0, 1.0, 1.0)
-    >>> round(evaluate_links(links, sure).aer, 3)
-    0.333
+    (0.0, 100.0, 100.0)
+    >>> round(evaluate_links(links, sure).aer, 1)
+    33.3
     """
     for name, gold in (("sure", sure), ("possible", possible)):
         if gold is not None and len(gold) != len(links):
@@ -49,9 +49,9 @@ def evaluate_links(links: Links, sure: Links, possible: Links | None = None) -> 
     p = s if possible is None else np.union1d(s, _keys(possible))
     n_sure_hits = len(np.intersect1d(a, s, assume_unique=True))
     n_possible_hits = len(np.intersect1d(a, p, assume_unique=True))
-    precision, recall = _ratio(n_possible_hits, len(a)), _ratio(n_sure_hits, len(s))
+    precision, recall = _percent(n_possible_hits, len(a)), _percent(n_sure_hits, len(s))
     return LinkScores(
-        aer=1 - _ratio(n_sure_hits + n_possible_hits, len(a) + len(s)),
+        aer=100 - _percent(n_sure_hits + n_possible_hits, len(a) + len(s)),
         precision=precision,
         recall=recall,
         f1=2 * precision * recall / (precision + recall) if precision + recall else 0.0,
@@ -61,8 +61,8 @@ def evaluate_links(links: Links, sure: Links, possible: Links | None = None) -> 
     )
 
 
-def _ratio(part: int, whole: int) -> float:
-    return part / whole if whole else 1.0
+def _percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else 100.0
 
 
 def _keys(links: Links) -> npt.NDArray[np.int64]:

@@ -7,6 +7,7 @@ whose type is an options class becomes one flag for each option. stdout is data,
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import errno
 import importlib
@@ -15,7 +16,7 @@ import os
 import pkgutil
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from importlib import metadata
 from inspect import Parameter, Signature, cleandoc, isfunction, signature
 from pathlib import Path
@@ -44,8 +45,8 @@ def verbs() -> list[str]:
     return sorted(name.replace("_", "-") for name in names)
 
 
-def build(only: str | None = None) -> typer.Typer:
-    """Make the program; with `only`, of one verb, so that starting it imports no other."""
+def build(loaded: Collection[str] | None = None) -> typer.Typer:
+    """Make the program with all verbs; only those of `loaded` are imported, the others are names with a help text."""
     app = typer.Typer(
         name="hyperbaton",
         help=ABOUT,
@@ -55,12 +56,30 @@ def build(only: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_program)
-    for verb in [only] if only else verbs():
-        name = verb.replace("-", "_")
-        module = importlib.import_module(f"hyperbaton.cli.{name}")
-        function = next(f for n, f in vars(module).items() if n.rstrip("_") == name and isfunction(f))
-        app.command(verb)(_with_flags(function))
+    for verb in verbs():
+        if loaded is None or verb in loaded:
+            app.command(verb)(_with_flags(_function(verb)))
+        else:
+            app.command(verb, help=_help_text(verb))(_unloaded)
     return app
+
+
+def _function(verb: str) -> Callable[..., Any]:
+    name = verb.replace("-", "_")
+    module = importlib.import_module(f"hyperbaton.cli.{name}")
+    return next(f for n, f in vars(module).items() if n.rstrip("_") == name and isfunction(f))
+
+
+def _help_text(verb: str) -> str:
+    """What a verb says about itself, read from its file: importing all of them takes seconds."""
+    name = verb.replace("-", "_")
+    file = ast.parse(Path(__path__[0], f"{name}.py").read_text(encoding="utf-8"))
+    functions = (node for node in file.body if isinstance(node, ast.FunctionDef) and node.name.rstrip("_") == name)
+    return ast.get_docstring(next(functions)) or ""
+
+
+def _unloaded() -> None:
+    """Stands for a verb that was not asked for."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -92,7 +111,9 @@ def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
                 is_switch = opt.type in (bool, bool | None)
                 flags = [f"--{opt.flag}/--no-{opt.flag}"] if is_switch else [f"--{opt.flag}"]
                 limits: dict[str, Any] = {"min": opt.minimum, "max": opt.maximum} if opt.type in (int, float) else {}
-                annotation = Annotated[opt.type, typer.Option(*flags, help=help, **limits)]  # type: ignore[name-defined]
+                completion = None if opt.choices is None else _completion(opt.choices)
+                known = typer.Option(*flags, help=help, autocompletion=completion, **limits)
+                annotation = Annotated[opt.type, known]  # type: ignore[name-defined]
                 parameters.append(Parameter(opt.name, Parameter.KEYWORD_ONLY, default=opt.default, annotation=annotation))
         else:
             parameters.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
@@ -111,16 +132,36 @@ def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def main() -> None:
+def _completion(choices: Sequence[str]) -> Callable[[], list[str]]:
+    """What a shell offers for an option with choices."""
+
+    def complete() -> list[str]:
+        return list(choices)
+
+    return complete
+
+
+def start() -> typer.Typer:
+    """Make the program that the command line asks for: its verb and no other is imported."""
+    # A shell that completes gives the line in a variable, bash as COMP_WORDS, zsh and fish as typer's own.
+    line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+    completing = "_HYPERBATON_COMPLETE" in os.environ
+    words = line.split()[1:] if completing else sys.argv[1:]
+    first = next((word for word in words if not word.startswith("-")), None)
+    return build([first] if first else [])
+
+
+def run(program: typer.Typer) -> None:
     """Run the program and turn failures into one line and an exit status."""
-    known = verbs()
-    first = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
-    completing = any(name.startswith(("_HYPERBATON_COMPLETE", "_TYPER")) for name in os.environ)
     try:
-        build(only=first if first in known and not completing else None)()
+        program()
         sys.stdout.flush()
     except (KeyboardInterrupt, Cancelled):
         _leave("interrupted", 130)
+    except SystemExit as end:
+        if end.code == 130:  # typer leaves so, without a word, when it is interrupted between verbs
+            _leave("interrupted", 130)
+        raise
     except BrokenPipeError:
         # The reader of our output has gone, which is no fault; keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -20,6 +20,13 @@ SourceTags = Annotated[
     str | None, typer.Option("--source-tags", help="A tag for each source word, for models that were trained with tags.")
 ]
 
+SourceTrees = Annotated[
+    str | None,
+    typer.Option(
+        "--source-trees", help="Trees of the source sentences, bracketed or .conllu, for models that ask about them."
+    ),
+]
+
 # Decoding options of which one that is not given leaves the system's own.
 DecodingFlags = dataclasses.make_dataclass(
     "DecodingFlags",

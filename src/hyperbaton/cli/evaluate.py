@@ -11,9 +11,17 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.cli import Json, Quiet, Threads
 from hyperbaton.cli._common import n_threads, print_table, say
-from hyperbaton.corpus import Bitext, Tags
-from hyperbaton.evaluate import Classification, NextPositions, evaluate_jumps, evaluate_model
+from hyperbaton.corpus import Bitext, Tags, read_trees
+from hyperbaton.evaluate import (
+    BlockSteps,
+    Classification,
+    NextPositions,
+    evaluate_blocks,
+    evaluate_jumps,
+    evaluate_model,
+)
 from hyperbaton.models import NextPositionModel, OrientationModel, ReorderingModel, load_model
+from hyperbaton.models.block_me import BlockMe
 
 
 def evaluate(
@@ -26,6 +34,9 @@ def evaluate(
     source_tags: Annotated[
         str | None, typer.Option(help="A tag for each source word, for models trained with tags.")
     ] = None,
+    source_trees: Annotated[
+        str | None, typer.Option(help="Trees of the source sentences, for models that ask about them.")
+    ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for pictures.")] = None,
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -34,7 +45,7 @@ def evaluate(
     """Predict the movements of a held-out bitext, and say how often each model is right.
 
     Models of orientations classify phrase pairs; models of jumps predict the next source word, whatever --max-length and
-    --max-distance say.
+    --max-distance say. A block model predicts target and jump of each block on the path.
 
     Examples:
 
@@ -50,12 +61,16 @@ def evaluate(
     bitext = Bitext.read(source, target, links)
     tags = None if source_tags is None else Tags.read(source_tags, bitext.source)
 
-    def result_of(model: ReorderingModel) -> Classification | NextPositions:
+    trees = None if source_trees is None else read_trees(source_trees, bitext.source)
+
+    def result_of(model: ReorderingModel) -> Classification | NextPositions | BlockSteps:
         model.threads = n_threads(threads)
         if isinstance(model, OrientationModel):
             return evaluate_model(model, bitext, max_length=max_length, max_distance=max_distance)
         if isinstance(model, NextPositionModel):
             return evaluate_jumps(model, bitext, tags if model.needs_tags else None)
+        if isinstance(model, BlockMe):
+            return evaluate_blocks(model, bitext, tags, trees)
         raise OptionError(f"the model {model.name} is of a shape that cannot be evaluated alone")
 
     classified: dict[str, Classification] = {}
@@ -66,7 +81,7 @@ def evaluate(
         result = result_of(model)
         if isinstance(result, Classification):
             classified[Path(folder).name] = result
-        else:
+        elif isinstance(result, NextPositions):
             jumped[Path(folder).name] = result
         costs = {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
         told.append({"model": model.name, "path": folder, **result.as_json(), **costs})
@@ -78,20 +93,16 @@ def evaluate(
     else:
         print_table([_class_row(values) for values in told if "f1" in values])
         print_table([_jump_row(values) for values in told if "accuracy" in values])
+        print_table([_block_row(values) for values in told if "block_accuracy" in values])
 
 
 def _draw(folder: Path, classified: dict[str, Classification], jumped: dict[str, NextPositions]) -> list[Path]:
-    from hyperbaton.report.classification import draw_by_distance, draw_by_support
+    from hyperbaton.report.classification import classification_figures
     from hyperbaton.report.figures import write_figure
-    from hyperbaton.report.jumps import draw_accuracy_by_distance, draw_average_probability
+    from hyperbaton.report.jumps import jump_figures
 
-    figures = {}
-    if classified:
-        figures["precision-by-distance"] = draw_by_distance(classified)
-        figures["precision-by-support"] = draw_by_support(classified)
-    if jumped:
-        figures["accuracy-by-distance"] = draw_accuracy_by_distance(jumped)
-        figures["probability-by-distortion"] = draw_average_probability(jumped)
+    figures = classification_figures({name: result.as_json() for name, result in classified.items()})
+    figures |= jump_figures({name: result.as_json() for name, result in jumped.items()})
     paths = []
     for name, figure in figures.items():
         paths.append(folder / f"{name}.svg")
@@ -120,6 +131,19 @@ def _jump_row(values: dict[str, Any]) -> dict[str, Any]:
         "accuracy": round(values["accuracy"], 2),
         **directions,
         "log p": round(values["mean_logprob"], 4),
+        **_costs(values),
+    }
+
+
+def _block_row(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "model": values["model"],
+        "path": values["path"],
+        "n": values["n"],
+        "accuracy": round(values["block_accuracy"], 2),
+        "of jumps": round(values["jump_accuracy"], 2),
+        "log p": round(values["mean_logprob"], 4),
+        "of jumps log p": round(values["mean_jump_logprob"], 4),
         **_costs(values),
     }
 

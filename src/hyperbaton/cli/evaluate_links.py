@@ -21,7 +21,7 @@ def evaluate_links(
 ) -> None:
     """Score links against hand-made ones: alignment error rate, precision, recall, F1.
 
-    All are fractions from 0 to 1 over all sentence pairs (Och and Ney 2003): precision counts possible links as right,
+    All are percentages over all sentence pairs (Och and Ney 2003): precision counts possible links as right,
     recall asks for the sure ones, and the lower the alignment error rate (aer) the better.
 
     Examples:
@@ -35,4 +35,4 @@ def evaluate_links(
     if json:
         print_json(row)
     else:
-        print_table([{name: round(value, 4) for name, value in row.items()}])
+        print_table([{name: round(value, 2) for name, value in row.items()}])

@@ -10,10 +10,13 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import to_mapping
 from hyperbaton.cli import Json
-from hyperbaton.cli._common import print_json
+from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.evaluate.explain import Explanation, explain_phrase, explain_sentence
+from hyperbaton.evaluate.explain_blocks import BlockFeature, explain_blocks
 from hyperbaton.evaluate.explain_jumps import JumpExplanation, explain_jumps
 from hyperbaton.models import NextPositionModel, OrientationModel, load_model
+from hyperbaton.models._block_table import JUMPS
+from hyperbaton.models.block_me import BlockMe
 
 
 def explain(
@@ -26,13 +29,19 @@ def explain(
     top: Annotated[int, typer.Option(help="Features told for each class.", min=1)] = 8,
     source_tags: Annotated[str | None, typer.Option(help="A tag for each word of the sentence, as text.")] = None,
     links: Annotated[str | None, typer.Option(help="Links of the sentence to a translation, e.g. '0-0 2-1 1-2'.")] = None,
+    family: Annotated[str | None, typer.Option(help="block_me: features of this family, e.g. sibling-word.")] = None,
+    tag: Annotated[
+        str | None, typer.Option(help="block_me: how far words with this tag jump; with -o as a picture.")
+    ] = None,
+    sort: Annotated[str, typer.Option(help="block_me: features by weight or by count.")] = "weight",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture of the jumps: .svg, .png or .pdf.")] = None,
     as_json: Json = False,
 ) -> None:
     """Say what a model learned about a phrase, or why it expects a movement in a sentence.
 
     For a model of jumps: P(next word | current word) of a sentence, and a visit order through it, that of the links or else
-    always the most probable word that is left.
+    always the most probable word that is left. For a block model: its strongest features, all or those of a family or
+    source phrase, and the jumps of a tag.
 
     Examples:
 
@@ -41,10 +50,20 @@ def explain(
         hyperbaton explain mms --sentence "依 本 法 的 规定" --span 3-5 --target provisions
 
         hyperbaton explain pair --sentence "kare wa hon o katta" --links "0-0 4-1 2-2" -o jumps.svg
+
+        hyperbaton explain block --family sibling-word --phrase 的 --sort count --top 20
+
+        hyperbaton explain block --tag NT -o nt.svg
     """
     model = load_model(folder)
     if phrase is not None and sentence is not None:
         raise OptionError("give --phrase or --sentence, not both")
+    if isinstance(model, BlockMe) and (phrase or family or tag):
+        if tag is not None:
+            _tell_tag(model, tag, output)
+        else:
+            _tell_features(explain_blocks(model, family=family, source=phrase, top=top, sort=sort), as_json)
+        return
     if phrase is None and sentence is None:
         print_json({"model": model.name, "options": to_mapping(model), **model.summary()})
         return
@@ -64,6 +83,39 @@ def explain(
         return
     for explanation in found:
         _show(explanation)
+
+
+def _tell_features(told: list[BlockFeature], as_json: bool) -> None:
+    """A row for each feature, in the columns of XI11 Tables 1 and 5; cells that say nothing are left out."""
+    if as_json:
+        print_json([feature.as_json() for feature in told])
+        return
+    rows = [
+        {
+            "count": feature.count,
+            "exp λ": round(feature.alpha, 2),
+            "j": feature.jump,
+            "target": feature.target or "∅",
+            "source": feature.source,
+            "asked": feature.asked,
+            "node": feature.node or "",
+            "coverage": "" if feature.coverage is None else feature.coverage,
+            "orientation": "" if feature.orientation is None else feature.orientation,
+        }
+        for feature in told
+    ]
+    print_table([{key: row[key] for key in row if any(other[key] != "" for other in rows)} for row in rows])
+
+
+def _tell_tag(model: BlockMe, tag: str, output: Path | None) -> None:
+    from hyperbaton.report.block_jumps import draw_tag_jumps
+    from hyperbaton.report.figures import write_figure
+
+    figure = draw_tag_jumps(model, tag)
+    if output is not None:
+        write_figure(figure, output)
+    counts = model.table_.tag_jumps[model.tag_vocabulary_.number(tag)] if model.tag_vocabulary_ else []
+    print_table([{"jump": jump, "count": int(count)} for jump, count in zip(JUMPS, counts, strict=True)])
 
 
 def _tell_jumps(told: JumpExplanation, output: Path | None, as_json: bool) -> None:

@@ -9,8 +9,8 @@ import typer
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Quiet
-from hyperbaton.cli._common import say
+from hyperbaton.cli import Json, Quiet
+from hyperbaton.cli._common import print_json, say
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import export_moses
 
@@ -21,6 +21,7 @@ def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to.")],
     *,
     quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Write a translation system as Moses reads it: moses.ini, text tables, ARPA language models.
 
@@ -32,4 +33,7 @@ def export(
         raise OptionError(f"unknown format {form!r}; known: moses")
     with Bars(quiet) as bars:
         ini = export_moses(System.load(system), folder, bars.stage("export"))
-    say(f"wrote {ini}", quiet)
+    if as_json:
+        print_json({"ini": str(ini), "files": sorted(file.name for file in folder.iterdir())})
+    else:
+        say(f"wrote {ini}", quiet)

@@ -10,8 +10,8 @@ import typer
 
 from hyperbaton import data
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Quiet, Seed
-from hyperbaton.cli._common import say
+from hyperbaton.cli import Json, Quiet, Seed
+from hyperbaton.cli._common import print_json, say
 from hyperbaton.data import Language
 
 
@@ -23,6 +23,7 @@ def generate(
     test: Annotated[int | None, typer.Option("--test", help="For testing; 500, or a tenth if less.", min=0)] = None,
     seed: Seed = 1,
     quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Generate a bitext from a small transfer grammar, with links, tags and source trees.
 
@@ -36,9 +37,12 @@ def generate(
 
         hyperbaton generate -o corpus --style japanese --sentences 50000 --noise 0.1
     """
-    held_out = min(500, sentences // 10)
     with Bars(quiet) as bars:
         generated = data.generate(sentences, seed=seed, progress=bars.stage("generate"), **dataclasses.asdict(language))
-        generated.write(output, held_out if dev is None else dev, held_out if test is None else test)
-    words = f"{generated.bitext.source.n_tokens} source and {generated.bitext.target.n_tokens} target words"
-    say(f"{output}: {sentences} sentence pairs, {words}", quiet)
+        parts = generated.write(output, dev, test)
+    n_source, n_target = generated.bitext.source.n_tokens, generated.bitext.target.n_tokens
+    if as_json:
+        sizes = {name: len(part) for name, part in parts.items()}
+        print_json({"sentences": sizes, "source_words": n_source, "target_words": n_target})
+    else:
+        say(f"{output}: {sentences} sentence pairs, {n_source} source and {n_target} target words", quiet)

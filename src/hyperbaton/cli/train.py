@@ -12,12 +12,15 @@ from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, say
 from hyperbaton.cli._model_flags import ModelFlags, make_model
-from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.corpus import Bitext, Tags, read_trees
 from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.models import MODELS
 
 
 def train(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="What to train, see 'hyperbaton models'.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="What to train, see 'hyperbaton models'.", autocompletion=MODELS.names)
+    ],
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
     target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
     links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links, i-j, one line per sentence pair.")],
@@ -28,6 +31,9 @@ def train(
     ] = None,
     target_classes: Annotated[str | None, typer.Option(help="Classes of target words.")] = None,
     source_tags: Annotated[str | None, typer.Option(help="A tag for each source word, line by line as SRC.")] = None,
+    source_trees: Annotated[
+        str | None, typer.Option(help="A tree for each source sentence, bracketed or .conllu; lines may be empty.")
+    ] = None,
     flags: ModelFlags,  # type: ignore[valid-type]
     seed: Seed = 1,
     threads: Threads = 0,
@@ -45,6 +51,8 @@ def train(
         hyperbaton train mms train.zh train.en train.links -o mms --orientations five --max-passes 100
 
         hyperbaton train sequence train.ja train.en train.links -o seq --source-tags train.ja.pos
+
+        hyperbaton train block_me train.zh train.en train.links -o block --source-tags train.zh.pos --source-trees zh.trees
     """
     made = make_model(model, flags)
     made.seed, made.threads = seed, n_threads(threads)
@@ -54,6 +62,7 @@ def train(
             "source_classes": source_classes and WordClasses.read(source_classes, bitext.source.vocabulary),
             "target_classes": target_classes and WordClasses.read(target_classes, bitext.target.vocabulary),
             "source_tags": source_tags and Tags.read(source_tags, bitext.source),
+            "source_trees": source_trees and read_trees(source_trees, bitext.source),
         }
         known = {name: value for name, value in given.items() if value}
         for name in known:

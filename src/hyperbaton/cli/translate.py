@@ -13,7 +13,8 @@ import typer
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._common import n_threads
-from hyperbaton.cli._system import DecodingFlags, SourceTags, Weights, changed, parse_weights
+from hyperbaton.cli._system import DecodingFlags, SourceTags, SourceTrees, Weights, changed, parse_weights
+from hyperbaton.corpus import read_tree_lines
 from hyperbaton.corpus.files import read_byte_lines, read_lines
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.decode.trace import TRACED, traces
@@ -24,6 +25,7 @@ def translate(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")] = "-",
     *,
     source_tags: SourceTags = None,
+    source_trees: SourceTrees = None,
     nbest: Annotated[int, typer.Option(help="Write so many translations of each sentence, in Moses' format.", min=0)] = 0,
     distinct: Annotated[bool, typer.Option(help="n-best: different translations only.")] = False,
     alignment: Annotated[bool, typer.Option(help="n-best: say which phrase became which.")] = False,
@@ -45,6 +47,8 @@ def translate(
 
         hyperbaton translate system < test.zh > test.hyp
 
+        hyperbaton translate system test.zh --source-tags test.zh.pos --source-trees test.zh.trees > test.hyp
+
         hyperbaton translate system test.zh --nbest 100 --distinct --distortion-limit -1 > test.nbest
     """
     loaded = System.load(system).with_weights(parse_weights(weight))
@@ -61,7 +65,8 @@ def translate(
         # Somebody who types wants an answer to each line.
         block = 1 if source == "-" and sys.stdin.isatty() else 256
         tags = None if source_tags is None else read_lines(source_tags)
-        for found in translator.blocks(lines, wanted, tags=tags, block=block, graph=graph is not None):
+        trees = None if source_trees is None else read_tree_lines(source_trees)
+        for found in translator.blocks(lines, wanted, tags=tags, trees=trees, block=block, graph=graph is not None):
             rows = found.nbest(done, alignment, nbest) if nbest else found.lines()
             sys.stdout.writelines(f"{row}\n" for row in rows)
             sys.stdout.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,9 +16,10 @@ from hyperbaton.base.progress import Bars
 from hyperbaton.base.store import MANIFEST, hash_arrays
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, print_table, say
-from hyperbaton.cli._system import DecodingFlags, SourceTags, Weights, changed, parse_weights
+from hyperbaton.cli._system import DecodingFlags, SourceTags, SourceTrees, Weights, changed, parse_weights
+from hyperbaton.corpus import read_tree_lines
 from hyperbaton.corpus.files import read_lines, shown
-from hyperbaton.decode import Decoding, System
+from hyperbaton.decode import System
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
 from hyperbaton.tune.loop import tune as tune_weights
 from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
@@ -31,12 +33,16 @@ def tune(
     output: Annotated[Path, typer.Option("--output", "-o", help="The system with the new weights.")],
     options: Tuning,
     flags: DecodingFlags,  # type: ignore[valid-type]
+    source_tags: SourceTags = None,
+    source_trees: SourceTrees = None,
     nbest: Annotated[int, typer.Option(help="Translations of each sentence in each iteration.", min=2)] = 100,
+    lattice: Annotated[
+        bool, typer.Option(help="Add all translations of the search graph that one weight, changed alone, makes best.")
+    ] = False,
     runs: Annotated[
         int,
         typer.Option(help="Tune so often on the first half of the text, and choose on the second; 1 tunes on all.", min=1),
     ] = 1,
-    source_tags: SourceTags = None,
     weight: Weights = None,
     seed: Seed = 0,
     threads: Threads = 0,
@@ -56,25 +62,30 @@ def tune(
         hyperbaton tune system dev.zh dev.en -o tuned --optimizer mira --metric chrf --seed 2
 
         hyperbaton tune system dev.zh dev.en -o tuned --runs 3
+
+        hyperbaton tune system dev.ja dev.en -o tuned --source-tags dev.ja.pos
     """
     lines, texts = _read(source, references)
+    given = {"tags": source_tags}  # by the names of Translator.blocks
+    annotations = {name: _read_beside(path, source, len(lines)) for name, path in given.items() if path is not None}
+    if source_trees is not None:
+        annotations["trees"] = list(islice(chain(read_tree_lines(source_trees), repeat("")), len(lines)))
     loaded = System.load(system).with_weights(parse_weights(weight))
     decoding, workers = changed(loaded, flags), n_threads(threads)
-    tags = None if source_tags is None else list(read_lines(source_tags))
-    inputs = _inputs(system, [*lines, *(tags or [])], decoding, nbest)
+    inputs = _inputs(system, lines, f"{decoding} {nbest} {lattice}", annotations)
     state = output.with_name(f"{output.name}.tuning")
     with Bars(quiet) as bars:
 
         def on(part: slice) -> SystemDecoder:
-            progress = bars.stage("translate")
             return SystemDecoder(
                 loaded,
                 lines[part],
+                annotations={name: beside[part] for name, beside in annotations.items()},
                 n_best=nbest,
+                lattice=lattice,
                 options=decoding,
                 threads=workers,
-                progress=progress,
-                annotations={} if tags is None else {"tags": tags[part]},
+                progress=bars.stage("translate"),
             )
 
         def run(number: int, decoder: SystemDecoder, part: slice) -> Tuned:
@@ -112,29 +123,34 @@ def tune(
     else:
         rows = enumerate(tuned.history)
         print_table([{"iteration": i, options.metric: round(t.score, 2), "candidates": t.n_candidates} for i, t in rows])
+    shutil.rmtree(state, ignore_errors=True)
     if tuned.failure:
         raise TuningFailed(f"tuning failed: {tuned.failure}; {output} has the best weights")
-    shutil.rmtree(state, ignore_errors=True)
 
 
 def _read(source: str, references: list[str]) -> tuple[list[str], list[list[str]]]:
     lines = list(read_lines(source))
-    texts = [list(read_lines(path)) for path in references]
     if not lines:
         raise InputError("the file has no lines", shown(source))
-    for path, text in zip(references, texts, strict=True):
-        if len(text) != len(lines):
-            what = f"has {len(text)} lines, but {shown(source)} has {len(lines)}; every sentence needs a line"
-            raise InputError(what, shown(path), min(len(text), len(lines)) + 1)
-    return lines, texts
+    return lines, [_read_beside(path, source, len(lines)) for path in references]
 
 
-def _inputs(system: Path, lines: list[str], decoding: Decoding, nbest: int) -> dict[str, str]:
+def _read_beside(path: str, source: str, n_lines: int) -> list[str]:
+    """A file with a line for each sentence of the source."""
+    lines = list(read_lines(path))
+    if len(lines) != n_lines:
+        what = f"has {len(lines)} lines, but {shown(source)} has {n_lines}; every sentence needs a line"
+        raise InputError(what, shown(path), min(len(lines), n_lines) + 1)
+    return lines
+
+
+def _inputs(system: Path, lines: list[str], decoding: str, annotations: dict[str, list[str]]) -> dict[str, str]:
     """What a stored tuning was made from."""
     parts = {
         "system": (system / MANIFEST).read_bytes(),
         "source text": "\n".join(lines).encode(),
-        "decoding": f"{decoding} {nbest}".encode(),
+        "decoding": decoding.encode(),
+        **{f"source {name}": "\n".join(beside).encode() for name, beside in annotations.items()},
     }
     return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}
 

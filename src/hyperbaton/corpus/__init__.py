@@ -1,10 +1,21 @@
 """Texts, bitexts, links and annotations as arrays; cleaning; tokenizers."""
 
 from hyperbaton.corpus.bitext import Bitext
-from hyperbaton.corpus.dependencies import Dependencies, read_conllu
+from hyperbaton.corpus.dependencies import Dependencies, read_conllu, read_tree_lines, read_trees
 from hyperbaton.corpus.links import Links
 from hyperbaton.corpus.tags import Tags
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.corpus.trees import Trees
 
-__all__ = ["Bitext", "Dependencies", "Links", "Tags", "Text", "Trees", "Vocabulary", "read_conllu"]
+__all__ = [
+    "Bitext",
+    "Dependencies",
+    "Links",
+    "Tags",
+    "Text",
+    "Trees",
+    "Vocabulary",
+    "read_conllu",
+    "read_tree_lines",
+    "read_trees",
+]

@@ -1,18 +1,26 @@
-"""Dependency trees and tags from CoNLL-U files, as columns parallel to the tokens of a text."""
+"""Dependency trees and tags from CoNLL-U files, as columns parallel to the tokens of a text.
+
+For languages without constituency parsers the same trees can be read as constituents: `Dependencies.constituents`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import Arrays
-from hyperbaton.corpus.files import AnyPath, feed, shown
+from hyperbaton.corpus.files import AnyPath, feed, read_lines, shown
 from hyperbaton.corpus.tags import Labels, Tags
 from hyperbaton.corpus.text import Offsets, Text, Vocabulary, gather
+from hyperbaton.corpus.trees import Trees
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,22 @@ class Dependencies:
     def xpos_tags(self) -> Tags:
         """The language's own tags alone."""
         return Tags(self.xpos, self.offsets, self.xpos_vocabulary)
+
+    def constituents(self) -> Trees:
+        """The same trees as constituents (head spans).
+
+        Each word and all that depends on it is a node called by the word's relation, the word alone one called by its
+        universal tag, and the sentence is the node ROOT. A word that hangs across others is moved up to its head's head
+        until it does not.
+        """
+        relations = self.relation_vocabulary.words()
+        tags = [f"{tag}+" if tag in relations else tag for tag in self.upos_vocabulary.words()]
+        labels = Vocabulary.of(["ROOT", *relations, *tags])
+        first_tag = 1 + len(relations)
+        nodes, begins, ends, parents, offsets = _core.head_spans(
+            self.heads, self.relations, self.upos, self.offsets, root=0, first_relation=1, first_tag=first_tag
+        )
+        return Trees(nodes, begins, ends, parents, offsets, labels)
 
     def select(self, sentences: npt.ArrayLike) -> Dependencies:
         """The rows of the chosen sentences, in that order."""
@@ -103,3 +127,41 @@ def read_conllu(path: AnyPath) -> tuple[Text, Dependencies]:
     words = Vocabulary(*reader.words().arrays())
     dependencies = Dependencies._take(reader)
     return Text(reader.take_tokens(), dependencies.offsets, words, shown(path)), dependencies
+
+
+def read_trees(path: AnyPath, text: Text) -> Trees:
+    """Read the trees of a text: bracketed ones, or CoNLL-U (by name, `*.conllu`, also compressed) as constituents."""
+    return Dependencies.read(path, text).constituents() if _is_conllu(path) else Trees.read(path, text)
+
+
+def read_tree_lines(path: AnyPath) -> Iterator[str]:
+    """The same as bracketed lines, one for each sentence, for whoever reads the text at the same time.
+
+    A sparse file, lines of sentence number, tab, tree, goes on with empty lines forever.
+    """
+    if _is_conllu(path):
+        text, dependencies = read_conllu(path)
+        for piece in dependencies.constituents().pieces(text):
+            yield from piece.decode("utf-8").splitlines()
+        return
+    done, sparse = 0, False
+    for line in read_lines(path):
+        number, tab, tree = line.partition("\t")
+        sparse = (done == 0 and bool(tab)) or sparse
+        if not sparse:
+            yield line
+            done += 1
+            continue
+        if not number.isdigit() or int(number) <= done:
+            raise InputError(
+                f"expected the number of a sentence after {done} and a tab, found {number[:20]!r}", shown(path)
+            )
+        yield from repeat("", int(number) - done - 1)
+        yield tree
+        done = int(number)
+    if sparse:
+        yield from repeat("")
+
+
+def _is_conllu(path: AnyPath) -> bool:
+    return ".conllu" in Path(path).name

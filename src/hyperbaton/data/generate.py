@@ -67,22 +67,28 @@ class Generated:
             self.source_trees.select(chosen),
         )
 
-    def split(self, n_dev: int = 500, n_test: int = 500) -> dict[str, Generated]:
-        """Divide into train, dev and test.
+    def split(self, n_dev: int | None = None, n_test: int | None = None) -> dict[str, Generated]:
+        """Divide into train, dev and test; dev and test have 500 pairs, or a tenth of all if that is less, unless told.
 
         dev and test are taken from the start: with the same seed they are the same, however large train is.
         """
+        held_out = min(500, len(self) // 10)
+        n_dev, n_test = (held_out if n is None else n for n in (n_dev, n_test))
         n_train = len(self) - n_dev - n_test
         if min(n_train, n_dev, n_test) < 0:
             raise OptionError(f"cannot take {n_dev} dev and {n_test} test pairs from {len(self)}: make more or take fewer")
         cuts = {"train": (n_dev + n_test, len(self)), "dev": (0, n_dev), "test": (n_dev, n_dev + n_test)}
         return {name: self.select(np.arange(*span)) for name, span in cuts.items()}
 
-    def write(self, folder: str | PathLike[str], n_dev: int = 500, n_test: int = 500) -> None:
-        """Write train, dev and test as text files: train.source, train.target, train.links, train.true.links, …"""
-        for name, part in self.split(n_dev, n_test).items():
+    def write(
+        self, folder: str | PathLike[str], n_dev: int | None = None, n_test: int | None = None
+    ) -> dict[str, Generated]:
+        """Write train, dev and test as text files, train.source, train.target, train.links, …; returns the parts."""
+        parts = self.split(n_dev, n_test)
+        for name, part in parts.items():
             for ending, column in part._columns().items():
                 write_pieces(Path(folder) / f"{name}.{ending}", column.pieces())
+        return parts
 
     def _columns(self) -> Mapping[str, Text | Links]:
         return {

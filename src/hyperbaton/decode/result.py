@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -32,6 +32,23 @@ class Step(NamedTuple):
     end: int
     target: list[str]
     features: dict[str, list[float]]
+
+
+def feature_columns(system: System, scorers: Sequence[tuple[str, CoreScorer]]) -> dict[str, list[int]]:
+    """Where in the core's features of a step those of each name are, in the order of n-best lists."""
+    at = {DISTORTION: [0]} | {name: [1 + i] for i, name in enumerate(system.lms)}
+    next_column = 1 + len(system.lms)
+    # The core puts scorers of options before those of jumps, and steps last.
+    for shape in (_core.OptionScorer, _core.JumpScorer, _core.StepScorer):
+        for name, scorer in scorers:
+            if isinstance(scorer, shape):
+                width = scorer.n_features if isinstance(scorer, _core.OptionScorer) else 1
+                at.setdefault(name, []).extend(range(next_column, next_column + width))
+                next_column += width
+    own = [*[TRANSLATION] * system.table.scores.shape[1], WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD]
+    for i, name in enumerate(own):
+        at.setdefault(name, []).append(next_column + i)
+    return {name: at[name] for name in system.features}
 
 
 @dataclass(frozen=True)
@@ -72,20 +89,7 @@ class Translations:
     @cached_property
     def columns(self) -> dict[str, list[int]]:
         """The columns of `features` that belong to each feature, in the order of n-best lists."""
-        system = self.system
-        at = {DISTORTION: [0]} | {name: [1 + i] for i, name in enumerate(system.lms)}
-        next_column = 1 + len(system.lms)
-        # The core puts scorers of options before those of jumps, and steps last.
-        for shape in (_core.OptionScorer, _core.JumpScorer, _core.StepScorer):
-            for name, scorer in self.scorers:
-                if isinstance(scorer, shape):
-                    width = scorer.n_features if isinstance(scorer, _core.OptionScorer) else 1
-                    at.setdefault(name, []).extend(range(next_column, next_column + width))
-                    next_column += width
-        own = [*[TRANSLATION] * system.table.scores.shape[1], WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD]
-        for i, name in enumerate(own):
-            at.setdefault(name, []).append(next_column + i)
-        return {name: at[name] for name in system.features}
+        return feature_columns(self.system, self.scorers)
 
     @cached_property
     def totals(self) -> npt.NDArray[np.float64]:

@@ -6,6 +6,7 @@ Whatever has one of these methods can be a reordering model of a system:
     jump_logprobs(source)              per jump: a matrix for each sentence, row 0 the start, last column the end;
                                        where the attribute `needs_tags` is true, it is given the tags of the words too
     step_scores(steps)                 per step: (scores, states), asked for many steps at once
+    step_scorer(source, options, weight, tags=, trees=)   per step, in the core: one of its scorers of steps
 
 Scores are natural logs of probabilities, or any other numbers of which more is better. Values below −100 count as −100.
 """
@@ -21,7 +22,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
-from hyperbaton.corpus import Tags, Text
+from hyperbaton.corpus import Tags, Text, Trees
 from hyperbaton.phrases import DistanceSet, MosesSet, Options, OrientationSet, ReorderingType, orientation_set
 from hyperbaton.phrases.orientation import Side
 
@@ -34,7 +35,7 @@ class Block(NamedTuple):
     """Sentences that are translated together, with their translation options.
 
     `pairs` is the row of the phrase table of each option, negative where it comes from elsewhere; `sources` the number of
-    its source phrase. `tags`: of the source words, where they are given.
+    its source phrase. `tags` and `trees`: of the source sentences, where they are given.
     """
 
     source: Text
@@ -42,6 +43,7 @@ class Block(NamedTuple):
     pairs: npt.NDArray[np.int64]
     sources: npt.NDArray[np.int64]
     tags: Tags | None = None
+    trees: Trees | None = None
 
 
 @dataclass(frozen=True)
@@ -155,10 +157,13 @@ class ModelUse:
         if hasattr(model, "jump_logprobs"):
             given = (block.source, block.tags) if getattr(model, "needs_tags", False) else (block.source,)
             return [_jump_scorer(model.jump_logprobs(*given), block.source, weights[0], self.inside)]
+        if hasattr(model, "step_scorer"):
+            return [model.step_scorer(block.source, block.options, weights[0], tags=block.tags, trees=block.trees)]
         if hasattr(model, "step_scores"):
-            return [_core.StepScorer(function=_asking(model, block), weight=weights[0])]
+            return [_core.PythonSteps(function=_asking(model, block), weight=weights[0])]
         raise OptionError(
-            f"{type(model).__name__} is no reordering model: it has none of option_logprobs, jump_logprobs and step_scores"
+            f"{type(model).__name__} is no reordering model: it has none of option_logprobs, jump_logprobs, step_scores "
+            "and step_scorer"
         )
 
 

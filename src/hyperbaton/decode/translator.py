@@ -15,11 +15,11 @@ from hyperbaton import _core
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.corpus import Links, Tags, Text, Vocabulary
+from hyperbaton.corpus import Links, Tags, Text, Trees, Vocabulary
 from hyperbaton.corpus.text import gather
 from hyperbaton.decode.markup import Markup, parse_markup, punctuation_walls
 from hyperbaton.decode.options import Decoding
-from hyperbaton.decode.result import Translations
+from hyperbaton.decode.result import Translations, feature_columns
 from hyperbaton.decode.scorers import Block, CoreScorer
 from hyperbaton.decode.system import (
     DISTORTION,
@@ -42,12 +42,16 @@ _CONTROL = re.compile("[\x00-\x1f\x7f\ufeff\ud800-\udfff]")
 class NBest:
     """How many translations of each sentence are wanted; `distinct` counts different ones only.
 
-    For distinct ones at most `factor` times as many are looked at; 0 looks at all.
+    For distinct ones at most `factor` times as many are looked at; 0 looks at all. Behind them come those that are
+    best somewhere along each of the `directions`, (n, n_weights) in the order of the system's features, as the
+    `max_steps` best steps of the search graph have them.
     """
 
     n: int = 1
     distinct: bool = False
     factor: int = 20
+    directions: npt.NDArray[np.float64] | None = None
+    max_steps: int = 2000
 
 
 class _Words(NamedTuple):
@@ -77,10 +81,16 @@ class Translator:
         self._cache = _core.RankCache()
 
     def translate(
-        self, sentences: Iterable[str], progress: Progress | None = None, *, tags: Iterable[str] | None = None
+        self,
+        sentences: Iterable[str],
+        progress: Progress | None = None,
+        *,
+        tags: Iterable[str] | None = None,
+        trees: Iterable[str] | None = None,
     ) -> list[str]:
         """The best translation of each sentence; `tags` for each are wanted by models that were trained with some."""
-        return [line for found in self.blocks(sentences, tags=tags, progress=progress) for line in found.lines()]
+        blocks = self.blocks(sentences, tags=tags, trees=trees, progress=progress)
+        return [line for found in blocks for line in found.lines()]
 
     def blocks(
         self,
@@ -88,19 +98,26 @@ class Translator:
         n_best: NBest | None = None,
         *,
         tags: Iterable[str] | None = None,
+        trees: Iterable[str] | None = None,
         block: int = BLOCK,
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
         """Translations of consecutive blocks of sentences."""
         lines, labels = iter(sentences), None if tags is None else iter(tags)
+        parses = None if trees is None else iter(trees)
         done = 0
         while chunk := list(islice(lines, block)):
             own = None if labels is None else list(islice(labels, len(chunk)))
             if own is not None:
                 _check_tags(chunk, own, done)
-            yield self.translate_block(chunk, n_best or NBest(), tags=own, graph=graph, progress=progress)
+            parsed = None if parses is None else list(islice(parses, len(chunk)))
+            if parsed is not None and len(parsed) < len(chunk):
+                raise InputError(f"there are only {done + len(parsed)} lines of trees")
+            yield self.translate_block(chunk, n_best or NBest(), tags=own, trees=parsed, graph=graph, progress=progress)
             done += len(chunk)
+        if parses is not None and next(parses, ""):
+            raise InputError(f"there are more trees than the {done} lines of text")
         if labels is not None and next(labels, None) is not None:
             raise InputError(f"there are more lines of tags than the {done} lines of text")
 
@@ -110,6 +127,7 @@ class Translator:
         n_best: NBest,
         *,
         tags: Sequence[str] | None = None,
+        trees: Sequence[str] | None = None,
         forced: Sequence[str] | None = None,
         relax: bool = True,
         graph: bool = False,
@@ -119,6 +137,7 @@ class Translator:
 
         Arguments:
             tags: a tag for each word of each sentence, for models that were trained with some.
+            trees: a bracketed tree of each sentence, empty where there is none, for models that ask about them.
             forced: find the best way to these translations, one for each sentence; none where there is no way.
             relax: lift limits on the order for a sentence that cannot be translated within them.
             graph: keep the search graph.
@@ -173,13 +192,15 @@ class Translator:
         )
         vocabulary = _extended(self.system.table.target.vocabulary, text.vocabulary, words.new)
         labels = None if tags is None else Tags.of(_pieces(list(tags), options.max_words).lines, source)
-        block = _block(source, found, vocabulary, self.system, labels)
+        parses = None if trees is None else _trees(trees, pieces, source)
+        block = _block(source, found, vocabulary, self.system, labels, parses)
         scorers: list[CoreScorer] = []
         columns: list[str] = []
         for name, model in self.system.reordering.items():
             made = model.scorers(block, weights[name])
             scorers += made
             columns += [name] * len(made)
+        named = tuple(zip(columns, scorers, strict=True))
         walls = [*markup.walls]
         if options.monotone_at_punctuation:
             walls = sorted({*walls, *punctuation_walls(source)})
@@ -204,6 +225,8 @@ class Translator:
             n_best=n_best.n,
             distinct=n_best.distinct,
             n_best_factor=n_best.factor,
+            directions=self._directions(n_best, named),
+            max_steps=n_best.max_steps,
             relax=relax,
             graph=graph,
             n_threads=self.threads,
@@ -212,11 +235,19 @@ class Translator:
         return Translations(
             system=self.system,
             block=block,
-            scorers=tuple(zip(columns, scorers, strict=True)),
+            scorers=named,
             pieces=pieces.offsets,
             static=found,
             **decoded,
         )
+
+    def _directions(self, n_best: NBest, scorers: Sequence[tuple[str, CoreScorer]]) -> npt.NDArray[np.float64]:
+        """The directions over the core's features of a step."""
+        columns = [column for own in feature_columns(self.system, scorers).values() for column in own]
+        given = np.zeros((0, len(columns))) if n_best.directions is None else n_best.directions
+        directions = np.zeros((len(given), len(columns)))
+        directions[:, columns] = given
+        return directions
 
     def _words(self, text: Text) -> _Words:
         table, lookup = self.system.table, text.vocabulary.lookup
@@ -273,8 +304,22 @@ def _check_tags(lines: Sequence[str], tags: Sequence[str], first: int) -> None:
             raise InputError(f"line {first + i + 1}: {n_tags} tags for {n_words} words")
 
 
+def _trees(lines: Sequence[str], pieces: _Pieces, source: Text) -> Trees:
+    """The trees of sentences; those that were cut into pieces have none."""
+    counts = np.diff(pieces.offsets).tolist()
+    whole = [
+        line.replace("|||", "&#124;" * 3) if n == 1 else "" for line, n in zip(lines, counts, strict=True) for _ in range(n)
+    ]
+    return Trees.of(whole, source)
+
+
 def _block(
-    source: Text, found: _core.TranslationOptions, vocabulary: Vocabulary, system: System, tags: Tags | None
+    source: Text,
+    found: _core.TranslationOptions,
+    vocabulary: Vocabulary,
+    system: System,
+    tags: Tags | None,
+    trees: Trees | None,
 ) -> Block:
     points, offsets = found.links, found.link_offsets
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -286,4 +331,4 @@ def _block(
     )
     # Which source phrase a pair belongs to.
     sources = np.searchsorted(system.table.offsets, found.pair, side="right") - 1
-    return Block(source, options, found.pair, sources, tags)
+    return Block(source, options, found.pair, sources, tags, trees)

@@ -65,7 +65,7 @@ def read_outputs(
         _same_length(hypotheses, lines, path, text)
     if bool(reference_links) != (links is not None):
         raise OptionError("word order is scored with links of both: the translation to its source, and the reference to it")
-    if len(reference_links) > len(references):
+    if len(reference_links) not in (0, len(references)):
         raise OptionError(f"{len(reference_links)} files of links for {len(references)} references")
     return Outputs.of(
         lines,

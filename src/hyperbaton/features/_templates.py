@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,8 @@ class TemplateFeatures(FeatureSet):
 
     min_count: int = option(2, "phrase pairs of the training data that a feature needs", minimum=1)
 
+    keys_together: ClassVar[int] = 1 << 26  # counted at once, 512 MiB of them
+
     @abstractmethod
     def templates(self) -> Iterator[Template]:
         """All templates; those of layers that the data lacks are passed over."""
@@ -67,9 +69,17 @@ class TemplateFeatures(FeatureSet):
         threads = threads or default_threads()
         given = core_occurrences(occurrences)
         table = self._table(occurrences)
-        self.keys_ = _core.count_features(table, given, min_count=self.min_count, n_threads=threads, progress=progress)
+        self.keys_ = _core.count_features(
+            table,
+            given,
+            min_count=self.min_count,
+            keys_together=self.keys_together,
+            n_threads=threads,
+            progress=progress,
+        )
+        self.index_ = _core.KeyIndex(self.keys_)
         indptr, indices, *contents = _core.feature_rows(
-            table, given, self.keys_, contents=True, n_threads=threads, progress=progress
+            table, given, self.index_, contents=True, n_threads=threads, progress=progress
         )
         self.feature_names_, self.lengths_, self.words_ = contents
         return Rows(indptr, indices, None, self.n_features)
@@ -78,7 +88,7 @@ class TemplateFeatures(FeatureSet):
         """The features of phrase pairs that the feature space has."""
         table, given = self._table(occurrences), core_occurrences(occurrences)
         indptr, indices, *_ = _core.feature_rows(
-            table, given, self.keys_, contents=False, n_threads=threads or default_threads(), progress=None
+            table, given, self.index_, contents=False, n_threads=threads or default_threads(), progress=None
         )
         return Rows(indptr, indices, None, self.n_features)
 
@@ -108,6 +118,7 @@ class TemplateFeatures(FeatureSet):
 
     def restore(self, arrays: Arrays) -> Self:
         self.keys_, self.feature_names_ = arrays["keys"], arrays["names"]
+        self.index_ = _core.KeyIndex(_plain(self.keys_))
         self.lengths_, self.words_ = arrays["lengths"], arrays["words"]
         return self
 

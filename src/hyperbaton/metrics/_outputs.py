@@ -40,7 +40,7 @@ class Outputs:
     """Hypotheses, each of one line of the references; an n-best list has several for each line.
 
     `references[r][s]` is reference r of line s, `orders` has a visit order for each hypothesis and
-    `reference_orders[r]` one for each line.
+    `reference_orders[r]` one for each line, for every reference or for none.
     """
 
     hypotheses: Sequence[str]
@@ -74,6 +74,8 @@ class Outputs:
             raise InputError("every hypothesis needs a line of the references")
         if orders is not None and orders.n_sentences != len(hypotheses):
             raise InputError(f"{orders.n_sentences} visit orders for {len(hypotheses)} hypotheses")
+        if len(reference_orders) not in (0, len(references)):
+            raise InputError(f"visit orders of {len(reference_orders)} references for {len(references)} references")
         for found in reference_orders:
             if found.n_sentences != n_lines:
                 raise InputError(f"{found.n_sentences} visit orders of references for {n_lines} lines")

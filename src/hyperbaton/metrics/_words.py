@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -30,12 +31,13 @@ def number_words(*texts: Sequence[str]) -> list[Numbered]:
     >>> [found.words.tolist() for found in number_words(["a b a"], ["b", "c"])]
     [[0, 1, 0], [1, 2]]
     """
-    numbers: dict[str, int] = {}
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
     found = []
     for text in texts:
         sentences = [line.split() for line in text]
         offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
-        each = (numbers.setdefault(word, len(numbers)) for word in chain.from_iterable(sentences))
+        each = map(numbers.__getitem__, chain.from_iterable(sentences))
         found.append(Numbered(np.fromiter(each, np.uint32, int(offsets[-1])), offsets))
     return found
 

@@ -19,7 +19,7 @@ from hyperbaton.base.options import option
 from hyperbaton.metrics._metric import Metric, Statistics, Values
 from hyperbaton.metrics._outputs import Outputs
 from hyperbaton.metrics._sacrebleu import signature
-from hyperbaton.metrics._words import all_ngrams, clipped_matches, number_words, order_counts
+from hyperbaton.metrics._words import Ints, all_ngrams, clipped_matches, number_words, order_counts
 
 
 @dataclass
@@ -76,9 +76,8 @@ class Bleu(Metric):
         )
 
 
-def _closest(lengths: Any, references: Any) -> Any:
+def _closest(lengths: Ints, references: Ints) -> Ints:
     """Of the lengths of references, (n_references, n), the one closest to each; of two equally close the shorter."""
-    # Twice the distance, plus one for the longer of two.
-    return np.take_along_axis(
-        references, np.argmin(2 * np.abs(references - lengths) + (references > lengths), axis=0)[None], axis=0
-    )[0]
+    distance = 2 * np.abs(references - lengths) + (references > lengths)  # twice, and one more for the longer of two
+    closest: Ints = references[distance.argmin(axis=0), np.arange(len(lengths))]
+    return closest

@@ -36,10 +36,8 @@ class LrScore(Metric):
     def statistics(self, outputs: Outputs) -> Statistics:
         orders = self.need_orders(outputs)
         hypotheses, *references = number_words(outputs.hypotheses, *outputs.references)
-        if len(references) < len(outputs.reference_orders):
-            references = references[:1] * len(outputs.reference_orders)
         similarities = []
-        for words, order in zip(references, outputs.reference_orders, strict=False):
+        for words, order in zip(references, outputs.reference_orders, strict=True):
             found = agreement(orders, order, outputs.line)
             similarity = 1 - np.sqrt(1 - found.kendall) if self.distance == "kendall" else found.hamming
             wanted = words.lengths[outputs.line].astype(np.float64)

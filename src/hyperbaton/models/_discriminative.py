@@ -44,15 +44,14 @@ class SourcePhrases:
     words: Array
 
     @classmethod
-    def of(cls, training: Training, n_classes: int, min_cluster: int, threads: int | None) -> SourcePhrases:
-        """Count, and number the phrases with at least `min_cluster` samples."""
-        keys = training.occurrences.source_keys(threads)
-        counts = ClassCounts.of(keys, training.labels, n_classes)
+    def of(cls, training: Training, n_classes: int, min_cluster: int, threads: int | None) -> tuple[SourcePhrases, Array]:
+        """Count, and number the phrases with at least `min_cluster` samples; also the sub-model of each sample."""
+        keys, first, numbers = np.unique(training.occurrences.source_keys(threads), return_index=True, return_inverse=True)
+        counts = ClassCounts.of_numbered(keys, numbers, training.labels, n_classes)
         large = counts.totals >= min_cluster
         clusters = np.where(large, np.cumsum(large) - 1, -1)
-        first = np.full(len(counts.keys), len(keys), np.int64)
-        np.minimum.at(first, counts.find(keys), np.arange(len(keys)))
-        return cls(counts, clusters, *training.occurrences.select(first[large]).source_words())
+        phrases = cls(counts, clusters, *training.occurrences.select(first[large]).source_words())
+        return phrases, clusters[numbers]
 
     def clusters_of(self, keys: Keys) -> Array:
         """The sub-model of each phrase, -1 for none."""
@@ -106,15 +105,16 @@ class Discriminative(OrientationModel):
         )
         if found.n_features == 0:
             raise InputError(f"no feature occurs {self.min_count} times: give more text, or a lower --min-count")
-        self.phrases_ = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
-        self._learn(training, learner_rows(found))
+        self.phrases_, clusters = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
+        self._learn(training, learner_rows(found), clusters)
 
-    def _learn(self, training: Training, rows: Any) -> None:
+    def _learn(self, training: Training, rows: Any, clusters: Array) -> None:
+        """Learn from rows of features; `clusters` is the sub-model of each row, -1 for none."""
         self.clusters_, self.global_ = None, None
         if self.scope == "global":
             self.global_ = self._fit_global(self._learner(), training, rows)
         else:
-            self.clusters_ = self._fit_clusters(self._learner(), training, rows)
+            self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters)
 
     def _fit_global(self, learner: Learner, training: Training, rows: Any) -> LinearModel:
         labels = training.labels.astype(np.int32)
@@ -122,8 +122,9 @@ class Discriminative(OrientationModel):
         self.history_ = learner.history_
         return learner.model_
 
-    def _fit_clusters(self, learner: Learner, training: Training, rows: Any, prior: Array | None = None) -> ClusterModel:
-        clusters = self.phrases_.clusters_of(training.occurrences.source_keys(self.threads or None))
+    def _fit_clusters(
+        self, learner: Learner, training: Training, rows: Any, clusters: Array, prior: Array | None = None
+    ) -> ClusterModel:
         return learner.fit_clusters(
             rows,
             training.labels.astype(np.int32),

@@ -49,7 +49,7 @@ class Dpr(Discriminative):
             variance=self.variance, max_passes=self.max_passes, tolerance=1e-3, seed=self.seed, threads=self.threads
         )
 
-    def _learn(self, training: Training, rows: Any) -> None:
+    def _learn(self, training: Training, rows: Any, clusters: Array) -> None:
         whole = Sgd(variance=self.global_variance, max_passes=self.global_passes, seed=self.seed, threads=self.threads)
         self.global_ = self._fit_global(whole, training, rows)
         self.clusters_ = None
@@ -57,7 +57,7 @@ class Dpr(Discriminative):
             reference = None
             if self.combination == "prior":
                 reference = np.maximum(np.exp(log_softmax(self.global_.scores(rows, self.threads))), _LEAST)
-            self.clusters_ = self._fit_clusters(self._learner(), training, rows, reference)
+            self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters, reference)
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         if self.global_ is None:

@@ -28,8 +28,15 @@ class ClassCounts:
     def of(cls, keys: Keys, labels: npt.NDArray[np.integer[Any]], n_classes: int) -> ClassCounts:
         """Count labels by key; their order does not matter."""
         distinct, numbers = np.unique(keys, return_inverse=True)
-        cells = np.bincount(numbers * n_classes + labels, minlength=len(distinct) * n_classes)
-        return cls(distinct, cells.reshape(-1, n_classes).astype(np.uint32))
+        return cls.of_numbered(distinct, numbers, labels, n_classes)
+
+    @classmethod
+    def of_numbered(
+        cls, keys: Keys, numbers: npt.NDArray[np.int64], labels: npt.NDArray[np.integer[Any]], n_classes: int
+    ) -> ClassCounts:
+        """Count labels by key, where label i belongs to `keys[numbers[i]]`."""
+        cells = np.bincount(numbers * n_classes + labels, minlength=len(keys) * n_classes)
+        return cls(keys, cells.reshape(-1, n_classes).astype(np.uint32))
 
     def find(self, keys: Keys) -> npt.NDArray[np.int64]:
         """The row of each key, -1 where it has none."""

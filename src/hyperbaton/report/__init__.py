@@ -1,1 +1,5 @@
-"""Empty for now."""
+"""Reports of runs, and the pictures of what was learned."""
+
+from hyperbaton.report.whole import write_report
+
+__all__ = ["write_report"]

@@ -3,43 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 
-from hyperbaton.evaluate import Classification
-from hyperbaton.report.figures import style
-
-COLOURS = ("#2274a5", "#d1495b", "#3c896d", "#8d6a9f", "#e28413", "#546a76", "#22272e", "#c8553d", "#6a994e")
-MARKERS = "osD^vP*Xh"
+from hyperbaton.report.figures import legend, looks, numbered, style
 
 
-def draw_by_distance(results: Mapping[str, Classification]) -> Figure:
-    """Percent right at each signed distance, a line for each model."""
+def classification_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
+    """Pictures, by name, of what `Classification.as_json` says of models, by theirs."""
+    by_distance = {name: numbered(held.get("precision_by_distance")) for name, held in told.items()}
+    by_support = {name: _values(held.get("precision_by_support") or held.get("clusters")) for name, held in told.items()}
+    figures = {}
+    if any(by_distance.values()):
+        figures["precision-by-distance"] = draw_by_distance(by_distance)
+    if any(by_support.values()):
+        figures["precision-by-support"] = draw_by_support(by_support)
+    return figures
+
+
+def _values(held: Mapping[str, Any] | None) -> dict[str, float]:
+    return {name: value for name, value in (held or {}).items() if isinstance(value, int | float)}
+
+
+def draw_by_distance(results: Mapping[str, Mapping[int, float]]) -> Figure:
+    """Percent right at each signed distance, a line for each model: `precision_by_distance` by its name."""
     with style():
-        figure = Figure(figsize=(7.2, 3.6), layout="constrained")
+        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
-        for (name, result), colour, marker in zip(results.items(), COLOURS, MARKERS, strict=False):
-            values = result.precision_by_distance
+        for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
             axes.plot(list(values), list(values.values()), color=colour, marker=marker, markersize=3, label=name)
         axes.set_xlabel("distance d")
         axes.set_ylabel("precision (%)")
         axes.set_ylim(0, 100)
-        axes.legend(frameon=False)
+        legend(axes)
     return figure
 
 
-def draw_by_support(results: Mapping[str, Classification]) -> Figure:
-    """Percent right by the number of training samples of the source phrase."""
+def draw_by_support(results: Mapping[str, Mapping[str, float]]) -> Figure:
+    """Percent right by training samples of the source phrase: `precision_by_support` by the model's name."""
     with style():
         figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
-        for (name, result), colour, marker in zip(results.items(), COLOURS, MARKERS, strict=False):
-            values = result.precision_by_support
+        for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
             if values:
                 axes.plot(list(values), list(values.values()), color=colour, marker=marker, markersize=4, label=name)
         axes.set_xlabel("training samples of the source phrase")
         axes.set_ylabel("precision (%)")
-        axes.legend(frameon=False)
+        legend(axes)
     return figure
 
 
@@ -50,10 +61,10 @@ def draw_by_size(
     with style():
         figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
-        for (name, points), colour, marker in zip(figures.items(), COLOURS, MARKERS, strict=False):
+        for (name, points), (colour, marker) in zip(figures.items(), looks(), strict=False):
             sizes, means, deviations = zip(*points, strict=True)
             axes.errorbar(sizes, means, yerr=deviations, color=colour, marker=marker, markersize=4, capsize=2, label=name)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
-        axes.legend(frameon=False)
+        legend(axes)
     return figure

@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from matplotlib.figure import Figure
 
-from hyperbaton.evaluate import NextPositions
 from hyperbaton.evaluate.explain_jumps import JumpExplanation
-from hyperbaton.report.classification import COLOURS, MARKERS
-from hyperbaton.report.figures import BACK, FORWARD, INK, MONOTONE, style
+from hyperbaton.report.figures import BACK, FORWARD, INK, MONOTONE, legend, looks, numbered, style
 
 SHOWN = range(3, 21)  # the distortions of GO13 Fig. 5
 
 
-def draw_average_probability(results: Mapping[str, NextPositions]) -> Figure:
+def jump_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
+    """Pictures, by name, of what `NextPositions.as_json` says of models, by theirs."""
+
+    def lines(key: str) -> dict[str, dict[int, float]]:
+        found = {name: numbered(held.get(key)) for name, held in told.items()}
+        return {name: values for name, values in found.items() if values}
+
+    figures = {}
+    if accuracy := lines("accuracy_by_distance"):
+        figures["accuracy-by-distance"] = draw_accuracy_by_distance(accuracy)
+    if logprob := lines("mean_logprob_by_distance") or lines("logprob_by_distance"):
+        figures["logprob-by-distance"] = draw_logprob_by_distance(logprob)
+    if average := lines("average_probability"):
+        corpus = next(iter(lines("corpus_probability").values()), {})
+        figures["probability-by-distortion"] = draw_average_probability(average, corpus)
+    return figures
+
+
+def draw_average_probability(results: Mapping[str, Mapping[int, float]], corpus: Mapping[int, float]) -> Figure:
     """The average probability of candidates at distortions 3 … 20 by model, and how often the corpus has them."""
     with style():
-        figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
-        for (name, result), colour, marker in zip(results.items(), COLOURS, MARKERS, strict=False):
-            axes.plot(*_shown(result.average_probability), color=colour, marker=marker, markersize=4, label=name)
-        corpus = next(iter(results.values())).corpus_probability
-        axes.plot(*_shown(corpus), color=INK, linestyle="--", label="corpus")
+        for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
+            axes.plot(*_shown(values), color=colour, marker=marker, markersize=4, label=name)
+        if corpus:
+            axes.plot(*_shown(corpus), color=INK, linestyle="--", label="corpus")
         axes.set_yscale("log")
         axes.set_xlabel("distortion j − i − 1")
         axes.set_ylabel("average probability")
         axes.set_xticks(list(SHOWN)[::2])
-        axes.legend(frameon=False)
+        legend(axes)
     return figure
 
 
@@ -36,20 +53,27 @@ def _shown(values: Mapping[int, float]) -> tuple[list[int], list[float]]:
     return seen, [values[d] for d in seen]
 
 
-def draw_accuracy_by_distance(results: Mapping[str, NextPositions]) -> Figure:
-    """Percent of jumps predicted, and their mean log-probability, by distortion."""
+def draw_accuracy_by_distance(results: Mapping[str, Mapping[int, float]]) -> Figure:
+    """Percent of jumps predicted by distortion, a line for each model."""
+    figure = _by_distortion(results, "NP predicted (%)")
+    figure.axes[0].set_ylim(0, 100)
+    return figure
+
+
+def draw_logprob_by_distance(results: Mapping[str, Mapping[int, float]]) -> Figure:
+    """Mean log-probability of the jumps made by distortion, a line for each model."""
+    return _by_distortion(results, "mean log P(NP | CP)")
+
+
+def _by_distortion(results: Mapping[str, Mapping[int, float]], ylabel: str) -> Figure:
     with style():
-        figure = Figure(figsize=(9.6, 3.6), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        for (name, result), colour, marker in zip(results.items(), COLOURS, MARKERS, strict=False):
-            for axes, values in ((left, result.accuracy_by_distance), (right, result.mean_logprob_by_distance)):
-                axes.plot(list(values), list(values.values()), color=colour, marker=marker, markersize=3, label=name)
-        left.set_ylabel("NP predicted (%)")
-        right.set_ylabel("mean log P(NP | CP)")
-        for axes in (left, right):
-            axes.set_xlabel("distortion j − i − 1")
-        left.set_ylim(0, 100)
-        left.legend(frameon=False)
+        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
+        axes = figure.subplots()
+        for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
+            axes.plot(list(values), list(values.values()), color=colour, marker=marker, markersize=3, label=name)
+        axes.set_xlabel("distortion j − i − 1")
+        axes.set_ylabel(ylabel)
+        legend(axes)
     return figure
 
 

@@ -5,13 +5,15 @@ The tables and the picture are those of Ni 2011: Figure 9 (corpus sizes, distanc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hyperbaton.corpus import Bitext
-from hyperbaton.phrases import OrientationSet, Samples, orientation_set
+from hyperbaton.phrases import OrientationSet, Samples
 from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, style
 
 FARTHEST = 15  # Ni 2011 leaves out farther movements as alignment errors
@@ -55,30 +57,60 @@ def movement_summary(samples: Samples) -> dict[str, float]:
 
 def draw_distances(samples: Samples, title: str = "") -> Figure:
     """Draw how far phrases move: samples by distance, coloured by class, and the share of movements up to each length."""
-    distance = samples.distance_before.astype(int)
-    shown, lengths = np.arange(-FARTHEST, FARTHEST + 1), np.arange(1, 31)
-    near = distance[np.abs(distance) <= FARTHEST]
-    counts = np.bincount(near + FARTHEST, minlength=len(shown)) / max(len(samples), 1) * 100
-    by_length = np.bincount(np.abs(distance), minlength=len(lengths) + 1)
-    cumulative = np.cumsum(by_length[1 : len(lengths) + 1]) / max(int(by_length[1:].sum()), 1) * 100
-    three = class_table(samples, orientation_set("three"))
+    values, counts = np.unique(samples.distance_before, return_counts=True)
+    by_distance = dict(zip(values.tolist(), counts.tolist(), strict=True))
     with style():
         figure = Figure(figsize=(9.6, 3.6), layout="constrained")
         left, right = figure.subplots(1, 2)
-        colours = [FORWARD if d < 0 else BACK if d > 0 else MONOTONE for d in shown]
-        left.bar(shown, counts, color=colours, width=0.85)
-        left.set_yscale("log")
-        left.set_xlabel("distance d")
-        left.set_ylabel("phrase pairs (%)")
-        for row, colour, x in zip(three, (FORWARD, MONOTONE, BACK), (0.12, 0.5, 0.88), strict=True):
-            label = f"{row['class']}\n{row['percent']}%"
-            left.text(x, 0.98, label, transform=left.transAxes, color=colour, ha="center", va="top", weight="bold")
-        left.set_ylim(top=left.get_ylim()[1] * 6)
-        right.plot(lengths, cumulative, color=INK, marker="o", markersize=3)
-        right.axvline(3.5, color=FAINT, zorder=0)
-        right.set_xlabel("|d|")
-        right.set_ylabel("movements up to |d| (%)")
-        right.set_ylim(0, 100)
+        _bars(left, by_distance)
+        _cumulative(right, by_distance)
         if title:
             figure.suptitle(title)
     return figure
+
+
+def draw_distance_bars(counts: Mapping[int, int], xlabel: str = "distance d", forward: int = -1) -> Figure:
+    """Draw how many phrases or words move how far; `forward` is the sign of a jump forward."""
+    with style():
+        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
+        _bars(figure.subplots(), counts, xlabel, forward)
+    return figure
+
+
+def draw_distance_shares(counts: Mapping[int, int]) -> Figure:
+    """Draw the share of movements up to each length."""
+    with style():
+        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
+        _cumulative(figure.subplots(), counts)
+    return figure
+
+
+def _bars(axes: Axes, counts: Mapping[int, int], xlabel: str = "distance d", forward: int = -1) -> None:
+    shown = np.arange(-FARTHEST, FARTHEST + 1)
+    total = max(sum(counts.values()), 1)
+    sides = [-1, 0, 1] if forward < 0 else [1, 0, -1]  # forward, monotone, back
+    colours = dict(zip(sides, (FORWARD, MONOTONE, BACK), strict=True))
+    heights = [100 * counts.get(d, 0) / total for d in shown.tolist()]
+    axes.bar(shown, heights, color=[colours[s] for s in np.sign(shown).tolist()], width=0.85)
+    axes.set_yscale("log")
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel("phrase pairs (%)" if forward < 0 else "jumps (%)")
+    near = max(sum(n for d, n in counts.items() if abs(d) <= FARTHEST), 1)
+    for side, name in zip(sides, ("forward", "monotone", "back"), strict=True):
+        percent = 100 * sum(n for d, n in counts.items() if abs(d) <= FARTHEST and np.sign(d) == side) / near
+        x = 0.5 + 0.38 * side
+        label = f"{name}\n{percent:.1f}%"
+        axes.text(x, 0.98, label, transform=axes.transAxes, color=colours[side], ha="center", va="top", weight="bold")
+    axes.set_ylim(top=axes.get_ylim()[1] * 6)
+
+
+def _cumulative(axes: Axes, counts: Mapping[int, int]) -> None:
+    farthest = min(max((abs(d) for d in counts), default=1), 2 * FARTHEST)
+    lengths = np.arange(1, max(farthest, 2) + 1)
+    moved = max(sum(n for d, n in counts.items() if d), 1)
+    by_length = [counts.get(k, 0) + counts.get(-k, 0) for k in lengths.tolist()]
+    axes.plot(lengths, np.cumsum(by_length) / moved * 100, color=INK, marker="o", markersize=3)
+    axes.axvline(3.5, color=FAINT, zorder=0)
+    axes.set_xlabel("|d|")
+    axes.set_ylabel("movements up to |d| (%)")
+    axes.set_ylim(0, 100)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
+from hyperbaton.align import visit_order
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import extract
@@ -48,6 +51,19 @@ def smallest(boxes: list[Box]) -> list[Box]:
     [Box(source=(0, 1), target=(0, 1), distance=0), Box(source=(1, 2), target=(1, 2), distance=0)]
     """
     return [box for box in boxes if not any(other != box and other.inside(box) for other in boxes)]
+
+
+def describe_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: bool = False) -> dict[str, Any]:
+    """What `draw_pair` draws, as plain values: words, links, visit order, phrase pairs with half-open spans."""
+    links = bitext.need_links()
+    boxes = phrase_boxes(bitext, sentence, max_length)
+    return {
+        "source": bitext.source[sentence],
+        "target": bitext.target[sentence],
+        "links": links[sentence],
+        "visit_order": visit_order(links.select(np.array([sentence])))[0],
+        "phrases": [asdict(box) for box in (boxes if every_box else smallest(boxes))],
+    }
 
 
 def colour(distance: int) -> str:

@@ -81,7 +81,9 @@ class Lists:
 
     def is_new(self, nbest: NBest) -> npt.NDArray[np.bool_]:
         """Which translations are not in these lists yet, nor before in their own."""
-        keys = _keys(nbest)
+        return self._is_new(_keys(nbest))
+
+    def _is_new(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         _, first = np.unique(keys, return_index=True)
         is_first = np.zeros(len(keys), bool)
         is_first[first] = True
@@ -89,7 +91,8 @@ class Lists:
 
     def with_new(self, nbest: NBest, statistics: Floats) -> Lists:
         """These lists and what is new in others, at the end of each sentence's list."""
-        keys, new = _keys(nbest), self.is_new(nbest)
+        keys = _keys(nbest)
+        new = self._is_new(keys)
         sentence = np.concatenate([self.sentence, nbest.sentence[new]])
         order = np.argsort(sentence, kind="stable")
         before = self.statistics if len(self) else np.zeros((0, statistics.shape[1]))
@@ -102,8 +105,9 @@ class Lists:
 
     def best(self, scores: Floats) -> Ints:
         """The candidate of each sentence with the highest score, of equal ones the first."""
-        order = np.lexsort((np.arange(len(scores)), -scores, self.sentence))
-        found: Ints = order[self.offsets[:-1]]
+        highest = np.maximum.reduceat(scores, self.offsets[:-1])
+        among = np.flatnonzero(scores == highest[self.sentence])
+        found: Ints = among[np.searchsorted(self.sentence[among], np.arange(self.n_sentences))]
         return found
 
     def value(self, metric: Metric, weights: Floats) -> float:

@@ -21,7 +21,9 @@ MAX_WORDS = 2000
 class SystemDecoder:
     """Translates a text with a system whose weights are one flat array, in the order of the system's features.
 
-    `annotations`: what `Translator.blocks` takes besides the sentences, by name: a line of `tags` for each.
+    `annotations` are what models want to know besides the words, a line for each sentence, by the names of
+    `Translator.blocks`: {"tags": [...]}. With `lattice`, lists also have what the search graph holds along each feature:
+    all translations that are best for some value of one weight, the others as they are.
     """
 
     def __init__(
@@ -29,19 +31,21 @@ class SystemDecoder:
         system: System,
         sentences: Sequence[str],
         *,
+        annotations: Mapping[str, Any] | None = None,
         n_best: int = 100,
+        lattice: bool = False,
         options: Decoding | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
-        annotations: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         for n, line in enumerate(sentences, start=1):
             if line.count(" ") >= MAX_WORDS:
                 raise InputError(f"sentence {n} has more than {MAX_WORDS} words; tune without it")
-        self.system, self.sentences, self.n_best = system, sentences, n_best
+        self.system, self.sentences = system, sentences
+        self.annotations = annotations or {}
         self.options = replace(options or system.options, max_words=MAX_WORDS)
         self.threads, self.progress = threads, progress
-        self.annotations: Mapping[str, Any] = annotations or {}
+        self.wanted = Wanted(n_best, directions=np.eye(len(self.start)) if lattice else None)
 
     @property
     def start(self) -> Floats:
@@ -61,7 +65,7 @@ class SystemDecoder:
         features: list[Floats] = []
         hypotheses: list[str] = []
         done = 0
-        for found in translator.blocks(self.sentences, Wanted(self.n_best), **self.annotations):
+        for found in translator.blocks(self.sentences, self.wanted, **self.annotations):
             of_path, totals, lines = _whole(found)
             sentence.append(done + of_path)
             features.append(totals)

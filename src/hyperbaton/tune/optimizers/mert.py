@@ -23,7 +23,7 @@ class Mert(Optimizer):
     restarts: int = option(20, "random starting points", minimum=0)
     directions: int = option(5, "random directions in each pass, besides the axes", minimum=0)
     max_passes: int = option(50, "passes over the directions at most", minimum=1)
-    tolerance: float = option(1e-4, "smallest gain of a step that counts, in points of the metric", minimum=0)
+    tolerance: float = option(0.01, "smallest gain of a step that counts, in points of the metric", minimum=0)
 
     def optimize(self, job: Job) -> Floats:
         lists = job.lists

@@ -1,0 +1,268 @@
+#include "block.hh"
+
+#include "block/training.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+struct BoundBlockTable {
+  BlockTableView view;
+  BlockLookup lookup;
+  BlockPrior prior;
+};
+
+struct BoundBlockBitext {
+  BlockBitext bitext;
+};
+
+struct BoundBlockObjective {
+  BlockObjective objective;
+};
+
+BlockFeaturesView view_features(const Keys& keys, const Ints& starts, const Bytes& jumps) {
+  const BlockFeaturesView features{view(keys), view(starts), view(jumps)};
+  features.check();
+  return features;
+}
+
+std::span<const double> rows_of(const Array2<double>& array) {
+  if (array.shape(1) != kJumps) throw Error("there must be eleven values in a row, one for each jump");
+  return {array.data(), array.size()};
+}
+
+std::vector<double> checked(const BlockObjective& objective, const Array<double>& weights) {
+  if (weights.size() != objective.n_parameters()) throw Error("the weights do not fit the features");
+  return {weights.data(), weights.data() + weights.size()};
+}
+
+nb::tuple to_tuple(Minimum&& minimum) {
+  return nb::make_tuple(to_numpy(std::move(minimum.x)), to_numpy(std::move(minimum.objective)));
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(block) {
+  using namespace nb::literals;
+
+  nb::class_<BoundBlockText>(m, "BlockText", "Source sentences with tags and trees, over borrowed arrays.")
+      .def(
+          "__init__",
+          [](BoundBlockText* self, const Words& tokens, const Ints& offsets, const std::optional<Words>& tags,
+             const Shorts& labels, const Shorts& begins, const Shorts& ends, const Array<std::int32_t>& parents,
+             const Ints& tree_offsets) {
+            new (self) BoundBlockText{{{view(tokens), view(offsets)},
+                                       tags ? view(*tags) : std::span<const std::uint32_t>{},
+                                       {view(labels), view(begins), view(ends), view(parents), view(tree_offsets)}}};
+            self->text.check();
+          },
+          nb::arg("tokens").noconvert(), nb::arg("offsets").noconvert(), nb::arg("tags").noconvert().none(),
+          nb::arg("labels").noconvert(), nb::arg("begins").noconvert(), nb::arg("ends").noconvert(),
+          nb::arg("parents").noconvert(), nb::arg("tree_offsets").noconvert(), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
+          nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>());
+
+  nb::class_<BoundBlockBitext>(m, "BlockBitext", "Source sentences, their translations and links, over borrowed arrays.")
+      .def(
+          "__init__",
+          [](BoundBlockBitext* self, const BoundBlockText& source, const Words& tokens, const Ints& offsets,
+             const Array2<std::uint16_t>& points, const Ints& link_offsets) {
+            new (self) BoundBlockBitext{{source.text, {view(tokens), view(offsets)}, view_links(points, link_offsets)}};
+            self->bitext.check();
+          },
+          nb::arg("source"), nb::arg("tokens").noconvert(), nb::arg("offsets").noconvert(), nb::arg("points").noconvert(),
+          nb::arg("link_offsets").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
+
+  m.def(
+      "block_path",
+      [](const Array2<std::uint16_t>& links, int n_source) {
+        PathFinder finder;
+        nb::list steps;
+        for (const auto link : view_links(links))
+          if (link.source >= n_source) throw Error("a link leaves the phrase");
+        const auto& path = finder.find(view_links(links), n_source);
+        for (const auto& step : path.steps) {
+          nb::list targets;
+          for (const auto position : path.targets_of(step)) targets.append(position);
+          steps.append(nb::make_tuple(step.source.begin, step.source.end, targets, step.before));
+        }
+        return steps;
+      },
+      "links"_a, "n_source"_a, "Blocks of a sentence pair in order: begin, end, target positions, target words before.");
+
+  m.def(
+      "count_blocks",
+      [](const BoundBlockBitext& bitext, std::size_t n_tags, std::size_t n_lengths, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        BlockTable table;
+        {
+          const nb::gil_scoped_release release;
+          table = count_blocks(bitext.bitext, {n_tags, n_lengths, n_threads}, report);
+        }
+        nb::dict columns;
+        columns["source_keys"] = to_numpy(std::move(table.source_keys));
+        columns["target_keys"] = to_numpy(std::move(table.target_keys));
+        columns["source_offsets"] = to_numpy(std::move(table.source_offsets));
+        columns["source_words"] = to_numpy(std::move(table.source_words));
+        columns["target_offsets"] = to_numpy(std::move(table.target_offsets));
+        columns["target_words"] = to_numpy(std::move(table.target_words));
+        columns["offsets"] = to_numpy(std::move(table.offsets));
+        columns["targets"] = to_numpy(std::move(table.targets));
+        columns["counts"] = to_numpy(std::move(table.counts));
+        columns["jumps"] = to_numpy(std::move(table.jumps), kJumps);
+        columns["tag_jumps"] = to_numpy(std::move(table.tag_jumps), kJumps);
+        columns["length_jumps"] = to_numpy(std::move(table.length_jumps), kJumps);
+        return columns;
+      },
+      "bitext"_a, nb::kw_only(), "n_tags"_a, "n_lengths"_a, "n_threads"_a, "progress"_a.none(),
+      "The blocks of a bitext, and how far they jump.");
+
+  nb::class_<BoundBlockTable>(m, "BlockTable", "Blocks and their prior, over borrowed arrays.")
+      .def(
+          "__init__",
+          [](BoundBlockTable* self, const Keys& source_keys, const Keys& target_keys, const Ints& offsets,
+             const Words& targets, const Words& counts, const Array2<std::uint32_t>& jumps, const Words& target_tags,
+             const Array2<double>& by_tag, const Array2<double>& by_length, bool smoothed, double alpha) {
+            const BlockTableView table{view(source_keys), view(target_keys), view(offsets),
+                                       view(targets),     view(counts),      {jumps.data(), jumps.size()},
+                                       view(target_tags)};
+            table.check();
+            const BlockPrior prior{smoothed, alpha, rows_of(by_tag), rows_of(by_length)};
+            if (prior.by_length.empty()) throw Error("the prior knows no lengths");
+            new (self) BoundBlockTable{table, BlockLookup(table), prior};
+          },
+          nb::arg("source_keys").noconvert(), nb::arg("target_keys").noconvert(), nb::arg("offsets").noconvert(),
+          nb::arg("targets").noconvert(), nb::arg("counts").noconvert(), nb::arg("jumps").noconvert(),
+          nb::arg("target_tags").noconvert(), nb::arg("by_tag").noconvert(), nb::arg("by_length").noconvert(),
+          nb::kw_only(), "smoothed"_a, "alpha"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(),
+          nb::keep_alive<1, 9>(), nb::keep_alive<1, 10>());
+
+  m.def(
+      "find_block_features",
+      [](const BoundBlockBitext& bitext, const BoundBlockTable& table, std::uint32_t families, std::uint32_t min_count,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        BlockFeatures features;
+        {
+          const nb::gil_scoped_release release;
+          features = find_block_features(bitext.bitext, table.lookup, families, {min_count, n_threads}, report);
+        }
+        nb::dict columns;
+        columns["keys"] = to_numpy(std::move(features.keys));
+        columns["starts"] = to_numpy(std::move(features.starts));
+        columns["jumps"] = to_numpy(std::move(features.jumps));
+        columns["counts"] = to_numpy(std::move(features.counts));
+        columns["asks"] = to_numpy(std::move(features.asks));
+        columns["sources"] = to_numpy(std::move(features.sources));
+        columns["as"] = to_numpy(std::move(features.as));
+        columns["bs"] = to_numpy(std::move(features.bs));
+        columns["targets"] = to_numpy(std::move(features.targets));
+        return columns;
+      },
+      "bitext"_a, "table"_a, nb::kw_only(), "families"_a, "min_count"_a, "n_threads"_a, "progress"_a.none(),
+      "The features that occur often enough on the paths of a bitext.");
+
+  nb::class_<BoundBlockObjective>(m, "BlockObjective", "-sum log p(t, j | s) over all steps of the paths of a bitext.")
+      .def(
+          "__init__",
+          [](BoundBlockObjective* self, const BoundBlockBitext& bitext, const BoundBlockTable& table, const Keys& keys,
+             const Ints& starts, const Bytes& jumps, std::uint32_t families, std::size_t max_targets, unsigned n_threads,
+             const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            const auto features = view_features(keys, starts, jumps);
+            const nb::gil_scoped_release release;
+            new (self) BoundBlockObjective{BlockObjective(bitext.bitext, table.lookup, table.prior, families, features,
+                                                          {max_targets, n_threads}, report)};
+          },
+          nb::arg("bitext"), nb::arg("table"), nb::arg("keys").noconvert(), nb::arg("starts").noconvert(),
+          nb::arg("jumps").noconvert(), nb::kw_only(), "families"_a, "max_targets"_a, "n_threads"_a, "progress"_a.none(),
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+          nb::keep_alive<1, 6>())
+      .def_prop_ro("n_steps", [](const BoundBlockObjective& self) { return self.objective.n_steps(); })
+      .def(
+          "__call__",
+          [](const BoundBlockObjective& self, const Array<double>& weights) {
+            const auto w = checked(self.objective, weights);
+            const auto report = make_progress(std::nullopt);
+            std::vector<double> gradient(w.size());
+            double value;
+            {
+              const nb::gil_scoped_release release;
+              value = self.objective(w, gradient, report);
+            }
+            return nb::make_tuple(value, to_numpy(std::move(gradient)));
+          },
+          "weights"_a, "The sum and its gradient.")
+      .def(
+          "lbfgs",
+          [](const BoundBlockObjective& self, const Array<double>& start, double variance, std::size_t memory,
+             std::size_t max_passes, double tolerance, const std::optional<nb::callable>& progress) {
+            auto w = checked(self.objective, start);
+            const auto report = make_progress(progress);
+            Minimum minimum;
+            {
+              const nb::gil_scoped_release release;
+              minimum = train_blocks(self.objective, std::move(w), variance, {memory, max_passes, tolerance, 0}, report);
+            }
+            return to_tuple(std::move(minimum));
+          },
+          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "progress"_a.none(),
+          "Weights by L-BFGS, and the objective after each step.")
+      .def(
+          "iis",
+          [](const BoundBlockObjective& self, const Array<double>& start, double variance, std::size_t max_passes,
+             double tolerance, const std::optional<nb::callable>& progress) {
+            auto w = checked(self.objective, start);
+            const auto report = make_progress(progress);
+            Minimum minimum;
+            {
+              const nb::gil_scoped_release release;
+              minimum = scale_blocks(self.objective, std::move(w), {variance, max_passes, tolerance}, report);
+            }
+            return to_tuple(std::move(minimum));
+          },
+          "start"_a, nb::kw_only(), "variance"_a, "max_passes"_a, "tolerance"_a, "progress"_a.none(),
+          "Weights by improved iterative scaling, and the objective before each pass.");
+
+  nb::class_<BoundBlockModel>(m, "BlockModel", "A trained block model.")
+      .def(
+          "__init__",
+          [](BoundBlockModel* self, const BoundBlockTable& table, const Keys& keys, const Ints& starts, const Bytes& jumps,
+             const Array<double>& weights, const Words& word_tags, std::uint32_t families, std::size_t max_targets) {
+            new (self) BoundBlockModel{BlockModel({table.view, table.prior, families, view_features(keys, starts, jumps),
+                                                   view(weights), view(word_tags), max_targets})};
+          },
+          nb::arg("table"), nb::arg("keys").noconvert(), nb::arg("starts").noconvert(), nb::arg("jumps").noconvert(),
+          nb::arg("weights").noconvert(), nb::arg("word_tags").noconvert(), nb::kw_only(), "families"_a, "max_targets"_a,
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+          nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>())
+      .def(
+          "score_paths",
+          [](const BoundBlockModel& self, const BoundBlockBitext& bitext, unsigned n_threads,
+             const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            PathScores scores;
+            {
+              const nb::gil_scoped_release release;
+              scores = score_paths(self.model, bitext.bitext, n_threads, report);
+            }
+            nb::dict columns;
+            columns["sentence"] = to_numpy(std::move(scores.sentence));
+            columns["begin"] = to_numpy(std::move(scores.begin));
+            columns["end"] = to_numpy(std::move(scores.end));
+            columns["jump"] = to_numpy(std::move(scores.jump));
+            columns["logprob"] = to_numpy(std::move(scores.logprob));
+            columns["jump_logprob"] = to_numpy(std::move(scores.jump_logprob));
+            columns["right"] = to_numpy(std::move(scores.right));
+            columns["jump_right"] = to_numpy(std::move(scores.jump_right));
+            columns["sum"] = to_numpy(std::move(scores.sum));
+            return columns;
+          },
+          "bitext"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
+          "How the model sees each step of a bitext's paths.");
+}
+
+}  // namespace hyperbaton::bindings

@@ -1,0 +1,97 @@
+// The feature space of the block model: which (question, target, jump) occurred often enough on the training paths.
+//
+// A key stands for question and target; behind it lie the jumps with which it is a feature. Feature p of key k, with
+// starts[k] <= p < starts[k + 1], has the jump class jumps[p].
+#pragma once
+
+#include "block/table.hh"
+
+namespace hyperbaton {
+
+// The tag of a target is that of its last word; the empty target has one of its own.
+inline constexpr std::uint32_t kEmptyTag = kNone32 - 1;
+
+inline std::uint64_t feature_key(const Question& question, std::uint32_t target, std::uint32_t target_tag) {
+  return combine(question.key(), about_tags(question.ask) ? target_tag : target);
+}
+
+struct BlockFeatures {
+  std::vector<std::uint64_t> keys;  // sorted
+  std::vector<std::int64_t> starts;
+  std::vector<std::uint8_t> jumps;
+  std::vector<std::uint32_t> counts;  // of features
+  // What each key stands for: question and target (or its tag).
+  std::vector<std::uint8_t> asks;
+  std::vector<std::uint32_t> sources, as, bs, targets;
+};
+
+BlockFeatures find_block_features(const BlockBitext& bitext, const BlockLookup& lookup, FamilySet families,
+                                  const Counting& options, const Progress& progress);
+
+struct BlockFeaturesView {
+  std::span<const std::uint64_t> keys;
+  std::span<const std::int64_t> starts;
+  std::span<const std::uint8_t> jumps;
+
+  void check() const {
+    if (starts.size() != keys.size() + 1 || starts.back() != static_cast<std::int64_t>(jumps.size()) ||
+        std::ranges::any_of(jumps, [](std::uint8_t j) { return j >= kJumps; }))
+      throw Error("the arrays of the features do not fit each other: train the model again");
+  }
+};
+
+// All that is asked at a step, in one place for training and decoding.
+class Asker {
+ public:
+  Asker(const BlockLookup& lookup, FamilySet families) : lookup_(lookup), families_(families) {}
+  // The questions of a step; `source` is the number of its source phrase.
+  std::span<const Question> ask(const BlockSentence& sentence, SourceSpan span, const History& history) {
+    const auto begin = static_cast<std::size_t>(span.begin), end = static_cast<std::size_t>(span.end);
+    source_ = lookup_.source(sentence.words.subspan(begin, end - begin));
+    questions_.clear();
+    ask_fixed(sentence, span, source_, families_, questions_);
+    sentence.neighbourhood(span, around_);
+    ask_moving(sentence, span, around_, source_, history, families_, questions_);
+    return questions_;
+  }
+  std::uint32_t source() const { return source_; }
+
+ private:
+  const BlockLookup& lookup_;
+  FamilySet families_;
+  std::uint32_t source_ = kNone32;
+  Neighbourhood around_;
+  std::vector<Question> questions_;
+};
+
+// Call use(questions, source phrase, target, jump class, span, tag) for each step of a sentence pair's path.
+class StepReader {
+ public:
+  StepReader(const BlockBitext& bitext, const BlockLookup& lookup, FamilySet families)
+      : bitext_(bitext), lookup_(lookup), asker_(lookup, families) {}
+  template <class Use>
+  void read(std::size_t s, const Use& use) {
+    if (!bitext_.has_path(s)) return;
+    const auto sentence = bitext_.source[s];
+    const auto target = bitext_.target[s];
+    state_.start(sentence.size());
+    const auto& path = finder_.find(bitext_.links[s], sentence.size());
+    walk(path, 0, sentence.size(), target, state_,
+         [&](const PathStep& step, SourceSpan span, std::size_t jump, const History& history) {
+           words_.clear();
+           for (const auto position : path.targets_of(step)) words_.push_back(target[position]);
+           const auto questions = asker_.ask(sentence, span, history);
+           use(questions, asker_.source(), std::span<const WordId>(words_), jump, span, sentence.tag(span));
+         });
+  }
+
+ private:
+  const BlockBitext& bitext_;
+  const BlockLookup& lookup_;
+  Asker asker_;
+  PathFinder finder_;
+  PathState state_;
+  std::vector<WordId> words_;
+};
+
+}  // namespace hyperbaton

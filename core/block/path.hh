@@ -1,0 +1,62 @@
+// The path of blocks that word links define: which source words are translated together, in which order.
+//
+// Source words come in the visit order of the links (by first linked target word, then by position). Neighbours that follow
+// each other in it and are linked to exactly the same target words are one block; its target is those words. A source word
+// without a link is a block of its own with the empty target, right after the block of the word on its left, or at the
+// beginning. The same rule holds for a sentence pair and for a phrase pair with its inner links.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "align/links.hh"
+#include "phrases/orientation.hh"
+
+namespace hyperbaton {
+
+inline constexpr int kFarthestJump = 5;
+inline constexpr std::size_t kJumps = 2 * kFarthestJump + 1;
+
+// The class of the jump from one source word to another: its distance, cut at -5 and 5, counted from 0.
+inline std::size_t jump_class(int from, int to) {
+  return static_cast<std::size_t>(std::clamp(to - from, -kFarthestJump, kFarthestJump) + kFarthestJump);
+}
+
+struct PathStep {
+  SourceSpan source;
+  std::uint32_t first_target, last_target;  // its target positions are targets[first_target .. last_target)
+  int before;                               // target words before it, wherever they come from
+};
+
+struct BlockPath {
+  std::vector<PathStep> steps;
+  std::vector<std::uint16_t> targets;  // positions, increasing within a step
+
+  std::span<const std::uint16_t> targets_of(const PathStep& step) const {
+    return std::span(targets).subspan(step.first_target, step.last_target - step.first_target);
+  }
+};
+
+// Finds paths; keeps its memory from call to call.
+class PathFinder {
+ public:
+  // Links in any order, without repetitions. Without links nothing is visited but words with the empty target.
+  const BlockPath& find(std::span<const Link> links, int n_source);
+
+ private:
+  void add_empty(int begin, int before);
+  std::span<const Link> links_of(int i) const {
+    return std::span(links_).subspan(starts_[static_cast<std::size_t>(i)],
+                                     starts_[static_cast<std::size_t>(i) + 1] - starts_[static_cast<std::size_t>(i)]);
+  }
+
+  int n_source_ = 0;
+  std::vector<Link> links_;
+  std::vector<std::uint32_t> starts_;
+  std::vector<std::uint16_t> order_;
+  BlockPath path_;
+};
+
+}  // namespace hyperbaton

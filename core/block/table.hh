@@ -1,0 +1,103 @@
+// The blocks of a training corpus: for each source phrase its targets with counts, and how far each pair jumped.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "block/walk.hh"
+#include "features/keys.hh"
+
+namespace hyperbaton {
+
+// A bitext with links, as the block model learns from it.
+struct BlockBitext {
+  BlockText source;
+  TokensView target;
+  LinksView links;
+
+  std::size_t size() const { return source.size(); }
+  bool has_path(std::size_t s) const { return !links[s].empty(); }
+  // Throws Error unless the parts fit each other.
+  void check() const;
+};
+
+inline std::uint64_t phrase_hash(std::span<const WordId> words) {
+  std::uint64_t h = words.size();
+  for (const auto word : words) h = combine(h, word);
+  return h;
+}
+
+// Source phrases, targets and pairs. Phrases are numbered by their hashes; pairs come by source phrase, frequent ones
+// first.
+struct BlockTable {
+  std::vector<std::uint64_t> source_keys, target_keys;       // sorted
+  std::vector<std::int64_t> source_offsets, target_offsets;  // of the phrases' words
+  std::vector<WordId> source_words, target_words;
+  std::vector<std::int64_t> offsets;     // pairs of source phrase p are [offsets[p], offsets[p + 1])
+  std::vector<std::uint32_t> targets;    // of each pair
+  std::vector<std::uint32_t> counts;     // of each pair
+  std::vector<std::uint32_t> jumps;      // (pairs, 11)
+  std::vector<std::uint32_t> tag_jumps;  // (tags, 11), of blocks of one source word
+  std::vector<std::uint32_t>
+      length_jumps;  // (lengths, 11): row l - 1 has blocks of l source words, the last all longer ones
+};
+
+struct TableOptions {
+  std::size_t n_tags, n_lengths;
+  unsigned n_threads;
+};
+
+BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, const Progress& progress);
+
+// The table that somebody else holds.
+struct BlockTableView {
+  std::span<const std::uint64_t> source_keys, target_keys;
+  std::span<const std::int64_t> offsets;
+  std::span<const std::uint32_t> targets, counts, jumps;
+  std::span<const std::uint32_t> target_tags;  // of each target
+
+  void check() const;
+};
+
+// Finds phrases and pairs of a table.
+class BlockLookup {
+ public:
+  explicit BlockLookup(const BlockTableView& table)
+      : table_(table), sources_(table.source_keys), targets_(table.target_keys) {
+    for (std::size_t p = 0; p + 1 < table.offsets.size(); ++p) {
+      double total = 0;
+      for (auto row = table.offsets[p]; row < table.offsets[p + 1]; ++row)
+        total += table.counts[static_cast<std::size_t>(row)];
+      totals_.push_back(total);
+    }
+  }
+
+  const BlockTableView& table() const { return table_; }
+  std::uint32_t source(std::span<const WordId> words) const { return number(sources_.find(phrase_hash(words))); }
+  std::uint32_t target(std::span<const WordId> words) const { return number(targets_.find(phrase_hash(words))); }
+  // The pairs of a source phrase, none of one that is not known.
+  struct Rows {
+    std::uint32_t first, last;
+  };
+  Rows rows(std::uint32_t source) const {
+    if (source == kNone32) return {0, 0};
+    return {static_cast<std::uint32_t>(table_.offsets[source]), static_cast<std::uint32_t>(table_.offsets[source + 1])};
+  }
+  // How often the source phrase was seen.
+  double total(std::uint32_t source) const { return source == kNone32 ? 0 : totals_[source]; }
+  std::uint32_t pair(std::uint32_t source, std::uint32_t target) const {
+    if (target != kNone32)
+      for (auto [row, last] = rows(source); row < last; ++row)
+        if (table_.targets[row] == target) return row;
+    return kNone32;
+  }
+
+ private:
+  static std::uint32_t number(std::int32_t found) { return found < 0 ? kNone32 : static_cast<std::uint32_t>(found); }
+  BlockTableView table_;
+  KeyIndex sources_, targets_;
+  std::vector<double> totals_;
+};
+
+}  // namespace hyperbaton

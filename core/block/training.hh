@@ -1,0 +1,24 @@
+// Weights of the block model with a Gaussian prior: minimise -Σ log p(t, j | s) + ‖λ‖² / (2σ²).
+#pragma once
+
+#include "block/objective.hh"
+#include "learn/minimize.hh"
+
+namespace hyperbaton {
+
+Minimum train_blocks(const BlockObjective& objective, std::vector<double> start, double variance,
+                     const MinimizeOptions& options, const Progress& progress);
+
+struct ScalingOptions {
+  double variance;
+  std::size_t max_passes;
+  double tolerance;  // stop when the objective falls by less than this part
+};
+
+// Improved iterative scaling: each pass adds to every weight the δ that solves
+//   Σ p(t, j | s) φ(t, j, s) exp(δ φ#(t, j, s)) + (λ + δ) / σ² = Σ φ on the paths
+// where φ# is the number of features of (t, j).
+Minimum scale_blocks(const BlockObjective& objective, std::vector<double> start, const ScalingOptions& options,
+                     const Progress& progress);
+
+}  // namespace hyperbaton

@@ -1,0 +1,212 @@
+#include "decode/block_scorer.hh"
+
+#include <deque>
+
+namespace hyperbaton {
+
+namespace {
+
+// The state behind a step: last source word + 1, and the last two target words, which are all alike where no feature can
+// know them.
+constexpr unsigned kWordBits = 24;
+constexpr std::uint64_t kWordMask = (std::uint64_t{1} << kWordBits) - 1;
+
+std::int64_t pack(const PathState& state) {
+  const auto word = [](WordId w) { return std::min<std::uint64_t>(w, kWordMask); };
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(state.last + 1) << 2 * kWordBits |
+                                   word(state.last_target) << kWordBits | word(state.second_last_target));
+}
+
+void unpack(std::int64_t packed, PathState& state) {
+  const auto bits = static_cast<std::uint64_t>(packed);
+  const auto word = [](std::uint64_t w) { return w == kWordMask ? kSentenceEdge : static_cast<WordId>(w); };
+  state.last = static_cast<int>(bits >> 2 * kWordBits) - 1;
+  state.last_target = state.last < 0 ? kSentenceEdge : word(bits >> kWordBits & kWordMask);
+  state.second_last_target = state.last < 0 ? kSentenceEdge : word(bits & kWordMask);
+}
+
+constexpr std::size_t kStraight = kFarthestJump + 1;  // the class of the jump to the next word
+
+}  // namespace
+
+class BlockScorer::Sentence {
+ public:
+  Sentence(const BlockScorer& scorer, std::size_t s)
+      : model_(scorer.model_), sentence_(scorer.text_[s]), first_option_(scorer.options_.offsets[s]) {
+    const auto& options = scorer.options_;
+    PathFinder finder;
+    std::vector<WordId> words;
+    for (auto o = static_cast<std::size_t>(first_option_); o < static_cast<std::size_t>(options.offsets[s + 1]); ++o) {
+      const int begin = options.begin[o];
+      Option option{options.targets[o], finder.find(options.links[o], options.length[o]), begin, {}, {}};
+      for (const auto& step : option.path.steps) {
+        words.clear();
+        for (const auto position : option.path.targets_of(step)) words.push_back(option.target[position]);
+        option.places.push_back(place({step.source.begin + begin, step.source.end + begin}));
+        option.targets.push_back(model_.target(places_[option.places.back()].place, words));
+      }
+      options_.push_back(std::move(option));
+    }
+  }
+
+  double score(std::int64_t option, PathState& state) {
+    const Option& chosen = options_[static_cast<std::size_t>(option - first_option_)];
+    double total = 0;
+    std::size_t k = 0;
+    walk(chosen.path, chosen.begin, sentence_.size(), chosen.target, state,
+         [&](const PathStep&, SourceSpan, std::size_t jump, const History& history) {
+           Known& known = places_[chosen.places[k]];
+           const BlockTarget& target = chosen.targets[k++];
+           total += row(known, target, history)[jump];
+         });
+    return total;
+  }
+
+  double estimate(std::int64_t option) {
+    const Option& chosen = options_[static_cast<std::size_t>(option - first_option_)];
+    double total = 0;
+    BlockModel::Scored unchanged;
+    for (std::size_t k = 0; k < chosen.places.size(); ++k) {
+      const auto& place = places_[chosen.places[k]].place;
+      unchanged.sum = 0;
+      for (const double sum : place.sums) unchanged.sum += sum;
+      total += model_.logprobs(place, {}, unchanged, chosen.targets[k])[kStraight];
+    }
+    return total;
+  }
+
+  PathState state;
+
+ private:
+  struct Option {
+    std::span<const WordId> target;
+    BlockPath path;
+    int begin;
+    std::vector<std::size_t> places;
+    std::vector<BlockTarget> targets;
+  };
+  // A place with what was computed for it.
+  struct Known {
+    BlockModel::Place place;
+    U64Map words;   // last target words: 0 where no feature knows them, or else their own number
+    U64Map scored;  // by words and coverage
+    U64Map rows;    // by the above and target
+    std::uint32_t n_words = 0;
+  };
+
+  std::size_t place(SourceSpan span) {
+    const auto [at, there] =
+        by_span_.find_or_add(static_cast<std::uint64_t>(span.begin) << 32 | static_cast<std::uint32_t>(span.end));
+    if (!there) {
+      *at = static_cast<std::uint32_t>(places_.size());
+      places_.push_back({model_.place(sentence_, span), {}, {}, {}, 0});
+    }
+    return *at;
+  }
+
+  // What the answers of all moving questions depend on.
+  std::uint64_t situation(Known& known, const History& history) {
+    const auto& place = known.place;
+    std::uint64_t bits = 1;
+    const auto push = [&](std::uint64_t answer) { bits = (bits >> 62) != 0 ? combine(bits, answer) : bits << 2 | answer; };
+    const auto& covered = history.covered;
+    push((place.span.begin > 0 && covered[place.span.begin - 1] ? 1u : 0u) |
+         (place.span.end < sentence_.size() && covered[place.span.end] ? 2u : 0u));
+    if (place.around.any) {
+      push(static_cast<std::uint64_t>(node_coverage(covered, place.around.parent)));
+      for (const auto& sibling : place.around.siblings)
+        push(static_cast<std::uint64_t>(node_coverage(covered, sibling.span)));
+    }
+    return combine(words(known, history), bits);
+  }
+
+  std::uint32_t words(Known& known, const History& history) {
+    const auto [number, there] =
+        known.words.find_or_add(static_cast<std::uint64_t>(history.last) << 32 | history.second_last);
+    if (!there) {
+      const auto& place = known.place;
+      const bool heard = has(model_.families(), BlockFamily::Context) && place.source != kNone32 &&
+                         (model_.matters(place, {Ask::PreviousTarget, place.source, history.last, 0}) ||
+                          model_.matters(place, {Ask::PreviousTargets, place.source, history.last, history.second_last}));
+      *number = heard ? ++known.n_words : 0;
+    }
+    return *number;
+  }
+
+  const JumpRow& row(Known& known, const BlockTarget& target, const History& history) {
+    const auto here = situation(known, history);
+    // Targets that are no candidates are told apart by their number and tag: unknown ones of a tag are all alike.
+    const std::uint64_t which = target.candidate != kNone32
+                                    ? target.candidate
+                                    : combine(static_cast<std::uint64_t>(target.target) << 32 | target.tag, 1);
+    const auto [at, there] = known.rows.find_or_add(combine(here, which));
+    if (!there) {
+      *at = static_cast<std::uint32_t>(rows_.size());
+      questions_.clear();
+      ask_moving(sentence_, known.place.span, known.place.around, known.place.source, history, model_.families(),
+                 questions_);
+      const auto [score, scored] = known.scored.find_or_add(here);
+      if (!scored) {
+        *score = static_cast<std::uint32_t>(scored_.size());
+        scored_.emplace_back();
+        model_.score(known.place, questions_, scored_.back());
+      }
+      rows_.push_back(model_.logprobs(known.place, questions_, scored_[*score], target));
+    }
+    return rows_[*at];
+  }
+
+  const BlockModel& model_;
+  const BlockSentence sentence_;
+  const std::int64_t first_option_;
+  std::vector<Option> options_;
+  U64Map by_span_;
+  std::vector<Known> places_;
+  std::deque<BlockModel::Scored> scored_;
+  std::deque<JumpRow> rows_;
+  std::vector<Question> questions_;
+};
+
+void BlockOptions::check(const BlockText& text) const {
+  const std::size_t n = begin.size();
+  if (offsets.size() != text.size() + 1 || offsets.back() != static_cast<std::int64_t>(n) || length.size() != n ||
+      targets.offsets.size() != n + 1 || links.offsets.size() != n + 1)
+    throw Error("the columns of the options do not fit each other");
+  for (std::size_t s = 0; s < text.size(); ++s)
+    for (auto o = static_cast<std::size_t>(offsets[s]); o < static_cast<std::size_t>(offsets[s + 1]); ++o) {
+      if (begin[o] + length[o] > static_cast<int>(text.words[s].size())) throw Error("an option leaves its sentence");
+      for (const auto link : links[o])
+        if (link.source >= length[o] || link.target >= targets[o].size()) throw Error("a link leaves its phrase pair");
+    }
+}
+
+BlockScorer::BlockScorer(const BlockModel& model, const BlockText& text, const BlockOptions& options)
+    : model_(model), text_(text), options_(options), sentences_(text.size()) {
+  text.check();
+  options.check(text);
+}
+
+BlockScorer::~BlockScorer() = default;
+
+BlockScorer::Sentence& BlockScorer::sentence(std::size_t s) const {
+  if (!sentences_[s]) sentences_[s] = std::make_unique<Sentence>(*this, s);
+  return *sentences_[s];
+}
+
+void BlockScorer::score(const StepBatch& steps, std::span<float> scores, std::span<std::int64_t> states) const {
+  auto& own = sentence(steps.sentence);
+  const std::size_t n = Coverage::n_words(steps.n_words);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    unpack(steps.states[i], own.state);
+    own.state.covered.assign(steps.coverage.begin() + static_cast<std::ptrdiff_t>(i * n),
+                             steps.coverage.begin() + static_cast<std::ptrdiff_t>((i + 1) * n));
+    scores[i] = static_cast<float>(own.score(steps.options[i], own.state));
+    states[i] = pack(own.state);
+  }
+}
+
+float BlockScorer::estimate(std::size_t s, std::int64_t option) const {
+  return static_cast<float>(sentence(s).estimate(option));
+}
+
+}  // namespace hyperbaton

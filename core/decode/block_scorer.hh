@@ -1,0 +1,50 @@
+// The block model as a scorer of steps.
+//
+// An option is walked along its inner links, block by block, and its score is the sum of log p(t, j | s): whichever way a
+// translation is cut into phrases, it costs the same. What p depends on beyond the block itself is little: the coverage of
+// the neighbouring words and parse nodes, and the last two target words where some feature knows them. Sums over all
+// targets and jumps are remembered for each combination that occurs.
+#pragma once
+
+#include <memory>
+
+#include "block/model.hh"
+#include "decode/scorers.hh"
+#include "decode/u64_map.hh"
+
+namespace hyperbaton {
+
+// Translation options as the block model sees them: target words by the model's numbers.
+struct BlockOptions {
+  std::span<const std::int64_t> offsets;  // options of sentence s are [offsets[s], offsets[s + 1])
+  std::span<const std::uint16_t> begin;
+  std::span<const std::uint8_t> length;
+  TokensView targets;
+  LinksView links;  // positions inside the phrases
+
+  void check(const BlockText& text) const;
+};
+
+class BlockScorer : public StepScorer {
+ public:
+  BlockScorer(const BlockModel& model, const BlockText& text, const BlockOptions& options);
+  ~BlockScorer() override;
+  BlockScorer(const BlockScorer&) = delete;
+  BlockScorer& operator=(const BlockScorer&) = delete;
+
+  void score(const StepBatch& steps, std::span<float> scores, std::span<std::int64_t> states) const override;
+  // The option's score if it comes right after the words before it, with nothing around it translated.
+  float estimate(std::size_t sentence, std::int64_t option) const override;
+
+ private:
+  class Sentence;
+  Sentence& sentence(std::size_t s) const;
+
+  const BlockModel& model_;
+  const BlockText text_;
+  const BlockOptions options_;
+  // One sentence is decoded by one thread at a time.
+  mutable std::vector<std::unique_ptr<Sentence>> sentences_;
+};
+
+}  // namespace hyperbaton

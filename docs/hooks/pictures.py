@@ -1,0 +1,65 @@
+"""The pictures of the pages, drawn by the package from a sentence pair and from generated text."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from hyperbaton import MODELS, Bitext
+from hyperbaton.corpus import Tags
+from hyperbaton.data import generate
+from hyperbaton.evaluate import evaluate_model
+from hyperbaton.evaluate.explain_jumps import explain_jumps
+from hyperbaton.models import NextPositionModel, OrientationModel
+from hyperbaton.report.classification import draw_by_distance
+from hyperbaton.report.figures import write_figure
+from hyperbaton.report.jumps import draw_jumps
+from hyperbaton.report.pair import draw_pair
+
+# "He eats rice at home": the place stands before the verb in Chinese.
+SENTENCE = Bitext.of(["ta zai jia chi fan"], ["he eats rice at home"], [[(0, 0), (3, 1), (4, 2), (1, 3), (2, 4)]])
+
+
+def draw() -> dict[str, bytes]:
+    """Each picture as an .svg file, by name."""
+    figures = {
+        "smallest-boxes": draw_pair(SENTENCE, 0),
+        "every-box": draw_pair(SENTENCE, 0, every_box=True),
+        "precision-by-distance": _by_distance(),
+        "jumps": _jumps(),
+    }
+    return {name: _svg(figure) for name, figure in figures.items()}
+
+
+def _by_distance() -> Figure:
+    """Three models of orientations on generated Chinese-like text."""
+    parts = generate(1_500, seed=1).split(n_dev=0, n_test=300)
+    results = {}
+    for name in ("linear", "lexicalized", "dpr"):
+        model = MODELS[name](orientations="three").fit(parts["train"].bitext)
+        assert isinstance(model, OrientationModel)
+        results[name] = evaluate_model(model, parts["test"].bitext).precision_by_distance
+    return draw_by_distance(results)
+
+
+def _jumps() -> Figure:
+    """What a model of jumps expects in a generated Japanese-like sentence, and the order that is right."""
+    text = generate(600, style="japanese", seed=1, noise=0.0)
+    parts = text.split(n_dev=0, n_test=100)
+    train, test = parts["train"], parts["test"]
+    model = MODELS["sequence"](max_passes=20)
+    assert isinstance(model, NextPositionModel)
+    model.fit(train.bitext, source_tags=Tags.of([" ".join(tags) for tags in train.source_tags], train.bitext.source))
+    shown = next(s for s, words in enumerate(test.bitext.source) if 8 <= len(words) <= 10)
+    sentence, tags = (" ".join(part[shown]) for part in (test.bitext.source, test.source_tags))
+    links = " ".join(f"{i}-{j}" for i, j in test.true_links[shown])
+    return draw_jumps(explain_jumps(model, sentence, tags, links))
+
+
+def _svg(figure: Figure) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "picture.svg"
+        write_figure(figure, path)
+        return path.read_bytes()

@@ -1,0 +1,125 @@
+"""Tables and pages that the program says about itself: commands and their options, plug-ins and theirs, exit statuses."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from hyperbaton.align.base import ALIGNERS
+from hyperbaton.base.options import Option, options_of
+from hyperbaton.base.registry import Registry
+from hyperbaton.cli import build, verbs
+from hyperbaton.data.style import styles
+from hyperbaton.features import FEATURES
+from hyperbaton.learn import learners
+from hyperbaton.metrics import metrics
+from hyperbaton.models import MODELS, NextPositionModel, OrientationModel
+from hyperbaton.phrases import ORIENTATIONS
+
+DOCS = Path(__file__).parents[1]
+REGISTRIES: dict[str, Registry[Any]] = {
+    "models": MODELS,
+    "learners": learners,
+    "features": FEATURES,
+    "metrics": metrics,
+    "orientations": ORIENTATIONS,
+    "aligners": ALIGNERS,
+    "styles": styles,
+}
+
+
+def _shape(model: type) -> str:
+    """What a model has a say about."""
+    return (
+        "orientations"
+        if issubclass(model, OrientationModel)
+        else "jumps"
+        if issubclass(model, NextPositionModel)
+        else "steps"
+    )
+
+
+# What the lists of some plug-ins tell besides.
+_COLUMNS: dict[str, dict[str, Callable[[Any], str]]] = {
+    "models": {"of": _shape},
+    "orientations": {"classes": lambda orientations: ", ".join(orientations().names)},
+}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of Markdown; cells may hold any text."""
+    lines = [head, ["---"] * len(head), *([_cell(text) for text in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
+
+
+def plugin_list(kind: str) -> str:
+    """Every plug-in of a kind with what it says about itself; those that have a page in docs/KIND are linked to it."""
+    registry = REGISTRIES[kind]
+    rows = []
+    for name in registry:
+        shown = f"[{name}]({name}.md)" if (DOCS / kind / f"{name}.md").exists() else f"`{name}`"
+        rows.append([shown, *(value(registry[name]) for value in _COLUMNS.get(kind, {}).values()), registry.describe(name)])
+    return table(["name", *_COLUMNS.get(kind, {}), "about"], rows)
+
+
+def plugin_options(path: str) -> str:
+    """The options of a plug-in, `models/pair`, from its dataclass."""
+    kind, _, name = path.partition("/")
+    prefix = "--" if kind == "models" else ""
+    rows = [_option_row(opt, prefix) for opt in options_of(REGISTRIES[kind][name])]
+    return table(["option", "default", "what it does"], rows) if rows else "No options.\n"
+
+
+def _option_row(opt: Option, prefix: str) -> list[str]:
+    low, high = ("" if limit is None else f"{limit:g}" for limit in (opt.minimum, opt.maximum))
+    limits = f"from {low} to {high}" if low and high else f"at least {low}" if low else f"at most {high}" if high else ""
+    values = ", ".join(f"`{choice}`" for choice in opt.choices) if opt.choices else limits
+    return [f"`{prefix}{opt.flag}`", _default(opt.default), f"{opt.help} ({values})" if values else opt.help]
+
+
+def _default(value: object) -> str:
+    if value is None or value == "":
+        return "–"
+    return "yes" if value is True else "no" if value is False else f"`{value}`"
+
+
+def commands() -> str:
+    """Every verb: what its help says, its arguments and its options."""
+    program = typer.main.get_command(build())
+    return "\n".join(_command(verb, program.commands[verb]) for verb in verbs())  # type: ignore[attr-defined]
+
+
+def _command(verb: str, command: Any) -> str:
+    arguments = [p for p in command.params if p.param_type_name == "argument" and not p.hidden]
+    flags = [p for p in command.params if p.param_type_name == "option"]
+    words = " ".join(_shown(p) if p.required else f"[{_shown(p)}]" for p in arguments)
+    needed = " ".join(f"{p.opts[-1]} {_shown(p)}" for p in flags if p.required)
+    usage = f"hyperbaton {verb} {words} {needed}".split()
+    parts = [f"## {verb}", f"```text\n{' '.join(usage)} [OPTIONS]\n```", inspect.cleandoc(command.help or "")]
+    if arguments:
+        parts.append(table(["argument", "what it is"], [[f"`{_shown(p)}`", p.help or ""] for p in arguments]))
+    if flags:
+        parts.append(table(["option", "default", "what it does"], [_flag_row(p) for p in flags]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _shown(parameter: Any) -> str:
+    return str(parameter.metavar or parameter.name.upper().replace("_", "-"))
+
+
+def _flag_row(flag: Any) -> list[str]:
+    names = ", ".join(f"`{name}`" for name in [*flag.opts, *flag.secondary_opts])
+    default = flag.default() if callable(flag.default) else flag.default
+    return [names, "needed" if flag.required else _default(default), flag.help or ""]
+
+
+# What can stand in a page as `<!-- @NAME ARGUMENT -->`.
+GENERATED: dict[str, Callable[..., str]] = {"commands": commands, "list": plugin_list, "options": plugin_options}

@@ -1,0 +1,73 @@
+"""What `mkdocs build` does besides turning Markdown into pages.
+
+- `<!-- @commands -->`, `<!-- @list models -->` and `<!-- @options learners/sgd -->` become what the program says about
+  itself, and the page of a model ends with its options, so that no option is written down twice.
+- Formulas between dollar signs become MathML: browsers draw it without a script, and without a network.
+- Pictures are drawn by the package from generated text.
+- A pattern in the navigation stands for the pages it matches.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import pictures
+import reference
+from latex2mathml.converter import convert
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+_MARK = re.compile(r"^<!-- @(\S+)(?: (\S+))? -->$", re.MULTILINE)
+_FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+
+
+def on_config(config: Any) -> Any:
+    """Replace patterns in the navigation by the pages that are named nowhere else."""
+    docs = Path(config.docs_dir)
+    named = {page for section in config.nav for page in next(iter(section.values())) if "*" not in page}
+    for section in config.nav:
+        (title,) = section
+        pages = []
+        for entry in section[title]:
+            found = sorted(path.relative_to(docs).as_posix() for path in docs.glob(entry)) if "*" in entry else [entry]
+            new = [page for page in found if page == entry or page not in named]
+            pages += new
+            named.update(new)
+        section[title] = pages
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pictures."""
+    for name, content in pictures.draw().items():
+        files.append(File.generated(config, f"pictures/{name}.svg", content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Put in what is generated."""
+
+    def generated(match: re.Match[str]) -> str:
+        name, argument = match.groups()
+        if name not in reference.GENERATED:
+            raise PluginError(f"{page.file.src_uri}: nothing is called @{name}; there are {', '.join(reference.GENERATED)}")
+        return reference.GENERATED[name](*([argument] if argument else []))
+
+    filled = _MARK.sub(generated, markdown)
+    kind, _, name = page.file.src_uri.removesuffix(".md").partition("/")
+    if name in reference.REGISTRIES.get(kind, ()):
+        filled += f"\n\n## Options\n\n{reference.plugin_options(f'{kind}/{name}')}"
+    return filled
+
+
+def on_page_content(html_text: str, **_: Any) -> str:
+    """Turn formulas into MathML."""
+
+    def formula(match: re.Match[str]) -> str:
+        display = "block" if match[1] == "div" else "inline"
+        return convert(html.unescape(match[2]).strip(), display=display)
+
+    return _FORMULA.sub(formula, html_text)

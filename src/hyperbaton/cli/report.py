@@ -1,0 +1,36 @@
+"""The verb `report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.cli import Quiet
+from hyperbaton.cli._common import say
+
+
+def report(
+    results: Annotated[Path, typer.Argument(metavar="DIR", help="A run's folder, or its results.json.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder of the report; report/ beside results.json if none is given."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write what a run found as one HTML page, Markdown, LaTeX tables and pictures.
+
+    Prints the name of the page, which needs no other file and no network.
+
+    Examples:
+
+        hyperbaton report experiment
+
+        hyperbaton report experiment/results.json -o paper/appendix
+    """
+    from hyperbaton.report import write_report
+
+    out = output or (results if results.is_dir() else results.parent) / "report"
+    print(write_report(results, out))
+    say(f"beside it in {out}: report.md, tables/*.tex, figures/*.svg and *.png", quiet)

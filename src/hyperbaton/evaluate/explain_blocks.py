@@ -1,0 +1,144 @@
+"""What a block model learned: its features with their weights, as XI11 Tables 1 and 5 show them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus import Vocabulary
+from hyperbaton.models._block_table import EMPTY_TAG, JUMPS
+from hyperbaton.models.block_me import FAMILIES, BlockMe
+
+_EDGE = 2**32 - 1
+# What the core asks, in its order: the family, and what is said about it.
+_ASKS = (
+    ("lexical", ""),
+    ("context", "previous word"),
+    ("context", "next word"),
+    ("context", "target before"),
+    ("context", "targets before"),
+    ("tags", ""),
+    ("tags", "previous tag"),
+    ("tags", "next tag"),
+    ("coverage", "left open"),
+    ("coverage", "right closed"),
+    ("parse-coverage", "parent"),
+    ("sibling-word", "sibling"),
+    ("sibling-tag", "sibling"),
+)
+SIBLINGS = ("sibling-word", "sibling-tag")
+SORTS = ("weight", "count")
+
+
+@dataclass(frozen=True)
+class BlockFeature:
+    """A feature with the number of its occurrences and α = exp(λ).
+
+    `source` and `target` are words, or tags in the families about tags; the empty target is "". `node`, `coverage` (0
+    none, 1 full, 2 partial) and `orientation` (−1 left, 1 right) tell about a node of the parse, where it asks about one.
+    """
+
+    family: str
+    count: int
+    alpha: float
+    jump: int
+    target: str
+    source: str
+    asked: str
+    node: str | None = None
+    coverage: int | None = None
+    orientation: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return asdict(self)
+
+
+def explain_blocks(
+    model: BlockMe, *, family: str | None = None, source: str | None = None, top: int = 20, sort: str = "weight"
+) -> list[BlockFeature]:
+    """The strongest or most frequent features of a model.
+
+    Arguments:
+        family: only features of this one.
+        source: only those of this source phrase (or tag).
+        sort: by `weight`, |λ|, or by `count`.
+    """
+    if family is not None and family not in FAMILIES:
+        raise OptionError(f"unknown family of features {family!r}; there are {', '.join(FAMILIES)}")
+    if sort not in SORTS:
+        raise OptionError(f"features are sorted by {' or '.join(SORTS)}, not {sort!r}")
+    columns = model.features_
+    key = np.repeat(np.arange(len(columns["keys"])), np.diff(columns["starts"]))
+    kept = np.ones(len(key), bool)
+    if family is not None:
+        own = [i for i, (name, _) in enumerate(_ASKS) if name == family]
+        kept &= np.isin(columns["asks"], own)[key]
+    if source is not None:
+        kept &= _about(model, source)[key]
+    chosen = np.flatnonzero(kept)
+    weights, counts = np.abs(model.weights_[chosen]), columns["counts"][chosen].astype(np.int64)
+    order = np.lexsort((chosen, -counts, -weights) if sort == "weight" else (chosen, -weights, -counts))
+    return [_feature(model, int(f), int(key[f])) for f in chosen[order[:top]]]
+
+
+def _about(model: BlockMe, source: str) -> Any:
+    """Which keys are about a source phrase, or a tag."""
+    columns, table = model.features_, model.table_
+    tagged = np.isin(columns["asks"], [i for i, (name, _) in enumerate(_ASKS) if name in ("tags", "sibling-tag")])
+    words = np.array([model.source_vocabulary_.number(word) for word in source.split()])
+    starts = np.flatnonzero(np.diff(table.source_offsets) == len(words))
+    if len(words):
+        rows = table.source_words[table.source_offsets[starts][:, None] + np.arange(len(words))]
+        starts = starts[(rows == words).all(axis=1)]
+    tag = -1 if model.tag_vocabulary_ is None else model.tag_vocabulary_.number(source)
+    found = np.where(tagged, columns["sources"] == max(tag, 0), np.isin(columns["sources"], starts))
+    if not len(starts):
+        found &= tagged
+    if tag < 0:
+        found &= ~tagged
+    if not found.any():
+        raise OptionError(f"the model knows no feature of {source!r}")
+    return found
+
+
+def _feature(model: BlockMe, number: int, key: int) -> BlockFeature:
+    columns = model.features_
+    family, asked = _ASKS[int(columns["asks"][key])]
+    source, target = int(columns["sources"][key]), int(columns["targets"][key])
+    a, b = int(columns["as"][key]), int(columns["bs"][key])
+    told: dict[str, Any] = {}
+    if family in ("parse-coverage", *SIBLINGS):
+        told = {"node": _word(model.label_vocabulary_, a), "coverage": b & 3}
+        if family in SIBLINGS:
+            told["orientation"] = 1 if b & 4 else -1
+    elif asked.startswith("target"):
+        words = [a] if asked == "target before" else [b, a]
+        asked = f"{asked}: {' '.join(_word(model.target_vocabulary_, word) for word in words)}"
+    elif asked.endswith("word"):
+        asked = f"{asked}: {_word(model.source_vocabulary_, a)}"
+    elif asked.endswith(" tag"):
+        asked = f"{asked}: {_word(model.tag_vocabulary_, a)}"
+    tagged = family in ("tags", "sibling-tag")
+    return BlockFeature(
+        family=family,
+        count=int(columns["counts"][number]),
+        alpha=float(np.exp(model.weights_[number])),
+        jump=JUMPS[int(columns["jumps"][number])],
+        target=_target_tag(target) if tagged else model.table_.target(target, model.target_vocabulary_),
+        source=_word(model.tag_vocabulary_, source) if tagged else model.table_.source(source, model.source_vocabulary_),
+        asked=asked,
+        **told,
+    )
+
+
+def _word(vocabulary: Vocabulary | None, number: int) -> str:
+    return "<edge>" if vocabulary is None or number == _EDGE else vocabulary.word(number)
+
+
+def _target_tag(tag: int) -> str:
+    """The class of a target, `any` where there are no classes."""
+    return "" if tag == EMPTY_TAG else "any" if tag == 0 else f"class {tag}"

@@ -1,0 +1,118 @@
+"""The blocks of training paths and their prior p₀(t, j | s), XI11 eq. 4–7.
+
+C(s, t) / C(s) is shared equally among the 11 jumps (eq. 4, `flat`), or multiplied by
+
+    p(j | s, t) = α p_l(j | s, t) + (1 − α) p_g(j)                                                eq. 6, `smoothed`
+
+with p_l from the jumps of the pair, and p_g from those of all blocks of one word with the same tag, or of all blocks of the
+same length where there are more words or no tags (eq. 7). The rows of p_g are smoothed with a few counts so that no jump is
+impossible: those of tags with the row of one-word blocks, those of lengths with equal shares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import Vocabulary
+
+Array = npt.NDArray[Any]
+N_JUMPS = 11
+JUMPS = tuple(range(-5, 6))
+N_LENGTHS = 8  # blocks of that many words and more share a row
+EMPTY_TAG = 2**32 - 2  # of the empty target
+_PSEUDO = 5.0  # counts that smooth a row of p_g
+
+
+@dataclass(frozen=True)
+class BlockTable:
+    """Source phrases, targets and pairs of blocks, as columns.
+
+    Phrase p has the words `words[offsets[p]:offsets[p + 1]]`; pairs of source phrase p are rows `offsets[p]` to
+    `offsets[p + 1]`, frequent ones first. `jumps` (n_pairs, 11) counts the jumps −5 … 5 of each pair.
+    """
+
+    source_keys: npt.NDArray[np.uint64]
+    target_keys: npt.NDArray[np.uint64]
+    source_offsets: npt.NDArray[np.int64]
+    source_words: npt.NDArray[np.uint32]
+    target_offsets: npt.NDArray[np.int64]
+    target_words: npt.NDArray[np.uint32]
+    offsets: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.uint32]
+    counts: npt.NDArray[np.uint32]
+    jumps: npt.NDArray[np.uint32]  # (n_pairs, 11)
+    tag_jumps: npt.NDArray[np.uint32]  # (n_tags, 11)
+    length_jumps: npt.NDArray[np.uint32]  # (N_LENGTHS, 11)
+
+    @classmethod
+    def of(cls, bitext: _core.BlockBitext, n_tags: int, threads: int, progress: Progress | None) -> BlockTable:
+        """Count the blocks of a bitext."""
+        columns = _core.count_blocks(bitext, n_tags=n_tags, n_lengths=N_LENGTHS, n_threads=threads, progress=progress)
+        return cls(**columns)
+
+    @property
+    def n_steps(self) -> int:
+        """Blocks on all paths."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def by_length(self) -> npt.NDArray[np.float64]:
+        """p_g(j | length), shape (N_LENGTHS, 11)."""
+        counts = self.length_jumps + _PSEUDO / N_JUMPS
+        return np.ascontiguousarray(counts / counts.sum(axis=1, keepdims=True))
+
+    @cached_property
+    def by_tag(self) -> npt.NDArray[np.float64]:
+        """p_g(j | tag), shape (n_tags, 11)."""
+        counts = self.tag_jumps + _PSEUDO * self.by_length[0]
+        return np.ascontiguousarray(counts / counts.sum(axis=1, keepdims=True))
+
+    def target_tags(self, word_tags: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        """The tag of each target: that of its last word; `word_tags` may be empty, then all words have the tag 0."""
+        tags = np.full(len(self.target_keys), EMPTY_TAG, np.uint32)
+        full = np.diff(self.target_offsets) > 0
+        last = self.target_words[self.target_offsets[1:][full] - 1]
+        tags[full] = word_tags[last] if len(word_tags) else 0
+        return tags
+
+    def core(self, word_tags: npt.NDArray[np.uint32], *, smoothed: bool, alpha: float) -> _core.BlockTable:
+        """As the core reads it."""
+        return _core.BlockTable(
+            self.source_keys,
+            self.target_keys,
+            self.offsets,
+            self.targets,
+            self.counts,
+            self.jumps,
+            self.target_tags(word_tags),
+            self.by_tag,
+            self.by_length,
+            smoothed=smoothed,
+            alpha=alpha,
+        )
+
+    def source(self, number: int, vocabulary: Vocabulary) -> str:
+        """A source phrase as text."""
+        words = self.source_words[self.source_offsets[number] : self.source_offsets[number + 1]]
+        return " ".join(map(vocabulary.word, words))
+
+    def target(self, number: int, vocabulary: Vocabulary) -> str:
+        """A target as text, nothing for the empty one."""
+        words = self.target_words[self.target_offsets[number] : self.target_offsets[number + 1]]
+        return " ".join(map(vocabulary.word, words))
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything as named arrays, for the store."""
+        return {f"table.{field.name}": getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Array]) -> BlockTable:
+        """The inverse of `arrays`, names without the prefix."""
+        return cls(**{field.name: arrays[field.name] for field in fields(cls)})

@@ -1,0 +1,298 @@
+"""BLOCK-ME: target and jump of a block together, relative to a prior that knows jumps, with questions about the parse.
+
+    p(t, j | s) = p₀(t, j | s) exp(Σ_i λ_i φ_i(t, j, s)) / Z                                               XI11 eq. 3
+
+s is a block of source words, t its target (nothing, for a word without links), j ∈ −5 … 5 the jump from the source word
+translated last, farther ones cut. Z runs over the 11 jumps and the targets that s had in training, the `max_targets` most
+frequent ones and t itself. A block is a source word, or neighbours linked to the same target words; the path through a
+sentence pair is the visit order of its links (core/block/path.hh). Each φ is a question with its answer, t and j:
+
+    lexical         s                                        context       the words around s, the two target words before t
+    tags            the tag of s, and those around it        coverage      the word left of s is open, the one right closed
+    parse-coverage  the parent of s, how much is translated  sibling-word, sibling-tag   a sibling of s, left or right, and
+                                                                           how much of it is translated
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.options import option
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.corpus import Bitext, Tags, Text, Trees, Vocabulary
+from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.corpus.tree_rules import apply_rules, parse_rules, read_rules
+from hyperbaton.models._base import Array, ReorderingModel, restored_side, side_arrays
+from hyperbaton.models._block_table import BlockTable
+from hyperbaton.models._store import ModelState
+from hyperbaton.phrases import Options
+
+# In the order of the core.
+FAMILIES = ("lexical", "context", "tags", "coverage", "parse-coverage", "sibling-word", "sibling-tag")
+_UNKNOWN_LABEL = 2**16 - 1
+_FEATURES = ("keys", "starts", "jumps", "counts", "asks", "sources", "as", "bs", "targets")
+
+
+@dataclass(eq=False)
+class BlockMe(ReorderingModel):
+    """Target and jump together, with questions about the source parse (BLOCK-ME)."""
+
+    families: str = option(",".join(FAMILIES), "what is asked, by commas; what needs tags or trees is off without them")
+    prior: str = option("smoothed", "what is known before: jumps of pairs and tags, or none", choices=("smoothed", "flat"))
+    alpha: float = option(0.9, "smoothed prior: share of the pair's own jumps", minimum=0, maximum=1)
+    tree_rules: str = option("de", "changes of the trees: de, none, or a file of rules")
+    max_targets: int = option(20, "targets of a source phrase that the model chooses among; 0 takes all", minimum=0)
+    min_count: int = option(2, "occurrences that a feature needs", minimum=1)
+    learner: str = option("lbfgs", "how weights are found", choices=("lbfgs", "iis"))
+    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
+    max_passes: int = option(50, "passes over the paths at most", minimum=1)
+    tolerance: float = option(
+        1e-3, "stop when the gradient (iis: a pass's gain) is this part of its first value", minimum=0
+    )
+    memory: int = option(7, "lbfgs: steps that the curvature is estimated from", minimum=1)
+
+    annotations: ClassVar = ("source_tags", "source_trees", "target_classes")
+
+    def fit(
+        self,
+        bitext: Bitext,
+        *,
+        source_tags: Tags | None = None,
+        source_trees: Trees | None = None,
+        target_classes: WordClasses | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn from the paths that the links of a bitext define.
+
+        Arguments:
+            source_tags: a tag for each source token.
+            source_trees: a tree for each source sentence; those without one have no questions about the parse.
+            target_classes: classes of target words, that stand for their tags.
+        """
+        with self._training(bitext):
+            if not bitext.need_links().points.size:
+                raise InputError("there is nothing to learn from: no sentence pair has links")
+            asked = self._asked()
+            self.rules_ = read_rules(self.tree_rules)
+            self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary
+            self.target_classes_ = target_classes
+            self.tag_vocabulary_ = None if source_tags is None else source_tags.vocabulary
+            self.label_vocabulary_ = None if source_trees is None else source_trees.vocabulary
+            if source_tags is None:
+                asked -= {"tags", "sibling-tag"}
+            if source_trees is None:
+                asked -= {"parse-coverage", "sibling-word", "sibling-tag"}
+            self.asked_ = tuple(family for family in FAMILIES if family in asked)
+            core = self._core_bitext(bitext, source_tags, source_trees)
+            n_tags = 0 if self.tag_vocabulary_ is None else len(self.tag_vocabulary_)
+            self.table_ = BlockTable.of(core, n_tags, self._n_threads, progress)
+            table = self._core_table()
+            self.features_: dict[str, Array] = _core.find_block_features(
+                core,
+                table,
+                families=self._family_bits,
+                min_count=self.min_count,
+                n_threads=self._n_threads,
+                progress=progress,
+            )
+            self._learn(core, table, progress)
+            vars(self).pop("_core_model", None)
+        return self
+
+    def objective(
+        self, bitext: Bitext, *, source_tags: Tags | None = None, source_trees: Trees | None = None
+    ) -> _core.BlockObjective:
+        """What training minimises, without the Gaussian prior, for any weights of the features."""
+        self._check_fitted()
+        return self._objective(self._core_bitext(bitext, source_tags, source_trees), self._core_table(), None)
+
+    def path_scores(
+        self, bitext: Bitext, *, source_tags: Tags | None = None, source_trees: Trees | None = None
+    ) -> dict[str, Array]:
+        """How probable the steps of the paths of a bitext with links are, as columns.
+
+        `sentence`, `begin`, `end`, `jump`; `logprob` is log p(t, j | s), `jump_logprob` log p(j | s, t); `right` and
+        `jump_right` say whether no other (t, j), or j, is more probable; `sum` is Σ p over all (t, j).
+        """
+        self._check_fitted()
+        core = self._core_bitext(bitext, source_tags, source_trees)
+        return self._core_model.score_paths(core, n_threads=self._n_threads, progress=None)
+
+    def step_scorer(
+        self, source: Text, options: Options, weight: float, *, tags: Tags | None = None, trees: Trees | None = None
+    ) -> _core.StepScorer:
+        """The model as the decoder's scorer of the steps of some sentences."""
+        self._check_fitted()
+        text = self._core_text(source, tags, trees)
+        n = len(self.target_vocabulary_)
+        target = options.target.over(self.target_vocabulary_)
+        owners = options.source.sentence
+        return _core.BlockSteps(
+            self._core_model,
+            text,
+            np.searchsorted(owners, np.arange(len(source) + 1)).astype(np.int64),
+            np.ascontiguousarray(options.source.begin, np.uint16),
+            np.ascontiguousarray(options.source.length, np.uint8),
+            np.minimum(target.tokens, np.uint32(n)),  # unknown words are all alike
+            target.offsets,
+            options.links.points,
+            options.links.offsets,
+            weight=weight,
+        )
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether sentences need tags to be scored."""
+        return self.tag_vocabulary_ is not None
+
+    @property
+    def needs_trees(self) -> bool:
+        """Whether trees of sentences tell it something."""
+        return self.label_vocabulary_ is not None
+
+    @property
+    def n_features(self) -> int:
+        """Features with a weight."""
+        return len(self.features_["jumps"])
+
+    def summary(self) -> dict[str, Any]:
+        return {"samples": self.table_.n_steps, "features": self.n_features, "families": list(self.asked_)}
+
+    def _asked(self) -> set[str]:
+        asked = {family.strip() for family in self.families.split(",") if family.strip()}
+        for family in sorted(asked):
+            if family not in FAMILIES:
+                raise OptionError(f"unknown family of features {family!r}; there are {', '.join(FAMILIES)}")
+        return asked
+
+    def _learn(self, core: _core.BlockBitext, table: _core.BlockTable, progress: Progress | None) -> None:
+        objective = self._objective(core, table, progress)
+        start = np.zeros(self.n_features)
+        shared: dict[str, Any] = {
+            "variance": self.variance,
+            "max_passes": self.max_passes,
+            "tolerance": self.tolerance,
+            "progress": progress,
+        }
+        if self.learner == "iis":
+            self.weights_, self.objective_ = objective.iis(start, **shared)
+        else:
+            self.weights_, self.objective_ = objective.lbfgs(start, memory=self.memory, **shared)
+
+    def _objective(
+        self, core: _core.BlockBitext, table: _core.BlockTable, progress: Progress | None
+    ) -> _core.BlockObjective:
+        return _core.BlockObjective(
+            core,
+            table,
+            self.features_["keys"],
+            self.features_["starts"],
+            self.features_["jumps"],
+            families=self._family_bits,
+            max_targets=self.max_targets,
+            n_threads=self._n_threads,
+            progress=progress,
+        )
+
+    @property
+    def _family_bits(self) -> int:
+        return sum(1 << FAMILIES.index(family) for family in self.asked_)
+
+    @property
+    def _word_tags(self) -> npt.NDArray[np.uint32]:
+        """The class of each target word, nothing where there are no classes."""
+        classes = self.target_classes_
+        if classes is None:
+            return np.empty(0, np.uint32)
+        words = np.arange(len(self.target_vocabulary_), dtype=np.uint32)
+        text = Text(words, np.array([0, len(words)], np.int64), self.target_vocabulary_)
+        return classes.tags(text).astype(np.uint32)
+
+    def _core_table(self) -> _core.BlockTable:
+        return self.table_.core(self._word_tags, smoothed=self.prior == "smoothed", alpha=self.alpha)
+
+    @cached_property
+    def _core_model(self) -> _core.BlockModel:
+        return _core.BlockModel(
+            self._core_table(),
+            self.features_["keys"],
+            self.features_["starts"],
+            self.features_["jumps"],
+            self.weights_,
+            self._word_tags,
+            families=self._family_bits,
+            max_targets=self.max_targets,
+        )
+
+    def _core_bitext(self, bitext: Bitext, tags: Tags | None, trees: Trees | None) -> _core.BlockBitext:
+        target, links = bitext.target.over(self.target_vocabulary_), bitext.need_links()
+        source = self._core_text(bitext.source, tags, trees)
+        return _core.BlockBitext(source, target.tokens, target.offsets, links.points, links.offsets)
+
+    def _core_text(self, source: Text, tags: Tags | None, trees: Trees | None) -> _core.BlockText:
+        """Sentences over the vocabularies of training; unseen words, tags and labels are known to no feature."""
+        text = source.over(self.source_vocabulary_)
+        labels = None
+        if self.tag_vocabulary_ is not None:
+            if tags is None:
+                raise OptionError(
+                    f"the model {self.name} was trained with tags: give the tags of the sentences (--source-tags)"
+                )
+            labels = Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary).over(self.tag_vocabulary_).tokens
+        nodes: tuple[Array, ...] = (
+            *(np.empty(0, np.uint16) for _ in range(3)),
+            np.empty(0, np.int32),
+            np.empty(0, np.int64),
+        )
+        if trees is not None and self.label_vocabulary_ is not None:
+            if len(trees) != len(source):
+                raise OptionError(f"there are {len(trees)} trees for {len(source)} sentences")
+            changed = apply_rules(trees, self.rules_)
+            numbers = self.label_vocabulary_.lookup.find_all(changed.vocabulary.lookup)
+            known = np.minimum(numbers, _UNKNOWN_LABEL).astype(np.uint16)[changed.labels]
+            nodes = (known, changed.begins, changed.ends, changed.parents, changed.offsets)
+        return _core.BlockText(text.tokens, text.offsets, labels, *nodes)
+
+    @property
+    def _n_threads(self) -> int:
+        return self.threads or default_threads()
+
+    def _known_arrays(self) -> dict[str, Array]:
+        arrays = {
+            **side_arrays("source", self.source_vocabulary_, None),
+            **side_arrays("target", self.target_vocabulary_, self.target_classes_),
+            "rules": np.frombuffer("\n".join(map(str, self.rules_)).encode(), np.uint8),
+        }
+        for name, vocabulary in (("tags", self.tag_vocabulary_), ("labels", self.label_vocabulary_)):
+            arrays |= {} if vocabulary is None else vocabulary.arrays(f"{name}.vocabulary")
+        return arrays
+
+    def _restore_known(self, state: ModelState) -> None:
+        self.source_vocabulary_, _ = restored_side(state, "source")
+        self.target_vocabulary_, self.target_classes_ = restored_side(state, "target")
+        self.rules_ = parse_rules(bytes(state.arrays["rules"]).decode().splitlines())
+        vocabularies = [state.group(name) for name in ("tags", "labels")]
+        self.tag_vocabulary_, self.label_vocabulary_ = (
+            Vocabulary.from_arrays(group, "vocabulary") if group else None for group in vocabularies
+        )
+
+    def _arrays(self) -> dict[str, Array]:
+        return {
+            **self.table_.arrays(),
+            **{f"features.{name}": self.features_[name] for name in _FEATURES},
+            "weights": self.weights_,
+            "objective": self.objective_,
+        }
+
+    def _restore(self, state: ModelState) -> None:
+        self.table_ = BlockTable.from_arrays(state.group("table"))
+        self.features_ = {name: state.group("features")[name] for name in _FEATURES}
+        self.weights_, self.objective_ = state.arrays["weights"], state.arrays["objective"]
+        self.asked_ = tuple(state.details["families"])

@@ -1,0 +1,185 @@
+"""What a report is made of: sections of paragraphs, tables, pictures and listings, told once and written in every format.
+
+A section is made by one function of one file; a format (`page`, `markdown`, `latex`) is one function of blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from matplotlib.figure import Figure
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of a table: `spread` is half the width of its interval, `marks` stand behind it, `told` is for hovering.
+
+    >>> Number(-23.456, 2).text, Number(1234567).text
+    ('−23.46', '1,234,567')
+    """
+
+    value: float
+    decimals: int = 0
+    spread: float | None = None
+    marks: str = ""
+    told: str = ""
+    best: bool = False
+
+    @property
+    def text(self) -> str:
+        return in_digits(self.value, self.decimals)
+
+    @property
+    def spread_text(self) -> str:
+        return "" if self.spread is None else f"±{self.spread:.{self.decimals}f}"
+
+
+Cell = str | Number | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's title, and which of its numbers is marked as the best."""
+
+    title: str
+    best: Literal["high", "low"] | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of a table that belong together, and are compared with each other."""
+
+    rows: Sequence[Sequence[Cell]]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; `name` is its file's name. The best numbers of each group are marked when it is made."""
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    groups: Sequence[Group]
+    note: str = ""
+    folded: bool = False  # details that most readers pass over
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", [self._marked(group) for group in self.groups])
+
+    def _marked(self, group: Group) -> Group:
+        rows = [list(row) for row in group.rows]
+        for k, column in enumerate(self.columns):
+            held = [(row, cell) for row in rows if isinstance(cell := row[k], Number)]
+            if column.best is None or len(held) < 2:
+                continue
+            # What looks the same is equally good.
+            shown = [round(cell.value, cell.decimals) for _, cell in held]
+            wanted = max(shown) if column.best == "high" else min(shown)
+            for (row, cell), value in zip(held, shown, strict=True):
+                row[k] = replace(cell, best=value == wanted)
+        return replace(group, rows=rows)
+
+    def cells(self, column: int) -> list[Cell]:
+        return [row[column] for group in self.groups for row in group.rows]
+
+    def numeric(self, column: int) -> bool:
+        """Whether a column is set flush right: it has numbers, and no words."""
+        held = [cell for cell in self.cells(column) if cell is not None]
+        return bool(held) and all(isinstance(cell, Number) for cell in held)
+
+    def marked(self, column: int) -> int:
+        """The most marks behind a number of a column."""
+        return max((len(cell.marks) for cell in self.cells(column) if isinstance(cell, Number)), default=0)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Points:
+    """A list of sentences."""
+
+    points: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture; `name` is its files' name."""
+
+    name: str
+    caption: str
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines to be copied as they are."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Test sentences to look through: the objects of `sentences` in results.json."""
+
+    sentences: Sequence[dict[str, Any]]
+
+
+Block = Text | Points | Table | Picture | Listing | Sentences
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: `id` names it in addresses, and never changes."""
+
+    id: str
+    title: str
+    blocks: list[Block] = field(default_factory=list)
+
+
+def in_digits(value: float, decimals: int) -> str:
+    """A number as it is printed.
+
+    >>> in_digits(-0.0004, 3), in_digits(-1234.5, 1)
+    ('0.000', '−1,234.5')
+    """
+    return f"{value:z,.{decimals}f}".replace("-", "−")
+
+
+def number(value: Any, decimals: int = 0, **more: Any) -> Number | None:
+    """A cell of a value that may be missing."""
+    return Number(float(value), decimals, **more) if is_number(value) else None
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def plain_table(name: str, caption: str, rows: Sequence[dict[str, Any]], note: str = "") -> Table:
+    """A table of objects as they come: a column for each key, as many decimals as its numbers need, three at most."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    decimals = {key: _decimals(row.get(key) for row in rows) for key in keys}
+    cells = [[_cell(row.get(key), decimals[key]) for key in keys] for row in rows]
+    return Table(name, caption, [Column(key.replace("_", " ")) for key in keys], [Group(cells)], note)
+
+
+def _decimals(values: Iterable[Any]) -> int:
+    texts = [f"{value:.3f}".rstrip("0") for value in values if is_number(value)]
+    return max((len(text.partition(".")[2]) for text in texts), default=0)
+
+
+def _cell(value: Any, decimals: int) -> Cell:
+    if value is None:
+        return None
+    return number(value, decimals) if is_number(value) else str(value)

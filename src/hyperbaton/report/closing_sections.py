@@ -1,0 +1,147 @@
+"""The sections `costs` and `reproduction`: what everything took, and how to get it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from hyperbaton.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Group,
+    Listing,
+    Number,
+    Picture,
+    Section,
+    Table,
+    is_number,
+    number,
+)
+from hyperbaton.report.curves import draw_costs
+
+# Title, key of results.json, digits, and how stages add up.
+_COSTS: list[tuple[str, str, int, Callable[[list[float]], float]]] = [
+    ("seconds", "seconds", 1, sum),
+    ("CPU s", "cpu_seconds", 1, sum),
+    ("peak MiB", "peak_mib", 0, max),
+    ("output MiB", "output_mib", 1, sum),
+]
+_FEW = 12  # stages that are told one by one
+
+
+def costs_section(results: Mapping[str, Any]) -> Section | None:
+    """Time and memory, by kind of stage and of every stage."""
+    told: Sequence[Mapping[str, Any]] = results.get("costs") or []
+    if not told:
+        return None
+    shown = [cost for cost in _COSTS if any(is_number(row.get(cost[1])) for row in told)]
+    columns = [Column(title) for title, *_ in shown]
+
+    def added(rows: Sequence[Mapping[str, Any]]) -> list[Cell]:
+        cells: list[Cell] = []
+        for _, key, digits, add in shown:
+            values = [row[key] for row in rows if is_number(row.get(key))]
+            cells.append(number(add(values), digits) if values else None)
+        return cells
+
+    whole = Group([["all", Number(len(told)), *added(told)]])
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for row in told:
+        kinds.setdefault(str(row.get("kind") or ""), []).append(row)
+    by_kind = Group([[kind, Number(len(rows)), *added(rows)] for kind, rows in kinds.items()])
+    stages = Group([[str(row["stage"]), str(row.get("kind") or ""), *added([row])] for row in told])
+    note = "Times and sizes are sums, peaks the highest."
+    blocks: list[Block] = []
+    seconds = {str(row["stage"]): float(row["seconds"]) for row in told if is_number(row.get("seconds"))}
+    if len(seconds) > 1:
+        blocks.append(Picture("costs", "The stages that took longest.", draw_costs(seconds)))
+    blocks += [
+        Table(
+            "costs",
+            "Time and memory by kind of stage.",
+            [Column("kind"), Column("stages"), *columns],
+            [by_kind, whole],
+            note,
+        ),
+        Table(
+            "stages",
+            "Time and memory of every stage.",
+            [Column("stage"), Column("kind"), *columns],
+            [stages],
+            folded=len(told) > _FEW,
+        ),
+    ]
+    return Section("costs", "Costs", blocks)
+
+
+def reproduction_section(results: Mapping[str, Any]) -> Section | None:
+    """Versions, inputs and options that the numbers depend on."""
+    signature = results.get("signature") or {}
+    blocks: list[Block] = []
+    names = {"package": "hyperbaton", "python": "Python", "seed": "seed", "experiment": "experiment"}
+    rows: list[list[Cell]] = [[told, str(signature[key])] for key, told in names.items() if signature.get(key) is not None]
+    rows += [[str(name), str(version)] for name, version in (signature.get("libraries") or {}).items()]
+    if rows:
+        blocks.append(Table("signature", "Signature.", [Column(""), Column("")], [Group(rows)]))
+    if inputs := signature.get("inputs"):
+        lines: list[list[Cell]] = [
+            [str(name), str(held.get("path", "")), number(held.get("lines")), str(held.get("sha256", ""))]
+            for name, held in inputs.items()
+        ]
+        columns = [Column("input"), Column("file"), Column("lines"), Column("SHA-256")]
+        blocks.append(Table("inputs", "Inputs.", columns, [Group(lines)]))
+    if options := results.get("options"):
+        blocks.append(Listing("Experiment", as_toml(options)))
+    return Section("reproduction", "Reproduction", blocks) if blocks else None
+
+
+def as_toml(options: Mapping[str, Any]) -> str:
+    """Nested options as TOML.
+
+    >>> print(as_toml({"seed": 1, "model": {"lr": {"kind": "lexicalized", "limits": [10, 20]}}}))
+    seed = 1
+    <BLANKLINE>
+    [model.lr]
+    kind = "lexicalized"
+    limits = [10, 20]
+    """
+    return "\n".join(_toml(options, "")).strip("\n")
+
+
+def _toml(options: Mapping[str, Any], path: str) -> Iterator[str]:
+    tables = {key: value for key, value in options.items() if _is_table(value) or _is_tables(value)}
+    for key, value in options.items():
+        if key not in tables and value is not None:
+            yield f"{_key(key)} = {_toml_value(value)}"
+    for key, value in tables.items():
+        inner = f"{path}.{_key(key)}" if path else _key(key)
+        for table in value if isinstance(value, list) else [value]:
+            heading = f"[[{inner}]]" if isinstance(value, list) else f"[{inner}]"
+            # A table that holds only tables needs no heading of its own.
+            bare = isinstance(value, dict) and bool(table) and all(_is_table(v) or _is_tables(v) for v in table.values())
+            yield from () if bare else ("", heading)
+            yield from _toml(table, inner)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
+def _key(key: str) -> str:
+    return (
+        key if key and all(c.isascii() and (c.isalnum() or c in "-_") for c in key) else json.dumps(key, ensure_ascii=False)
+    )
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(k)} = {_toml_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,79 @@
+r"""Tables for LaTeX: `\input{tables/translation}` in a paper that loads booktabs.
+
+Words in other scripts stay as they are: XeLaTeX and LuaLaTeX set them.
+"""
+
+from __future__ import annotations
+
+from hyperbaton.report.blocks import Cell, Table
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": "$-$",
+    "–": "--",
+    "±": r"$\pm$",
+    "†": r"$\dagger$",
+    "‡": r"$\ddagger$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "Δ": r"$\Delta$",
+    "λ": r"$\lambda$",
+    "τ": r"$\tau$",
+    "β": r"$\beta$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "→": r"$\rightarrow$",
+    "∅": r"$\emptyset$",
+    "…": r"\dots{}",
+    **{digit: f"$^{k}$" for k, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+}
+
+
+def escaped(text: str) -> str:
+    r"""Text of which no character means anything to LaTeX.
+
+    >>> print(escaped("50% of a_b & {c}"))
+    50\% of a\_b \& \{c\}
+    """
+    return "".join(_SPECIAL.get(c, c) for c in text)
+
+
+def as_latex(table: Table) -> str:
+    """A table with its caption and label."""
+    columns = "".join("r" if table.numeric(k) else "l" for k in range(len(table.columns)))
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{escaped(table.caption)}}}", rf"\label{{tab:{table.name}}}"]
+    lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    if any(column.title for column in table.columns):
+        lines += [" & ".join(escaped(column.title) for column in table.columns) + r" \\", r"\midrule"]
+    for k, group in enumerate(table.groups):
+        if k:
+            lines.append(r"\midrule")
+        if group.title:
+            lines.append(rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\textit{{{escaped(group.title)}}}}} \\")
+        lines += [" & ".join(map(_cell, row)) + r" \\" for row in group.rows]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    if table.note:
+        lines.append(rf"\par\smallskip\footnotesize {escaped(table.note)}")
+    return "\n".join([*lines, r"\end{table}", ""])
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None or isinstance(cell, str):
+        return escaped(cell) if cell is not None else "--"
+    text = rf"\textbf{{{escaped(cell.text)}}}" if cell.best else escaped(cell.text)
+    spread = rf" {{\scriptsize {escaped(cell.spread_text)}}}" if cell.spread is not None else ""
+    marks = f"$^{{{escaped(cell.marks).replace('$', '')}}}$" if cell.marks else ""
+    return text + marks + spread

@@ -1,0 +1,88 @@
+"""The report as Markdown, for places that show it: tables in pipes, pictures beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from hyperbaton.report.blocks import NOTHING, Block, Cell, Listing, Picture, Points, Section, Sentences, Table, Text
+from hyperbaton.report.sentences import segments_of
+
+
+def as_markdown(title: str, sections: Sequence[Section]) -> str:
+    """The whole report; pictures are in `figures/`."""
+    parts = [f"# {_plain(title)}"]
+    for section in sections:
+        parts.append(f"## {_plain(section.title)}")
+        for block in section.blocks:
+            parts += _block(block)
+    return "\n\n".join(parts) + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Text():
+            yield _plain(block.text)
+        case Points():
+            yield "\n".join(f"- {_plain(point)}" for point in block.points)
+        case Table():
+            yield f"**{_plain(block.caption)}**"
+            yield _table(block)
+            if block.note:
+                yield f"*{_plain(block.note)}*"
+        case Picture():
+            yield f"![{_plain(block.caption)}](figures/{block.name}.svg)"
+        case Listing():
+            fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", block.text))])
+            yield f"{_plain(block.title)}:"
+            yield f"{fence}\n{block.text}\n{fence}"
+        case Sentences():
+            yield from map(_sentence, block.sentences)
+
+
+def _table(table: Table) -> str:
+    columns = range(len(table.columns))
+    lines = [
+        _line([_plain(column.title) for column in table.columns]),
+        _line(["--:" if table.numeric(k) else "---" for k in columns]),
+    ]
+    for group in table.groups:
+        if group.title:
+            lines.append(_line([f"*{_plain(group.title)}*", *[""] * (len(table.columns) - 1)]))
+        lines += [_line(map(_cell, row)) for row in group.rows]
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str] | Iterator[str] | map[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None or isinstance(cell, str):
+        return _plain(cell) if cell is not None else NOTHING
+    text = f"**{cell.text}**" if cell.best else cell.text
+    return f"{text}{cell.marks} {cell.spread_text}" if cell.spread is not None else f"{text}{cell.marks}"
+
+
+def _sentence(sentence: dict[str, object]) -> str:
+    words = [str(word) for word in sentence["source"]]  # type: ignore[attr-defined]
+    reference = " ".join(map(str, sentence.get("reference") or []))  # type: ignore[call-overload]
+    lines = [f"### Sentence {_plain(str(sentence.get('id', '')))}", "", f"- source: {_plain(' '.join(words))}"]
+    lines += [f"- reference: {_plain(reference)}"] if reference else []
+    for hypothesis in sentence.get("hypotheses") or []:  # type: ignore[attr-defined]
+        phrases = (
+            f"[{segment.begin + 1}–{segment.end}: {segment.target or '∅'}]"
+            for segment in segments_of(hypothesis, len(words))
+        )
+        lines.append(f"- {_plain(str(hypothesis.get('system', '')))}: {_plain(' '.join(phrases))}")
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Text of which no character means anything to Markdown or HTML.
+
+    >>> _plain("a|b <c> *d* & e_f")
+    'a\\\\|b &lt;c&gt; \\\\*d\\\\* &amp; e\\\\_f'
+    """
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", " ")
+    return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", text)

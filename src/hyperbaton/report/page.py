@@ -1,0 +1,226 @@
+"""The report as one HTML page that needs nothing else: style, script and pictures are inside it.
+
+Pictures take their colours from the page's variables, so that they suit a dark screen as well. Without scripts everything
+is there; the script only turns the pages of the sentences and shows scores where there is no mouse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from importlib import resources
+from itertools import groupby
+from typing import Any
+
+from hyperbaton.report.blocks import (
+    NOTHING,
+    Block,
+    Cell,
+    Listing,
+    Number,
+    Picture,
+    Points,
+    Section,
+    Sentences,
+    Table,
+    Text,
+    in_digits,
+    is_number,
+    number,
+)
+from hyperbaton.report.figures import BACK, COLOURS, FAINT, FORWARD, INK, MONOTONE, PAPER
+from hyperbaton.report.sentences import draw_translation, segments_of
+
+# Every colour of a picture, and what it becomes on a dark screen.
+DARK = {
+    **dict(
+        zip(
+            COLOURS,
+            ("#5fb0e0", "#ef7d8c", "#62c39d", "#bd9ad0", "#f2a548", "#97b0bd", "#e4e8ee", "#e98168", "#97c77b"),
+            strict=True,
+        )
+    ),
+    FORWARD: "#ef7d8c",
+    MONOTONE: "#8f9bb0",
+    BACK: "#5fb0e0",
+    INK: "#e4e8ee",
+    FAINT: "#3a434e",
+    PAPER: "#14181d",
+}
+
+
+def as_page(title: str, sections: Sequence[Section], svgs: Mapping[str, str]) -> str:
+    """The whole page; `svgs` are the pictures by name."""
+    body = _Body(svgs)
+    inner = "\n".join(body.section(section) for section in sections)
+    links = "".join(f'<li><a href="#{section.id}">{escape(section.title)}</a></li>' for section in sections)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{_colours()}{_file('page.css')}</style>\n</head>\n<body>\n"
+        f'<nav aria-label="Contents"><ol>{links}</ol></nav>\n'
+        f'<main>\n<header><p class="kind">hyperbaton report</p><h1>{escape(title)}</h1></header>\n{inner}\n</main>\n'
+        f"<script>\n{_file('page.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def _file(name: str) -> str:
+    return resources.files("hyperbaton.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _variable(colour: str) -> str:
+    return f"--c{colour[1:]}"
+
+
+def _colours() -> str:
+    """The variables that hold the colours, for light and for dark screens."""
+    light = "".join(f"{_variable(colour)}:{colour};" for colour in DARK)
+    dark = "".join(f"{_variable(colour)}:{other};" for colour, other in DARK.items())
+    named = {"ink": INK, "paper": PAPER, "faint": FAINT, "forward": FORWARD, "monotone": MONOTONE, "back": BACK}
+    names = "".join(f"--{name}:var({_variable(colour)});" for name, colour in named.items())
+    return f":root{{{light}{names}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+
+
+def inline_svg(svg: str, prefix: str) -> str:
+    """A picture as part of a page: no prologue, its own names, the page's colours.
+
+    >>> inline_svg('<?xml?><svg xmlns="x"><metadata>m</metadata><path id="p1" style="fill: #22272e"/></svg>', "a-")
+    '<svg><path id="a-p1" style="fill: var(--c22272e)"/></svg>'
+    """
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", svg)
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}", svg)
+    return re.sub("#[0-9a-f]{6}", lambda m: f"var({_variable(m[0])})" if m[0] in DARK else m[0], svg)
+
+
+class _Body:
+    """Writes sections; tables and figures are numbered as they come."""
+
+    def __init__(self, svgs: Mapping[str, str]) -> None:
+        self.svgs = svgs
+        self.n_tables = self.n_figures = 0
+
+    def section(self, section: Section) -> str:
+        blocks = []
+        for pictures, run in groupby(section.blocks, key=lambda block: isinstance(block, Picture)):
+            inner = "\n".join(map(self.block, run))
+            blocks.append(f'<div class="pictures">\n{inner}\n</div>' if pictures else inner)
+        return f'<section id="{section.id}">\n<h2>{escape(section.title)}</h2>\n' + "\n".join(blocks) + "\n</section>"
+
+    def block(self, block: Block) -> str:
+        match block:
+            case Text():
+                return f"<p>{escape(block.text)}</p>"
+            case Points():
+                return "<ul>" + "".join(f"<li>{escape(point)}</li>" for point in block.points) + "</ul>"
+            case Table():
+                return self.table(block)
+            case Picture():
+                self.n_figures += 1
+                svg = inline_svg(self.svgs[block.name], f"{block.name}-")
+                caption = f"<figcaption><b>Figure {self.n_figures}.</b> {escape(block.caption)}</figcaption>"
+                return f'<figure class="picture" id="figure-{escape(block.name)}">{svg}{caption}</figure>'
+            case Listing():
+                return f"<details><summary>{escape(block.title)}</summary><pre>{escape(block.text)}</pre></details>"
+            case Sentences():
+                return _sentences(block.sentences)
+
+    def table(self, table: Table) -> str:
+        self.n_tables += 1
+        numeric = [table.numeric(k) for k in range(len(table.columns))]
+        marked = [table.marked(k) for k in range(len(table.columns))]
+        head = ""
+        if any(column.title for column in table.columns):
+            cells = (_tag("th", "num" if n else "", escape(c.title)) for c, n in zip(table.columns, numeric, strict=True))
+            head = f"<thead><tr>{''.join(cells)}</tr></thead>"
+        bodies = []
+        for group in table.groups:
+            rows = (
+                [f'<tr class="group"><th colspan="{len(table.columns)}">{escape(group.title)}</th></tr>']
+                if group.title
+                else []
+            )
+            for row in group.rows:
+                cells = (_cell(cell, n, m) for cell, n, m in zip(row, numeric, marked, strict=True))
+                rows.append(f"<tr>{''.join(cells)}</tr>")
+            bodies.append("<tbody>" + "\n".join(rows) + "</tbody>")
+        note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
+        caption = f"<b>Table {self.n_tables}.</b> {escape(table.caption)}"
+        inner = f'<div class="scroll" tabindex="0"><table>{head}{"".join(bodies)}</table></div>{note}'
+        if table.folded:
+            inner = f"<details><summary>{caption}</summary>{inner}</details>"
+        else:
+            inner = f"<figcaption>{caption}</figcaption>{inner}"
+        kind = "table folded" if table.folded else "table"
+        return f'<figure class="{kind}" id="table-{escape(table.name)}">{inner}</figure>'
+
+
+def _tag(tag: str, kind: str, inner: str) -> str:
+    return f'<{tag} class="{kind}">{inner}</{tag}>' if kind else f"<{tag}>{inner}</{tag}>"
+
+
+def _cell(cell: Cell, numeric: bool, marks: int) -> str:
+    if cell is None or isinstance(cell, str):
+        return _tag("td", "num" if numeric else "", escape(cell) if cell is not None else NOTHING)
+    text = f"<b>{cell.text}</b>" if cell.best else cell.text
+    spread = f' <span class="spread">{cell.spread_text}</span>' if cell.spread is not None else ""
+    sign = f'<span class="marks" style="min-width:{0.52 * marks:.2f}em">{escape(cell.marks)}</span>' if marks else ""
+    told = f' title="{escape(cell.told, quote=True)}"' if cell.told else ""
+    kind = "num best" if cell.best else "num"
+    return f'<td class="{kind}"{told}>{text}{sign}{spread}</td>'
+
+
+def _sentences(sentences: Sequence[Mapping[str, Any]]) -> str:
+    return (
+        '<p class="key"><span class="forward">jumps forward (d &lt; 0)</span> <span class="monotone">monotone</span> '
+        '<span class="back">goes back (d &gt; 0)</span> Point at, tap or focus a phrase for its scores.</p>\n'
+        '<div class="browser">\n'
+        '<div class="pager" hidden><button type="button" data-step="-1" aria-label="previous sentence">←</button>'
+        '<label>Sentence <select></select></label> <span class="count"></span>'
+        '<button type="button" data-step="1" aria-label="next sentence">→</button></div>\n'
+        + "\n".join(_sentence(k, sentence) for k, sentence in enumerate(sentences))
+        + '\n<pre class="tip" role="status" hidden></pre>\n</div>'
+    )
+
+
+def _sentence(k: int, sentence: Mapping[str, Any]) -> str:
+    name = escape(str(sentence.get("id", k + 1)), quote=True)
+    source = escape(" ".join(map(str, sentence["source"])))
+    reference = escape(" ".join(map(str, sentence.get("reference") or [])))
+    parts = [f'<article class="pair" id="sentence-{name}" data-name="{name}">', f"<h3>Sentence {name}</h3>"]
+    parts.append(f"<dl><dt>source</dt><dd>{source}</dd>" + (f"<dt>reference</dt><dd>{reference}</dd>" if reference else ""))
+    parts.append("</dl>")
+    for hypothesis in sentence.get("hypotheses") or []:
+        total = hypothesis.get("total")
+        score = f' <span class="total">score {in_digits(total, 2)}</span>' if is_number(total) else ""
+        parts.append(
+            f'<div class="hypothesis"><h4>{escape(str(hypothesis.get("system", "")))}{score}</h4>'
+            f'<div class="scroll" tabindex="0">{draw_translation(sentence, hypothesis)}</div>'
+            f"{_scores(sentence, hypothesis)}</div>"
+        )
+    return "\n".join([*parts, "</article>"])
+
+
+def _scores(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any]) -> str:
+    """The scores of all phrases as a table, for whoever cannot hover."""
+    words = [str(word) for word in sentence["source"]]
+    segments = segments_of(hypothesis, len(words))
+    names = list(dict.fromkeys(name for segment in segments for name in segment.scores))
+    if not names:
+        return ""
+
+    def rows() -> Iterator[str]:
+        for segment in segments:
+            cells: list[Cell] = [f"{' '.join(words[segment.begin : segment.end])} → {segment.target or '∅'}"]
+            cells += [Number(segment.distance), *(number(segment.scores.get(name), 3) for name in names)]
+            yield f"<tr>{''.join(_cell(cell, k > 0, 0) for k, cell in enumerate(cells))}</tr>"
+
+    head = "".join(f'<th class="num">{escape(name)}</th>' for name in names)
+    return (
+        '<details><summary>Scores by phrase</summary><div class="scroll" tabindex="0"><table>'
+        f'<thead><tr><th>phrase</th><th class="num">d</th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows())}</tbody></table></div></details>"
+    )

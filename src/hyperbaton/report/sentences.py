@@ -1,0 +1,182 @@
+"""A translated sentence as a picture for a page: phrases as boxes, and the order in which they were translated.
+
+The source words stand in a row, boxed by phrase; below them the target phrases in their own order. A line ties the two
+sides of each phrase: lines that cross are phrases that moved. An arrow above the source goes from a phrase to the one
+translated next, wherever that is not its neighbour, with the signed distance d = last source word before + 1 − first of the
+new. Source words stand in the same places for every system, so that systems can be compared by eye.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import accumulate
+from typing import Any
+
+from hyperbaton.report.blocks import in_digits
+
+EM = 15.0  # font size in pixels
+_PAD, _GAP, _EDGE = 8.0, 6.0, 10.0
+_BOX, _TAG, _BETWEEN = 30.0, 14.0, 58.0
+
+_NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[] "), frozenset("mwMW@%—…<>=+~")
+
+
+def text_width(text: str) -> float:
+    """About how wide a text is, in ems, with fonts unknown: rather too much than too little.
+
+    >>> round(text_width("move"), 2), text_width("語順")
+    (2.69, 2.0)
+    """
+    return sum(_char_width(c) for c in text)
+
+
+def _char_width(c: str) -> float:
+    if unicodedata.east_asian_width(c) in "WF":
+        return 1.0
+    if unicodedata.combining(c):
+        return 0.0
+    return 0.36 if c in _NARROW else 0.92 if c in _WIDE else 0.72 if c.isupper() else 0.59
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One phrase of a translation: source span (half-open), target words, distance d from the phrase before it."""
+
+    begin: int
+    end: int
+    target: str
+    distance: int
+    scores: Mapping[str, float]
+
+    @property
+    def kind(self) -> str:
+        return "forward" if self.distance < 0 else "back" if self.distance > 0 else "monotone"
+
+
+def segments_of(hypothesis: Mapping[str, Any], n: int) -> list[Segment]:
+    """The phrases of a translation of n source words, in target order."""
+    found, after = [], 0
+    for held in hypothesis.get("segments") or []:
+        begin, end = (min(max(int(k), 0), n) for k in held["source"])
+        target = held.get("target") or []
+        words = target if isinstance(target, str) else " ".join(map(str, target))
+        found.append(Segment(begin, end, words, after - begin, held.get("scores") or {}))
+        after = end
+    return found
+
+
+def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any]) -> str:
+    """One translation of one sentence as SVG for a page."""
+    words, tags = [str(word) for word in sentence["source"]], list(map(str, sentence.get("tags") or []))
+    segments = segments_of(hypothesis, len(words))
+    widths = [EM * max(text_width(w), 0.7 * text_width(t)) + 2 * _PAD for w, t in _with_tags(words, tags)]
+    starts = [0.0, *accumulate(width + _GAP for width in widths)]
+    shown = [segment.target or "∅" for segment in segments]
+    target_widths = _target_widths(segments)
+    target_starts = [0.0, *accumulate(width + _GAP for width in target_widths)]
+    # Rows stand in the middle of the longest row of all systems.
+    others = (_target_widths(segments_of(other, len(words))) for other in sentence.get("hypotheses") or [])
+    inner = max(starts[-1], target_starts[-1], _GAP, *(sum(other) + _GAP * len(other) for other in others)) - _GAP
+    left = _EDGE + (inner - starts[-1] + _GAP) / 2
+    target_left = _EDGE + (inner - target_starts[-1] + _GAP) / 2
+    spots = [left + x for x in starts]
+    arcs = list(_arcs(segments, spots, widths))
+    top = max((arc.height for arc in arcs), default=0.0) * 0.75 + (22 if arcs else 6)
+    box = _BOX + (_TAG if tags else 0)
+    below = top + box + _BETWEEN
+    height, width = below + _BOX + 6, inner + 2 * _EDGE
+
+    def word(k: int) -> str:
+        x = spots[k] + widths[k] / 2
+        tag = f'<text class="tag" x="{x:.1f}" y="{top + 36:.1f}">{escape(tags[k])}</text>' if k < len(tags) else ""
+        return f'<text x="{x:.1f}" y="{top + 20.5:.1f}">{escape(words[k])}</text>{tag}'
+
+    parts = [arc.svg(top) for arc in arcs]
+    covered = {k for segment in segments for k in range(segment.begin, segment.end)}
+    parts += [f'<g class="left-out">{word(k)}</g>' for k in range(len(words)) if k not in covered]
+    for k, (segment, text) in enumerate(zip(segments, shown, strict=True)):
+        x0 = spots[segment.begin] + _GAP / 4
+        x1 = max(spots[segment.end] - _GAP * 1.25, x0)
+        y0 = target_left + target_starts[k]
+        middle, target_middle = (x0 + x1) / 2, y0 + target_widths[k] / 2
+        bend = _BETWEEN / 2
+        parts.append(
+            f'<g class="phrase {segment.kind}" tabindex="0" role="img"><title>{escape(_told(segment, words))}</title>'
+            f'<path class="tie" d="M{middle:.1f} {top + box:.1f}c0 {bend:.1f} {target_middle - middle:.1f} '
+            f'{_BETWEEN - bend:.1f} {target_middle - middle:.1f} {_BETWEEN:.1f}"/>'
+            f'<rect x="{x0:.1f}" y="{top:.1f}" width="{x1 - x0:.1f}" height="{box:.1f}" rx="4"/>'
+            f'<rect x="{y0:.1f}" y="{below:.1f}" width="{target_widths[k]:.1f}" height="{_BOX:.1f}" rx="4"/>'
+            + "".join(word(j) for j in range(segment.begin, segment.end))
+            + f'<text x="{target_middle:.1f}" y="{below + 20.5:.1f}">{escape(text)}</text></g>'
+        )
+    name = escape(f"{hypothesis.get('system', '')}: {' '.join(segment.target for segment in segments)}", quote=True)
+    return (
+        f'<svg class="sentence" role="group" aria-label="{name}" viewBox="0 0 {width:.1f} {height:.1f}" '
+        f'width="{width:.0f}" height="{height:.0f}">{"".join(parts)}</svg>'
+    )
+
+
+def _target_widths(segments: Sequence[Segment]) -> list[float]:
+    return [EM * text_width(segment.target or "∅") + 2 * _PAD for segment in segments]
+
+
+@dataclass(frozen=True)
+class _Arc:
+    """An arrow above the source from one phrase to the next."""
+
+    start: float
+    end: float
+    distance: int
+
+    @property
+    def height(self) -> float:
+        # Arrows forward rise higher: one there and one back would hide each other.
+        base, slope, most = (26, 0.22, 100.0) if self.distance < 0 else (16, 0.14, 64.0)
+        return min(base + slope * abs(self.end - self.start), most)
+
+    def svg(self, y: float) -> str:
+        kind = "forward" if self.distance < 0 else "back"
+        x, h = self.end - self.start, self.height
+        # The curve at t is at (3t² − 2t³) of the way and 3t(1 − t) of the height; labels of the two kinds keep apart.
+        t = 0.5 if self.distance < 0 else 0.36
+        across, up = 3 * t**2 - 2 * t**3, 3 * t * (1 - t)
+        label = in_digits(self.distance, 0) if self.distance < 0 else f"+{self.distance}"
+        return (
+            f'<g class="jump {kind}"><path d="M{self.start:.1f} {y - 1:.1f}c0 {-h:.1f} {x:.1f} {-h:.1f} {x:.1f} -3"/>'
+            f'<path class="head" d="M{self.end:.1f} {y - 1:.1f}l-3.5 -7h7z"/>'
+            f'<text x="{self.start + across * x:.1f}" y="{y - up * h - 6:.1f}">{label}</text></g>'
+        )
+
+
+def _arcs(segments: Sequence[Segment], spots: Sequence[float], widths: Sequence[float]) -> Iterator[_Arc]:
+    after = spots[0] + 4  # the start of the sentence
+    for segment in segments:
+        if segment.end <= segment.begin:
+            continue
+        first, last = segment.begin, segment.end - 1
+        if segment.distance:
+            yield _Arc(after, spots[first] + min(widths[first] / 2, 14), segment.distance)
+        after = spots[last] + widths[last] - min(widths[last] / 2, 14)
+
+
+def _told(segment: Segment, words: Sequence[str]) -> str:
+    """What is said of a phrase on hovering, focus or tap."""
+    lines = [
+        f"{' '.join(words[segment.begin : segment.end])} → {segment.target or '∅'}",
+        f"words {segment.begin + 1}–{segment.end}, d = {segment.distance:+d}" if segment.distance else _place(segment),
+        *(f"{in_digits(float(value), 3):>9}  {name}" for name, value in segment.scores.items()),
+    ]
+    if segment.scores:
+        lines.append(f"{in_digits(float(sum(segment.scores.values())), 3):>9}  all")
+    return "\n".join(lines)
+
+
+def _place(segment: Segment) -> str:
+    return f"words {segment.begin + 1}–{segment.end}, monotone"
+
+
+def _with_tags(words: Sequence[str], tags: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return ((word, tags[k] if k < len(tags) else "") for k, word in enumerate(words))

@@ -1,0 +1,191 @@
+"""The sections `translation` and `tuning`: scores with intervals and tests by distortion limit, and tuning curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hyperbaton.report.blocks import Block, Cell, Column, Group, Number, Picture, Section, Table, Text, is_number, number
+from hyperbaton.report.curves import draw_by_limit, draw_tuning
+from hyperbaton.report.metric_names import decimals_of, title_of, wanted
+
+_DIGITS = "¹²³⁴⁵⁶⁷⁸⁹"
+NO_LIMIT = "none"
+
+Row = Mapping[str, Any]
+
+
+def mark(p: Any) -> str:
+    """The sign of a difference that is hardly chance.
+
+    >>> mark(0.2), mark(0.03), mark(0.002)
+    ('', '†', '‡')
+    """
+    return "" if not is_number(p) else "‡" if p < 0.01 else "†" if p < 0.05 else ""
+
+
+def translation_section(results: Mapping[str, Any]) -> Section | None:
+    """Scores of every system at every limit, and their differences to the baselines."""
+    told: list[Row] = results.get("translation") or []
+    if not told:
+        return None
+    metrics = list(dict.fromkeys(name for row in told for name in row.get("scores") or {}))
+    against = dict.fromkeys(name for row in told for name in row.get("significance") or {})
+    baselines = sorted(against, key=[*(row["system"] for row in told), *against].index)  # in the order of the rows
+    limits = _limits(told)
+    blocks: list[Block] = [_scores(told, limits, metrics, baselines)]
+    if metrics:
+        main = next((name for name in metrics if title_of(name).startswith("BLEU")), metrics[0])
+        estimates: dict[str, dict[str, tuple[float, float, float]]] = {}
+        for row in told:
+            held = _held((row.get("scores") or {}).get(main))
+            if is_number(held.get("value")):
+                low, high = held.get("interval") or (held["value"],) * 2
+                estimates.setdefault(str(row["system"]), {})[_limit(row)] = (held["value"], low, high)
+        if estimates:
+            figure = draw_by_limit(estimates, limits, title_of(main))
+            caption = f"{title_of(main)} with 95% intervals" + (" by distortion limit." if len(limits) > 1 else ".")
+            blocks.insert(0, Picture("score-by-limit", caption, figure))
+    if baselines:
+        blocks.append(_differences(told, limits, metrics))
+    if any(is_number(_held(held).get("deviation")) for row in told for held in (row.get("scores") or {}).values()):
+        blocks.append(_deviations(told, limits, metrics))
+    signatures = {
+        title_of(name): str(held["signature"])
+        for row in told
+        for name, score in (row.get("scores") or {}).items()
+        if (held := _held(score)).get("signature")
+    }
+    if signatures:
+        columns = [Column("metric"), Column("signature")]
+        blocks.append(
+            Table("metrics", "Signatures of the metrics.", columns, [Group(list(signatures.items()))], folded=True)
+        )
+    return Section("translation", "Translation", blocks)
+
+
+def _scores(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], baselines: Sequence[str]) -> Table:
+    speed = any(is_number(row.get("words_per_second")) for row in told)
+    columns = [Column("system"), *(Column(f"{title_of(m)} {_arrow(m)}", wanted(m)) for m in metrics)]
+    columns += [Column("words/s")] if speed else []
+    groups = []
+    for limit, rows in _by_limit(told, limits):
+        cells: list[list[Cell]] = []
+        for row in rows:
+            line: list[Cell] = [str(row["system"]), *(_score(row, metric, baselines) for metric in metrics)]
+            cells.append(line + ([number(row.get("words_per_second"))] if speed else []))
+        groups.append(Group(cells, "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"))
+    note = "± is half the 95% interval. Bold: the best of its limit."
+    if len(baselines) == 1:
+        note += f" Better than {baselines[0]} with † p < 0.05, ‡ p < 0.01."
+    elif baselines:
+        named = ", ".join(f"{_DIGITS[k % len(_DIGITS)]} {name}" for k, name in enumerate(baselines))
+        note += f" Better than {named} with † p < 0.05, ‡ p < 0.01."
+    return Table("translation", "Translation of the test text.", columns, groups, note)
+
+
+def _score(row: Row, metric: str, baselines: Sequence[str]) -> Number | None:
+    held = _held((row.get("scores") or {}).get(metric))
+    interval, told, marks = held.get("interval"), [], ""
+    if interval:
+        told.append(f"95% interval {interval[0]:.2f} … {interval[1]:.2f}")
+    if is_number(held.get("deviation")):
+        told.append(f"deviation over {row.get('runs') or 'all'} runs {held['deviation']:.2f}")
+    for k, baseline in enumerate(baselines):
+        tested = ((row.get("significance") or {}).get(baseline) or {}).get(metric) or {}
+        if (sign := mark(tested.get("p"))) and _better(metric, tested.get("delta")):
+            marks += sign + (_DIGITS[k % len(_DIGITS)] if len(baselines) > 1 else "")
+        if is_number(tested.get("delta")):
+            told.append(f"{tested['delta']:+.2f} against {baseline}" + _p(tested.get("p")))
+    spread = (interval[1] - interval[0]) / 2 if interval else None
+    return number(held.get("value"), decimals_of(metric), spread=spread, marks=marks, told="; ".join(told))
+
+
+def _differences(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str]) -> Table:
+    tested = [m for m in metrics if any(m in (held or {}) for r in told for held in (r.get("significance") or {}).values())]
+    groups = []
+    for limit, rows in _by_limit(told, limits):
+        cells: list[list[Cell]] = []
+        for row in rows:
+            for baseline, held in (row.get("significance") or {}).items():
+                line: list[Cell] = [str(row["system"]), str(baseline)]
+                for metric in tested:
+                    test = (held or {}).get(metric) or {}
+                    line += [
+                        number(test.get("delta"), decimals_of(metric), marks=mark(test.get("p"))),
+                        number(test.get("p"), 3),
+                    ]
+                cells.append(line)
+        if cells:
+            groups.append(Group(cells, "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"))
+    columns = [Column("system"), Column("against")]
+    for metric in tested:
+        columns += [Column(f"Δ {title_of(metric)}"), Column("p")]
+    return Table(
+        "differences", "Differences to the baselines at the same limit.", columns, groups, "† p < 0.05, ‡ p < 0.01.", True
+    )
+
+
+def _deviations(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str]) -> Table:
+    groups = []
+    for limit, rows in _by_limit(told, limits):
+        cells = [
+            [str(row["system"]), number(row.get("runs"))]
+            + [number(_held((row.get("scores") or {}).get(m)).get("deviation"), decimals_of(m)) for m in metrics]
+            for row in rows
+        ]
+        groups.append(Group(cells, "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"))
+    columns = [Column("system"), Column("runs"), *(Column(title_of(m)) for m in metrics)]
+    return Table("deviations", "Standard deviation over tuning runs.", columns, groups, folded=True)
+
+
+def tuning_section(results: Mapping[str, Any]) -> Section | None:
+    """The objective by iteration on the tuning text, and on text held out from it."""
+    told: Mapping[str, Sequence[Row]] = results.get("tuning") or {}
+    blocks: list[Block] = []
+    for key, name, caption in (
+        ("objective", "tuning", "Objective on the tuning text by iteration."),
+        ("held_out", "tuning-held-out", "Score on held-out text by iteration."),
+    ):
+        curves = {
+            system: [(int(step["iteration"]), step[key]) for step in steps if is_number(step.get(key))]
+            for system, steps in told.items()
+        }
+        if curves := {system: points for system, points in curves.items() if points}:
+            blocks.append(Picture(name, caption, draw_tuning(curves, "objective" if key == "objective" else "held out")))
+    if blocks:
+        last = max(len(steps) for steps in told.values())
+        blocks.insert(0, Text(f"{len(told)} systems, at most {last} iterations each."))
+    return Section("tuning", "Tuning", blocks) if blocks else None
+
+
+def _limits(told: Sequence[Row]) -> list[str]:
+    """The limits that occur, none last."""
+    return sorted(
+        {_limit(row) for row in told}, key=lambda limit: (limit == NO_LIMIT, int(limit) if limit != NO_LIMIT else 0)
+    )
+
+
+def _limit(row: Row) -> str:
+    limit = row.get("limit")
+    return NO_LIMIT if limit is None or int(limit) < 0 else str(int(limit))
+
+
+def _by_limit(told: Sequence[Row], limits: Sequence[str]) -> list[tuple[str, list[Row]]]:
+    return [(limit, [row for row in told if _limit(row) == limit]) for limit in limits]
+
+
+def _held(score: Any) -> Mapping[str, Any]:
+    return score if isinstance(score, dict) else {"value": score}
+
+
+def _arrow(metric: str) -> str:
+    return "↑" if wanted(metric) == "high" else "↓"
+
+
+def _better(metric: str, delta: Any) -> bool:
+    return is_number(delta) and (delta > 0) == (wanted(metric) == "high")
+
+
+def _p(p: Any) -> str:
+    return f", p = {p:.3f}" if is_number(p) else ""

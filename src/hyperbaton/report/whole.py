@@ -1,0 +1,103 @@
+"""A run's report: results.json in, a page, Markdown, LaTeX tables and pictures out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.store import writing_file
+from hyperbaton.report.blocks import Listing, Picture, Points, Section, Sentences, Table, Text
+from hyperbaton.report.closing_sections import costs_section, reproduction_section
+from hyperbaton.report.corpus_section import corpus_section, movement_section
+from hyperbaton.report.figures import svg_text, write_figure
+from hyperbaton.report.latex import as_latex
+from hyperbaton.report.markdown import as_markdown
+from hyperbaton.report.model_sections import block_section, next_position_section, orientation_section
+from hyperbaton.report.page import as_page
+from hyperbaton.report.results import read_results
+from hyperbaton.report.sentences import segments_of
+from hyperbaton.report.translation_sections import translation_section, tuning_section
+
+_WIDTH = 5.0  # inches: words of pictures stay readable in half a page and on a phone
+
+
+def sentences_section(results: Mapping[str, Any]) -> Section | None:
+    """Test sentences on which the systems differ."""
+    sentences = results.get("sentences")
+    if not sentences:
+        return None
+    for sentence in sentences:  # what cannot be drawn is refused before anything is written
+        for hypothesis in sentence.get("hypotheses") or [{}]:
+            segments_of(hypothesis, len(sentence["source"]))
+    text = Text(f"{len(sentences)} sentences of the test text on which the systems differ most.")
+    return Section("sentences", "Sentences", [text, Sentences(sentences)])
+
+
+# In the order of the page: key of results.json, what its absence is called, and the section.
+_SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Section | None]]] = {
+    "corpus": ("corpus statistics", corpus_section),
+    "movement": ("movement statistics", movement_section),
+    "orientation": ("orientation models", orientation_section),
+    "next_position": ("models of jumps", next_position_section),
+    "block": ("block model", block_section),
+    "translation": ("translation", translation_section),
+    "tuning": ("tuning", tuning_section),
+    "costs": ("costs", costs_section),
+    "sentences": ("sentences", sentences_section),
+    "reproduction": ("reproduction", reproduction_section),
+}
+
+
+def sections_of(results: Mapping[str, Any]) -> list[Section]:
+    """The sections of a report, in their order; what the results lack is told in the first one."""
+    found, missing = [], []
+    for key, (name, make) in _SECTIONS.items():
+        try:
+            section = make(results)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise InputError(f"{key!r} of the results is not as docs/report.md says: {error!r}") from error
+        if section is None:
+            missing.append(name)
+            continue
+        if commands := (results.get("commands") or {}).get(key):
+            section.blocks.append(Listing("Commands", "\n".join(map(str, commands))))
+        found.append(section)
+    summary = Section("summary", "Summary")
+    if findings := results.get("findings"):
+        summary.blocks.append(Points([str(finding) for finding in findings]))
+    if missing:
+        summary.blocks.append(Text(f"Not part of this run: {', '.join(missing)}."))
+    return [summary, *found] if summary.blocks else found
+
+
+def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path:
+    """Write the report of a run, and return its page.
+
+    `results` is a run's folder or its results.json. In `out`: index.html, which needs no other file; report.md;
+    tables/*.tex; figures/*.svg and *.png. The same results give the same bytes.
+    """
+    told, out = read_results(results), Path(out)
+    sections = sections_of(told)
+    svgs = {}
+    for section in sections:
+        for block in section.blocks:
+            if isinstance(block, Table):
+                _write(out / "tables" / f"{block.name}.tex", as_latex(block))
+            if isinstance(block, Picture):
+                width, height = block.figure.get_size_inches()
+                block.figure.set_size_inches(_WIDTH, height * min(_WIDTH / width * 1.1, 1))
+                svgs[block.name] = svg_text(block.figure)
+                _write(out / "figures" / f"{block.name}.svg", svgs[block.name])
+                block.figure.set_layout_engine("none")  # it is laid out: once is enough
+                write_figure(block.figure, out / "figures" / f"{block.name}.png")
+    _write(out / "report.md", as_markdown(told["title"], sections))
+    _write(out / "index.html", as_page(told["title"], sections, svgs))
+    return out / "index.html"
+
+
+def _write(path: Path, text: str) -> None:
+    with writing_file(path) as aside:
+        aside.write_text(text, encoding="utf-8")

@@ -1,0 +1,101 @@
+"""Pages whose code is run: cells of shell and Python in order, and what each is said to print.
+
+`python -m tests.docs.cells docs/tutorial.md` runs a page and writes what its cells print now below them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+_FENCE = re.compile(r'^```(\w*)(?: title="([^"]*)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, its title ("" if it has none), its text."""
+
+    language: str
+    title: str
+    text: str
+
+
+class Cell(NamedTuple):
+    """A cell of code, and what stands below it as its output; None if nothing does."""
+
+    code: Block
+    output: str | None
+
+
+def blocks(page: Path) -> list[Block]:
+    """All fenced blocks of a page."""
+    return [Block(*match) for match in _FENCE.findall(page.read_text(encoding="utf-8"))]
+
+
+def cells(page: Path) -> Iterator[Cell]:
+    """The cells of a page; a block of text is the output of the cell above it."""
+    found = blocks(page)
+    for block, below in zip(found, [*found[1:], None], strict=True):
+        if block.language in ("sh", "python"):
+            yield Cell(block, below.text if below and below.language == "text" else None)
+
+
+def run(cell: Cell, folder: Path, names: dict[str, object]) -> str:
+    """Run a cell in a folder, Python with the names of the cells before it; returns what it printed."""
+    if cell.code.language == "sh":
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", cell.code.text],
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{cell.code.text}\n{done.stderr}"
+        return done.stdout
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(cell.code.text, "cell", "exec"), names)
+    return printed.getvalue()
+
+
+def alike(told: str, printed: str, tolerance: float = 0.05) -> bool:
+    """Whether two texts are the same but for numbers, which may differ a little between machines.
+
+    >>> alike("BLEU 20.1", "BLEU 20.2"), alike("BLEU 20.1", "BLEU 30.2"), alike("BLEU 20.1", "TER 20.1")
+    (True, False, False)
+    """
+    if _NUMBER.sub("#", told.strip()) != _NUMBER.sub("#", printed.strip()):
+        return False
+    pairs = zip(_NUMBER.findall(told), _NUMBER.findall(printed), strict=True)
+    values = [(float(a.replace(",", "")), float(b.replace(",", ""))) for a, b in pairs]
+    return all(abs(a - b) <= max(tolerance * abs(a), 0.05) for a, b in values)
+
+
+def refresh(page: Path) -> None:
+    """Write what the cells of a page print now below each of them."""
+    text = page.read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for cell in cells(page):
+            printed = run(cell, Path(folder), names)
+            code = f"```{cell.code.language}\n{cell.code.text}```\n"
+            old = code if cell.output is None else f"{code}\n```text\n{cell.output}```\n"
+            text = text.replace(old, f"{code}\n```text\n{printed}```\n" if printed else code, 1)
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        refresh(Path(name).resolve())

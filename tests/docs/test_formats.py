@@ -1,0 +1,56 @@
+"""Every key that --json prints is among the file formats."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from hyperbaton.cli import build, run
+from hyperbaton.data import generate
+from tests.docs.cells import DOCS
+
+
+def told(verb: str) -> set[str]:
+    """The keys that the page names for a verb."""
+    page = (DOCS / "formats.md").read_text(encoding="utf-8").partition("## Results")[2]
+    (row,) = re.findall(rf"^\| (?:`[a-z-]+`, )*`{verb}`(?:, `[a-z-]+`)* \| (.*) \|$", page, re.MULTILINE)
+    return set(re.findall(r"`(\w+)`", row))
+
+
+def test_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    generate(200, seed=1).write("c", 20, 20)
+    text = ["c/train.source", "c/train.target", "c/train.links"]
+    held_out = ["c/test.source", "c/test.target", "c/test.links"]
+    commands = [
+        ["extract", *text, "-o", "phrases"],
+        ["train", "lexicalized", *text, "-o", "lr"],
+        ["train", "linear_jump", *text, "-o", "jump"],
+        ["evaluate", "lr", *held_out],
+        ["evaluate", "jump", *held_out],
+        ["explain", "lr", "--phrase", "de"],
+        ["inspect", *text],
+        ["lm", "c/train.target", "-o", "lm", "--order", "2", "--discount-fallback"],
+        ["perplexity", "lm", "c/test.target"],
+        ["system", "-o", "system", "--phrases", "phrases", "--lm", "lm"],
+        ["diagnose", "system", "c/test.source", "c/test.target"],
+        ["export", "moses", "system", "model"],
+        ["import", "moses", "model", "-o", "again"],
+        ["evaluate-links", "c/test.links", "c/test.true.links"],
+        ["clean", *text[:2], "-o", "cleaned"],
+        ["generate", "-o", "more", "--sentences", "10"],
+        ["models"],
+        ["orientations"],
+    ]
+    for command in commands:
+        monkeypatch.setattr(sys, "argv", ["hyperbaton", *command, "--json"])
+        with pytest.raises(SystemExit) as end:
+            run(build([command[0]]))
+        assert not end.value.code, command
+        printed = json.loads(capsys.readouterr().out)
+        keys = set(printed[0] if isinstance(printed, list) else printed)
+        assert keys and keys <= told(command[0]), (command[0], keys - told(command[0]))

@@ -1,0 +1,198 @@
+"""The block model as a whole: what only the parse can tell, what it needs, what it stores, what it says about itself."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hyperbaton.base.errors import Cancelled, InputError, OptionError
+from hyperbaton.base.options import to_mapping
+from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
+from hyperbaton.corpus.classes import word_classes
+from hyperbaton.data import generate
+from hyperbaton.decode import Decoding, System, Translator
+from hyperbaton.evaluate import evaluate_blocks
+from hyperbaton.evaluate.explain_blocks import explain_blocks
+from hyperbaton.models import load_model
+from hyperbaton.models.block_me import BlockMe
+from hyperbaton.phrases import PhraseTable, extract
+from hyperbaton.report.block_jumps import draw_tag_jumps
+
+LEXICAL = "lexical,context,tags,coverage"
+
+
+class Parts:
+    """Generated text for training and testing, with all that is known about it."""
+
+    def __init__(self) -> None:
+        made = generate(320, style="chinese", seed=4)
+        self.bitext = made.bitext
+        self.tags = Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)
+        self.trees = Trees.of([" ".join(line) for line in made.source_trees], made.bitext.source)
+
+    def known(self, sentences: Any) -> dict[str, Any]:
+        return {"source_tags": self.tags.select(sentences), "source_trees": self.trees.select(sentences)}
+
+
+@pytest.fixture(scope="module")
+def parts() -> Parts:
+    return Parts()
+
+
+TRAIN, TEST = np.arange(250), np.arange(250, 320)
+
+
+@pytest.fixture(scope="module")
+def model(parts: Parts) -> BlockMe:
+    classes = word_classes(parts.bitext.target, 8, runs=1)
+    return BlockMe(max_passes=25).fit(parts.bitext.select(TRAIN), target_classes=classes, **parts.known(TRAIN))
+
+
+def sibling_language(n: int, seed: int) -> tuple[Bitext, dict[str, Any], list[int]]:
+    """Sentences X a m c z with a phrase X of one to three words, c always first.
+
+    Where X comes next, m follows its neighbour a (jump 1); where X comes last, m is reached from z behind it (jump −2).
+    When m is translated, a and c on its sides are translated either way, the words around it are the same, and so are those
+    before its translation: two words without links, drawn at random. The coverage of X, no neighbour, tells all.
+    """
+    draw = random.Random(seed)
+    source, target, links, tags, trees, places = [], [], [], [], [], []
+    for _ in range(n):
+        k = draw.randint(1, 3)
+        words = [draw.choice("ABCDEFGH") for _ in range(k)]
+        a, m, c, z = k, k + 1, k + 2, k + 3
+        early = draw.random() < 0.5
+        order = [c, *range(k), a, None, None, m, z] if early else [c, a, z, None, None, m, *range(k)]
+        sentence = [*words, "a", "m", "c", "z"]
+        source.append(" ".join(sentence))
+        target.append(" ".join(draw.choice("uvw") if i is None else sentence[i].lower() + "'" for i in order))
+        links.append([(i, j) for j, i in enumerate(order) if i is not None])
+        tags.append(" ".join(["x"] * k + ["y"] * 4))
+        inner = " ".join(f"(x {word})" for word in words)
+        trees.append(f"(S (X {inner}) (A a) (M m) (C c) (Z z))")
+        places.append(m)
+    bitext = Bitext.of(source, target, links)
+    return bitext, {"source_tags": Tags.of(tags, bitext.source), "source_trees": Trees.of(trees, bitext.source)}, places
+
+
+def test_only_the_parse_tells_where_to_go() -> None:
+    train, known, _ = sibling_language(400, 1)
+    test, held_out, places = sibling_language(200, 2)
+    accuracy, logprob = {}, {}
+    for families in (LEXICAL, f"{LEXICAL},parse-coverage", f"{LEXICAL},sibling-word", f"{LEXICAL},sibling-tag"):
+        model = BlockMe(families=families).fit(train, **known)
+        scores = model.path_scores(test, **held_out)
+        here = scores["begin"] == np.array(places)[scores["sentence"]]
+        assert here.sum() == len(test)
+        accuracy[families] = scores["jump_right"][here].mean()
+        logprob[families] = scores["jump_logprob"][here].mean()
+    plain, _, word, tag = accuracy
+    assert accuracy[plain] < 0.65 and logprob[plain] < np.log(0.6)
+    for families in (word, tag):
+        assert accuracy[families] > 0.97 and logprob[families] > np.log(0.8)
+
+
+def test_training_helps_on_unseen_text(parts: Parts, model: BlockMe) -> None:
+    test, known = parts.bitext.select(TEST), parts.known(TEST)
+    told = evaluate_blocks(model, test, *known.values()).as_json()
+    untrained = BlockMe(max_passes=25)
+    vars(untrained).update(vars(model))
+    vars(untrained).pop("_core_model", None)
+    untrained.weights_ = np.zeros_like(model.weights_)
+    before = evaluate_blocks(untrained, test, *known.values()).as_json()
+    assert told["mean_logprob"] > before["mean_logprob"] and told["jump_accuracy"] > before["jump_accuracy"]
+    assert told["n"] == len(model.path_scores(test, **known)["jump"])
+
+
+def test_saved_and_loaded_gives_the_same_scores(parts: Parts, model: BlockMe, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert isinstance(loaded, BlockMe) and to_mapping(loaded) == to_mapping(model) and loaded.rules_ == model.rules_
+    before, after = (m.path_scores(parts.bitext.select(TEST), **parts.known(TEST)) for m in (model, loaded))
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    loaded.save(tmp_path / "again")
+
+
+def test_a_text_without_tags_or_trees(parts: Parts, model: BlockMe) -> None:
+    """Families that need them are off in training; trees may be missing later, tags may not."""
+    plain = BlockMe(max_passes=3).fit(parts.bitext.select(TRAIN))
+    assert plain.summary()["families"] == ["lexical", "context", "coverage"]
+    assert not plain.needs_tags and not plain.needs_trees
+    plain.path_scores(parts.bitext.select(TEST))
+    tagged = BlockMe(max_passes=3).fit(parts.bitext.select(TRAIN), source_tags=parts.tags.select(TRAIN))
+    assert tagged.summary()["families"] == ["lexical", "context", "tags", "coverage"]
+    assert model.path_scores(parts.bitext.select(TEST), source_tags=parts.tags.select(TEST))["sum"].min() > 0.999
+    with pytest.raises(OptionError, match="trained with tags"):
+        model.path_scores(parts.bitext.select(TEST))
+
+
+def test_threads_do_not_matter_and_training_can_be_cancelled(parts: Parts) -> None:
+    train, known = parts.bitext.select(TRAIN), parts.known(TRAIN)
+    for learner in ("lbfgs", "iis"):
+        one, two = (BlockMe(learner=learner, max_passes=4, threads=n).fit(train, **known).weights_ for n in (1, 2))
+        assert np.array_equal(one, two)
+    with pytest.raises(Cancelled):
+        BlockMe().fit(train, progress=lambda done, total: False)
+
+
+def test_wrong_use_says_so(parts: Parts) -> None:
+    with pytest.raises(OptionError, match="call fit first"):
+        BlockMe().path_scores(parts.bitext)
+    with pytest.raises(OptionError, match="unknown family of features 'words'"):
+        BlockMe(families="lexical,words").fit(parts.bitext)
+    none = Bitext(parts.bitext.source, parts.bitext.target, Links.of([[] for _ in range(len(parts.bitext))]))
+    with pytest.raises(InputError, match="no sentence pair has links"):
+        BlockMe().fit(none)
+
+
+@pytest.mark.parametrize("weights", [{"Block0": 0.3}, {"Block0": 1.0, "TranslationModel0": [0.0, 0.0, 0.02, 0.0]}])
+def test_a_system_translates_with_it(parts: Parts, model: BlockMe, weights: dict[str, Any], tmp_path: Path) -> None:
+    """As a feature among others, and as the translation model itself; with stored system, unknown words and no trees."""
+    train = parts.bitext.select(TRAIN)
+    table = PhraseTable.build(train, extract(train))
+    System.of(table, reordering={"Block0": model}, weights=weights, options=Decoding(stack=20)).save(tmp_path / "system")
+    system = System.load(tmp_path / "system")
+    lines = [*(" ".join(parts.bitext.source[s]) for s in TEST[:8]), "qqq rrr", ""]
+    tags = [*(" ".join(parts.tags[s]) for s in TEST[:8]), "N V", ""]
+    pieces = parts.trees.select(TEST[:8]).pieces(parts.bitext.source.select(TEST[:8]))
+    trees = [*b"".join(pieces).decode().splitlines(), "", ""]
+    found = Translator(system, threads=1).translate(lines, tags=tags, trees=trees)
+    assert len(found) == 10 and found[8] and not found[9]
+    assert len(Translator(system, threads=2).translate(lines, tags=tags)) == 10
+    assert Translator(system, threads=2).translate(lines, tags=tags, trees=trees) == found
+    with pytest.raises(OptionError, match="trained with tags"):
+        Translator(system).translate(lines)
+    with pytest.raises(InputError, match="only 2 lines of trees"):
+        Translator(system).translate(lines, tags=tags, trees=trees[:2])
+
+
+def test_explain_tells_the_features_of_the_paper(model: BlockMe) -> None:
+    rows = explain_blocks(model, family="sibling-tag", top=5, sort="count")
+    assert [row.count for row in rows] == sorted((row.count for row in rows), reverse=True)
+    assert all(row.node and row.coverage in (0, 1, 2) and row.orientation in (-1, 1) and row.alpha > 0 for row in rows)
+    strongest = explain_blocks(model, top=50)
+    strengths = [abs(np.log(row.alpha)) for row in strongest]
+    assert strengths == sorted(strengths, reverse=True)
+    word = explain_blocks(model, family="lexical", top=1)[0].source
+    assert all(row.source == word for row in explain_blocks(model, source=word, top=5))
+    with pytest.raises(OptionError, match="no feature of 'nowhere'"):
+        explain_blocks(model, source="nowhere")
+
+
+def test_pictures_of_jumps(model: BlockMe) -> None:
+    assert model.tag_vocabulary_ is not None
+    tag = model.tag_vocabulary_.word(0)
+    (axes,) = draw_tag_jumps(model, tag).axes
+    assert [bar.get_height() for bar in axes.patches] == model.table_.tag_jumps[0].tolist()
+    with pytest.raises(OptionError, match="never saw the tag 'Q'"):
+        draw_tag_jumps(model, "Q")
+
+
+def test_sentences_may_be_empty_or_unknown(model: BlockMe) -> None:
+    bitext = Bitext(Text.of(["xxx yyy", "zzz"]), Text.of(["uuu", "vvv"]), Links.of([[(0, 0)], []]))
+    scores = model.path_scores(bitext, source_tags=Tags.of(["Q Q", "Q"], bitext.source))
+    assert scores["sum"] == pytest.approx(np.ones(2)) and np.isfinite(scores["logprob"]).all()

@@ -1,0 +1,136 @@
+"""What holds for the whole program: exit statuses, JSON, version, completion, Ctrl-C while it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import typer
+
+from hyperbaton.cli import build, verbs
+from hyperbaton.data import generate
+from hyperbaton.models import MODELS
+
+PROGRAM = [sys.executable, "-m", "hyperbaton"]
+# Their stdout is a text already; or all they find is in a results.json.
+WITHOUT_JSON = {"align", "symmetrize", "tokenize", "translate"} | {"demo", "report", "run"}
+
+
+def hyperbaton(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [*PROGRAM, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    generate(40, seed=1).write(folder)
+    return folder
+
+
+def files(corpus: Path) -> list[Path]:
+    return [corpus / f"train.{ending}" for ending in ("source", "target", "links")]
+
+
+def test_exit_statuses(corpus: Path, tmp_path: Path) -> None:
+    assert hyperbaton("--version").stdout.startswith("hyperbaton 0.")
+    assert hyperbaton("inspect", *files(corpus), "--json").returncode == 0
+
+    (tmp_path / "links").write_text("0-0\n9999-0\n" + "\n" * 30)
+    bad = hyperbaton("extract", *files(corpus)[:2], tmp_path / "links", "-o", tmp_path / "phrases")
+    assert (bad.returncode, bad.stdout) == (1, "")
+    (line,) = bad.stderr.splitlines()
+    assert line.startswith(f"hyperbaton: error: {tmp_path / 'links'}:2: "), line
+    missing = hyperbaton("align", tmp_path / "none", tmp_path / "none")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    unknown = hyperbaton("train", "lexicalised", *files(corpus), "-o", tmp_path / "model")
+    assert unknown.returncode == 1 and "did you mean lexicalized?" in unknown.stderr
+    assert not (tmp_path / "phrases").exists() and not (tmp_path / "model").exists()
+
+    for wrong in (
+        ["no-such-verb"],
+        ["extract"],
+        ["models", "--no-such-option"],
+        ["inspect", *files(corpus), "--line", "0"],
+    ):
+        done = hyperbaton(*wrong)
+        assert (done.returncode, done.stdout) == (2, ""), wrong
+        assert "Traceback" not in done.stderr
+
+
+def test_interrupted_while_it_starts() -> None:
+    """Ctrl-C at any moment once our first module is there: one line, status 130."""
+    code = "from hyperbaton.__main__ import main; print(flush=True); main()"
+    for delay in (0.02, 0.15, 0.3, 0.5):
+        with subprocess.Popen(
+            [sys.executable, "-c", code, "train", "linear", "-", "-", "-", "-o", "model"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            _, error = process.communicate(timeout=60)
+        assert "Traceback" not in error, (delay, error)
+        if process.returncode == 130:
+            assert error == "hyperbaton: interrupted\n"
+        else:  # it was done, or had found that these are no files, before the signal came
+            assert process.returncode in (0, 1, 2), error
+
+
+def test_every_verb_has_json() -> None:
+    program = typer.main.get_command(build())
+    for verb in verbs():
+        flags = [flag for parameter in program.commands[verb].params for flag in parameter.opts]  # type: ignore[attr-defined]
+        assert ("--json" in flags) != (verb in WITHOUT_JSON), verb
+
+
+def test_json_of_what_is_drawn_and_generated(corpus: Path, tmp_path: Path) -> None:
+    told = json.loads(hyperbaton("inspect", *files(corpus), "--line", 2, "--json").stdout)
+    n = len(told["source"])
+    assert sorted(told["visit_order"]) == sorted({i for i, _ in told["links"]})
+    assert all(0 <= box["source"][0] < box["source"][1] <= n for box in told["phrases"])
+    nothing = hyperbaton("inspect", *files(corpus))
+    assert nothing.returncode == 1 and "give -o PICTURE, --json or both" in nothing.stderr
+
+    small = json.loads(hyperbaton("generate", "-o", tmp_path / "small", "--sentences", 30, "--json").stdout)
+    assert small["sentences"] == {"train": 24, "dev": 3, "test": 3}
+
+
+def test_help_lists_every_verb_with_its_own_words() -> None:
+    """Help is read from files that are not imported: it must say what the imported functions say."""
+    whole, names = (typer.main.get_command(build(loaded)) for loaded in (None, []))
+    for verb in verbs():
+        told = [program.commands[verb].get_short_help_str(200) for program in (whole, names)]  # type: ignore[attr-defined]
+        assert told[0] == told[1] != "", verb
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    def offered(line: str) -> str:
+        words = line.split(" ")
+        asked = (
+            {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)} if shell == "bash" else {"_TYPER_COMPLETE_ARGS": line}
+        )
+        action = {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+        # The name of the variable follows from that of the program, which is hyperbaton wherever it is installed.
+        code = "import sys; sys.argv[0] = 'hyperbaton'; from hyperbaton.__main__ import main; main()"
+        environment = {**os.environ, "_HYPERBATON_COMPLETE": f"complete_{shell}", **asked, **action}
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment).stdout
+
+    verbs_offered = offered("hyperbaton eval")
+    assert "evaluate-links" in verbs_offered and "translate" not in verbs_offered
+    models = offered("hyperbaton train ")
+    assert all(name in models for name in MODELS)
+    if shell == "bash":
+        assert "--distortion-limit" in offered("hyperbaton translate --dist")
+        assert "cube" in offered("hyperbaton translate --search ")

@@ -1,0 +1,310 @@
+"""The report of a run: everything in one page, in every format, whatever the words and whatever is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.report import write_report
+from hyperbaton.report.blocks import Column, Group, Number, Table
+from hyperbaton.report.closing_sections import as_toml
+from hyperbaton.report.latex import as_latex
+from hyperbaton.report.sentences import draw_translation, segments_of
+from tests.unit.plausible_results import plausible_results
+
+SECTIONS = ["summary", "corpus", "movement", "orientation", "next-position", "block"]
+SECTIONS += ["translation", "tuning", "costs", "sentences", "reproduction"]
+MINIMAL = {"title": "Nothing yet", "signature": {"package": "0.1.0"}}
+VOID = {"meta", "br", "path", "rect", "use", "link", "img", "input"}
+
+
+class Page(HTMLParser):
+    """The ids, addresses and words of a page; checks that every element is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.addresses: list[str] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("src", "href", "xlink:href", "action", "data", "poster", "srcset"):
+                self.addresses.append(value or "")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def write(folder: Path, results: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "results.json").write_text(json.dumps(results, ensure_ascii=False), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report with all sections."""
+    folder = write(tmp_path_factory.mktemp("run"), plausible_results())
+    return write_report(folder, folder / "report").parent
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_page_has_all_sections_and_needs_nothing_else(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert [name for name in page.ids if name in SECTIONS] == SECTIONS
+    assert len(page.ids) == len(set(page.ids)), "two elements of one name"
+    assert page.addresses and all(a.startswith("#") and a[1:] in page.ids for a in page.addresses)
+    assert "://" not in text and "@import" not in text
+    assert not re.findall(r"url\((?!#)", text)
+
+
+def test_words_of_the_corpus_are_words_in_every_format(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    assert "<interesting>" not in text and "<MMS>" not in text and "<more>" not in text and "<有趣>" not in text
+    words = "".join(Page(text).words)
+    assert "<有趣>" in words and "|||" in words and "DPR & <MMS>" in words and "一 → an" not in words
+    markdown = (report / "report.md").read_text(encoding="utf-8")
+    assert "&lt;MMS&gt;" in markdown and "<MMS>" not in markdown
+    for head, rows in re.findall(r"^(\|.*\|)\n\| -.*\n((?:\|.*\n)+)", markdown, re.MULTILINE):
+        cells = {len(re.findall(r"(?<!\\)\|", row)) for row in [head, *rows.splitlines()]}
+        assert len(cells) == 1, f"rows of {head} have as many cells as it has"
+    table = (report / "tables" / "translation.tex").read_text(encoding="utf-8")
+    assert r"DPR \& \textless{}MMS\textgreater{}" in table
+
+
+def test_latex_is_balanced_and_escaped(report: Path) -> None:
+    for path in (report / "tables").glob("*.tex"):
+        text = path.read_text(encoding="utf-8")
+        assert len(re.findall(r"(?<!\\)\{", text)) == len(re.findall(r"(?<!\\)\}", text)), path.name
+        assert len(re.findall(r"(?<!\\)\$", text)) % 2 == 0, path.name
+        (columns,) = re.findall(r"\\begin\{tabular\}\{([lr]+)\}", text)
+        for row in text.splitlines():
+            if row.endswith(r"\\") and r"\multicolumn" not in row:
+                assert len(re.findall(r"(?<!\\)&", row)) == len(columns) - 1, f"{path.name}: {row}"
+    table = Table("t", "50% & more", [Column("a_b"), Column("#")], [Group([["x^2 {y} ~z \\ $", Number(-1.5, 1)]])])
+    told = as_latex(table)
+    assert r"50\% \& more" in told and r"a\_b & \#" in told and "$-$1.5" in told
+    assert r"x\textasciicircum{}2 \{y\} \textasciitilde{}z \textbackslash{} \$" in told
+
+
+def test_same_results_same_bytes(tmp_path: Path) -> None:
+    whole = plausible_results()
+    kept = ("movement", "orientation", "translation", "sentences", "options")
+    write(tmp_path, MINIMAL | {key: whole[key] for key in kept})
+    write_report(tmp_path, tmp_path / "first")
+    # In another process: hashes of strings and addresses in memory are others there.
+    command = "import sys; from hyperbaton.report import write_report; write_report(sys.argv[1], sys.argv[2])"
+    subprocess.run([sys.executable, "-c", command, str(tmp_path), str(tmp_path / "second")], check=True)
+    first, second = files(tmp_path / "first"), files(tmp_path / "second")
+    assert first.keys() == second.keys() and [name for name in first if first[name] != second[name]] == []
+    assert {"index.html", "report.md", "tables/translation.tex", "figures/score-by-limit.png"} <= first.keys()
+
+
+@pytest.mark.parametrize("kept", [[], ["corpus", "findings"], ["sentences"], ["block", "costs"]])
+def test_what_is_missing_is_told(tmp_path: Path, kept: list[str]) -> None:
+    whole = plausible_results()
+    page = Page(
+        write_report(write(tmp_path, MINIMAL | {key: whole[key] for key in kept}), tmp_path / "out").read_text("utf-8")
+    )
+    shown = [name for name in page.ids if name in SECTIONS]
+    assert shown == [s for s in SECTIONS if s.replace("-", "_") in kept or s in ("summary", "reproduction")]
+    assert "Not part of this run: " in "".join(page.words)
+
+
+def test_parts_of_objects_may_be_missing(tmp_path: Path) -> None:
+    results = MINIMAL | {
+        "corpus": {"train": {"pairs": 10}},
+        "movement": {"distances": {"0": 4}},
+        "orientation": [{"model": "a", "overall_precision": None}, {"model": "b", "clusters": {"1-9": 50.0, "10+": 60.0}}],
+        "next_position": [{"model": "a"}],
+        "block": {"rows": [{"system": "a", "scores": {"bleu": {"value": 1.0}}}]},
+        "translation": [
+            {"system": "a", "limit": None, "scores": {"bleu": 20.0}},
+            {"system": "b", "limit": -1, "scores": {}},
+        ],
+        "tuning": {"a": [{"iteration": 1, "objective": 3.0, "held_out": None}], "b": []},
+        "costs": [{"stage": "a", "seconds": float("nan")}],
+        "sentences": [{"id": 1, "source": ["a", "b"], "hypotheses": [{"system": "x", "segments": []}, {"system": "y"}]}],
+    }
+    page = Page(write_report(write(tmp_path, results), tmp_path / "out").read_text(encoding="utf-8"))
+    assert [name for name in page.ids if name in SECTIONS] == SECTIONS[1:], "nothing to sum up"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "no results.json there; 'hyperbaton run' writes it at its end"),
+        ('{"title": 1}', "expected an object with a title"),
+        ('{"title":\n', "results.json:2: is not JSON"),
+        ('{"title": "t", "corpus": [1]}', "expected an object under 'corpus', found list"),
+        ('{"title": "t", "translation": [{"limit": 10}]}', "'translation' of the results is not as docs/report.md says"),
+        ('{"title": "t", "sentences": [{"id": 1}]}', "'sentences' of the results is not as docs/report.md says"),
+    ],
+)
+def test_bad_results_are_refused_in_one_line(tmp_path: Path, text: str | None, told: str) -> None:
+    if text is not None:
+        (tmp_path / "results.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        write_report(tmp_path, tmp_path / "out")
+    assert told in str(caught.value) and "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_best_values_and_marks_are_told_by_direction(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    table = text[text.index('id="table-translation"') :].split("</figure>")[0]
+    rows = re.findall(r"<tr><td>(.*?)</td>(.*?)</tr>", table)
+    assert len(rows) == 20
+    for system, cells in rows:
+        values = re.findall(r"<td[^>]*>(.*?)</td>", cells)[:4]
+        assert all(("<b>" in value) == (system == "SEQUENCE") for value in values), "less TER is better"
+        assert all(("‡¹" in value) == (system in ("SEQUENCE", "DPR &amp; &lt;MMS&gt;")) for value in values)
+        assert all("†" not in value and "‡" not in value for value in values) == (system == "linear")
+
+
+def test_drawing_follows_the_order_of_translation() -> None:
+    sentence = {"source": ["a", "b", "c", "d"]}
+    hypothesis = {
+        "system": "x",
+        "segments": [
+            {"source": [2, 4], "target": ["C", "D"], "scores": {"lm": -1.5}},
+            {"source": [0, 1], "target": ["A"]},
+            {"source": [1, 2], "target": []},
+        ],
+    }
+    segments = segments_of(hypothesis, 4)
+    assert [(segment.distance, segment.kind) for segment in segments] == [(-2, "forward"), (4, "back"), (0, "monotone")]
+    svg = draw_translation(sentence, hypothesis)
+    assert re.findall(r'class="phrase (\w+)"', svg) == ["forward", "back", "monotone"]
+    assert re.findall(r'class="jump (\w+)"', svg) == ["forward", "back"]
+    assert "−1.500  lm" in svg and "∅" in svg and 'tabindex="0"' in svg
+    # Ties start under the source words and end above the target phrases, each in its own row's order.
+    ties = [list(map(float, tie)) for tie in re.findall(r'class="tie" d="M([\d.]+) [\d.]+c0 [\d.]+ ([-\d.]+)', svg)]
+    assert ties[1][0] < ties[2][0] < ties[0][0]
+    assert sorted(begin + shift for begin, shift in ties) == [begin + shift for begin, shift in ties]
+
+
+def test_options_are_toml_that_reads_back() -> None:
+    tomllib = pytest.importorskip("tomllib")
+    options = plausible_results()["options"] | {
+        "a b": {"c": [{"x": 1}, {"x": 'q"\\'}]},
+        "on": True,
+        "list": [1.5, {"k": "v"}],
+    }
+    assert tomllib.loads(as_toml(options)) == options
+
+
+def test_verb_prints_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from hyperbaton.cli import main
+
+    write(tmp_path, MINIMAL)
+    monkeypatch.setattr(sys, "argv", ["hyperbaton", "report", str(tmp_path / "results.json"), "-q"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "report" / "index.html")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A real browser, where Playwright and a Chromium are installed."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    named = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if named is None:
+        pytest.skip("no Chromium here")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=named, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_browser_shows_it_without_complaint(report: Path, chromium: Any, width: int, scheme: str) -> None:
+    page = chromium.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: complaints.append(request.url) if request.url.startswith("http") else None)
+    page.goto((report / "index.html").as_uri())
+    for details in page.locator("details").all():
+        details.evaluate("element => { element.open = true; }")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "the page scrolls sideways"
+    assert page.evaluate("[...document.images].filter(image => !image.naturalWidth).length") == 0
+    flat = "[...document.querySelectorAll('.picture svg')].filter(svg => svg.getBoundingClientRect().height < 60).length"
+    assert page.evaluate(flat) == 0 < page.locator(".picture svg").count()
+    paper, ink = (page.evaluate(f"getComputedStyle(document.body).{what}") for what in ("backgroundColor", "color"))
+    assert (_brightness(paper) > _brightness(ink)) == (scheme == "light")
+    label = page.locator(".picture svg text").first.evaluate("element => getComputedStyle(element).fill")
+    assert _brightness(label) == _brightness(ink), "words of pictures are as legible as the text"
+
+    shown = page.locator(".pair:visible")
+    assert shown.count() == 1 and shown.get_attribute("id") == "sentence-117"
+    page.get_by_label("next sentence").click()
+    assert shown.count() == 1 and shown.get_attribute("id") == "sentence-402"
+    page.locator(".pager select").select_option(label="733")
+    assert shown.get_attribute("id") == "sentence-733"
+    tip = page.locator(".tip")
+    assert not tip.is_visible()
+    shown.locator(".phrase").nth(1).focus()
+    assert tip.is_visible() and "reordering" in tip.inner_text()
+    box = tip.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= width
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    # Every word fits into its box.
+    wide = """[...document.querySelectorAll('.phrase')].filter(phrase => {
+        const [text, box] = [[...phrase.querySelectorAll('text')].pop(), [...phrase.querySelectorAll('rect')].pop()];
+        return text.getBoundingClientRect().width > box.getBoundingClientRect().width;
+    }).length"""
+    assert page.evaluate(wide) == 0
+    assert complaints == []
+    page.close()
+
+
+@pytest.mark.slow
+def test_browser_without_scripts_shows_every_sentence(report: Path, chromium: Any) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((report / "index.html").as_uri())
+    assert page.locator(".pair:visible").count() == 3
+    assert not page.locator(".pager").is_visible()
+    context.close()
+
+
+def _brightness(colour: str) -> int:
+    return sum(map(int, re.findall(r"\d+", colour)[:3]))
