@@ -6,6 +6,8 @@ namespace hyperbaton::bindings {
 
 namespace {
 
+constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
+
 struct BoundBlockTable {
   BlockTableView view;
   BlockLookup lookup;
@@ -148,7 +150,9 @@ HYPERBATON_BINDINGS(block) {
         BlockFeatures features;
         {
           const nb::gil_scoped_release release;
-          features = find_block_features(bitext.bitext, table.lookup, families, {min_count, n_threads}, report);
+          features =
+              find_block_features(bitext.bitext, table.lookup, families,
+                                  {.min_count = min_count, .keys_together = kKeysTogether, .n_threads = n_threads}, report);
         }
         nb::dict columns;
         columns["keys"] = to_numpy(std::move(features.keys));

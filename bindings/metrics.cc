@@ -1,5 +1,6 @@
 #include "metrics/edit_distance.hh"
 #include "metrics/orders.hh"
+#include "metrics/translation_edits.hh"
 #include "module.hh"
 
 namespace hyperbaton::bindings {
@@ -22,23 +23,28 @@ void check_lines(std::span<const std::int64_t> line, std::size_t n_hypotheses, s
 HYPERBATON_BINDINGS(metrics) {
   using namespace nb::literals;
 
-  m.def(
-      "edit_distances",
-      [](const Array<std::uint32_t>& words, const Array<std::int64_t>& offsets, const Array<std::uint32_t>& reference_words,
-         const Array<std::int64_t>& reference_offsets, const Array<std::int64_t>& line, unsigned n_threads) {
-        check(view(offsets), words.size());
-        check(view(reference_offsets), reference_words.size());
-        const WordsView hypotheses{view(words), view(offsets)}, references{view(reference_words), view(reference_offsets)};
-        check_lines(view(line), hypotheses.size(), references.size());
-        std::vector<std::int64_t> edits;
-        {
-          const nb::gil_scoped_release release;
-          edits = edit_distances(hypotheses, references, view(line), n_threads);
-        }
-        return to_numpy(std::move(edits));
-      },
-      nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a,
-      "Word edits between each hypothesis h and reference line[h].");
+  const auto count_edits = [&m](const char* name, auto count, const char* help) {
+    m.def(
+        name,
+        [count](const Array<std::uint32_t>& words, const Array<std::int64_t>& offsets,
+                const Array<std::uint32_t>& reference_words, const Array<std::int64_t>& reference_offsets,
+                const Array<std::int64_t>& line, unsigned n_threads) {
+          check(view(offsets), words.size());
+          check(view(reference_offsets), reference_words.size());
+          const WordsView hypotheses{view(words), view(offsets)},
+              references{view(reference_words), view(reference_offsets)};
+          check_lines(view(line), hypotheses.size(), references.size());
+          std::vector<std::int64_t> edits;
+          {
+            const nb::gil_scoped_release release;
+            edits = count(hypotheses, references, view(line), n_threads);
+          }
+          return to_numpy(std::move(edits));
+        },
+        nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a, help);
+  };
+  count_edits("edit_distances", edit_distances, "Word edits between each hypothesis h and reference line[h].");
+  count_edits("translation_edits", translation_edits, "The same where blocks of words may move for one edit, as in TER.");
 
   m.def(
       "compare_orders",

@@ -29,15 +29,19 @@ class Cubes {
   void fill(std::size_t s) {
     queue_ = {};
     items_.clear();
+    candidates_.clear();
     states_.clear();
-    for (const auto& grid : grids_[s]) push(grid, 0, 0, s);
+    n_entered_ = 0;
+    for (const auto& grid : grids_[s]) propose(grid, 0, 0, s);
+    enter();
     for (std::size_t popped = 0; popped < search_.options_.pop_limit && !queue_.empty(); ++popped) {
       const auto i = queue_.top().second;
       queue_.pop();
       const Item item = items_[i];
-      if (item.valid) search_.keep(item.candidate, states_.data() + i * search_.chart_.stride());
-      if (item.column == 0) push(*item.grid, item.row + 1, 0, s);
-      push(*item.grid, item.row, item.column + 1, s);
+      if (item.valid) search_.keep(candidates_[i], states_.data() + i * search_.chart_.stride());
+      if (item.column == 0) propose(*item.grid, item.row + 1, 0, s);
+      propose(*item.grid, item.row, item.column + 1, s);
+      enter();
     }
     std::vector<Grid>().swap(grids_[s]);
   }
@@ -48,7 +52,6 @@ class Cubes {
     const Space::Span* span;
   };
   struct Item {
-    Search::Candidate candidate;
     const Grid* grid;
     std::size_t row, column;
     bool valid;
@@ -79,7 +82,8 @@ class Cubes {
     }
   }
 
-  void push(const Grid& grid, std::size_t row, std::size_t column, std::size_t stack) {
+  // Score a pair but for what step scorers say; `enter` puts all that were proposed into the queue.
+  void propose(const Grid& grid, std::size_t row, std::size_t column, std::size_t stack) {
     const auto option = grid.span->first + static_cast<std::uint32_t>(column);
     if (grid.first + row >= grid.last || option >= grid.span->last) return;
     auto& space = search_.space_;
@@ -90,15 +94,22 @@ class Cubes {
     float score;
     bool valid = space.apply(state, option, move_, score);
     if (!valid) score = space.guess(state, option, move_);
-    Item item{{id, option, from.score + score, move_.future, move_.ahead, stack}, &grid, row, column, valid};
-    if (valid) {
-      if (space.has_steps()) search_.ask_steps(std::span(&item.candidate, 1), move_.state);
-      item.valid = search_.finished(item.candidate, move_.state.data());
-    }
+    candidates_.push_back({id, option, from.score + score, move_.future, move_.ahead, stack});
+    items_.push_back({&grid, row, column, valid});
     states_.insert(states_.end(), move_.state.begin(), move_.state.end());
-    items_.push_back(item);
-    // Equal estimates come in the order in which they entered.
-    queue_.push({item.candidate.estimate(), items_.size() - 1});
+  }
+
+  // Step scorers are asked once for all pairs that wait.
+  void enter() {
+    const std::size_t first = n_entered_, stride = search_.chart_.stride();
+    if (search_.space_.has_steps())
+      search_.ask_steps(std::span(candidates_).subspan(first), std::span(states_).subspan(first * stride));
+    for (std::size_t i = first; i < items_.size(); ++i) {
+      if (items_[i].valid) items_[i].valid = search_.finished(candidates_[i], states_.data() + i * stride);
+      // Equal estimates come in the order in which they entered.
+      queue_.push({candidates_[i].estimate(), i});
+    }
+    n_entered_ = items_.size();
   }
 
   struct Later {
@@ -111,7 +122,9 @@ class Cubes {
   std::vector<std::vector<Grid>> grids_;  // by the stack they lead to
   std::vector<std::uint32_t> rows_;
   std::vector<Item> items_;
-  std::vector<std::uint32_t> states_;  // of items
+  std::vector<Search::Candidate> candidates_;  // of items
+  std::vector<std::uint32_t> states_;          // of items
+  std::size_t n_entered_ = 0;                  // items that are or were in the queue
   std::priority_queue<std::pair<double, std::size_t>, std::vector<std::pair<double, std::size_t>>, Later> queue_;
   Space::Move move_;
 };

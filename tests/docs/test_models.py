@@ -17,7 +17,12 @@ def test_every_model_has_a_page_with_commands_that_exist() -> None:
         page = (DOCS / "models" / f"{name}.md").read_text(encoding="utf-8")
         commands = re.findall(rf"^hyperbaton train {name} .*$", page, re.MULTILINE)
         assert commands, name
-        flags = {opt.flag for opt in options_of(MODELS[name])} | {"source-classes", "target-classes", "source-tags"}
+        flags = {opt.flag for opt in options_of(MODELS[name])} | {
+            "source-classes",
+            "target-classes",
+            "source-tags",
+            "source-trees",
+        }
         for flag in re.findall(r"--([a-z][a-z-]+)", page.replace("hyperbaton extract --moses", "")):
             assert flag.removeprefix("no-") in flags, (name, flag)
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from hyperbaton import _core
 from hyperbaton.metrics import Orders, Outputs, make_metric
@@ -25,6 +26,17 @@ def test_word_error_rate(rows: list[tuple[str, str, str]]) -> None:
         assert row == [oracle.edits(h.split(), r.split()), len(r.split())]
     both = make_metric("wer").statistics(Outputs.of(hypotheses, first, second))
     assert (make_metric("wer").score(both) <= make_metric("wer").score(found)).all()
+
+
+LONG = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", "g"]), max_size=40)
+
+
+@settings(deadline=None)
+@given(LONG, LONG, st.integers(0, 40))
+def test_translation_edits_are_those_of_sacrebleu(hypothesis: list[str], reference: list[str], cut: int) -> None:
+    for wanted in (reference, hypothesis[cut:] + hypothesis[:cut]):  # anything, and a block that moved
+        outputs = Outputs.of([" ".join(hypothesis)], [" ".join(wanted)])
+        assert make_metric("ter").statistics(outputs)[0].tolist() == list(translation_edit_rate(hypothesis, wanted))
 
 
 @settings(deadline=None)

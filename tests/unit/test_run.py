@@ -164,7 +164,7 @@ def test_ten_kills_change_nothing(done: tuple[Plan, Path], tmp_path: Path) -> No
     kills = 0
     while kills < 10:
         process = subprocess.Popen([sys.executable, "-c", RUN, str(file), str(tmp_path / "out")], stderr=subprocess.PIPE)
-        time.sleep(rng.uniform(1.0, 6.0))
+        time.sleep(rng.uniform(0.3, 4.0))
         if process.poll() is None:
             process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
             kills += 1
@@ -173,4 +173,4 @@ def test_ten_kills_change_nothing(done: tuple[Plan, Path], tmp_path: Path) -> No
             break
     execute(plan, tmp_path / "out")
     assert numbers(gather(plan, tmp_path / "out")) == numbers(gather(plan, root))
-    assert kills >= 3
+    assert kills >= 5

@@ -1,4 +1,4 @@
-"""TER (Snover et al. 2006), as by sacreBLEU, which follows Tercom.
+"""TER (Snover et al. 2006), with the numbers of sacreBLEU, which follows Tercom; the edits are counted by the core.
 
 TER = 100 · E / R: E counts insertions, deletions, substitutions and shifts of blocks of words, R the words of the
 references (of several, their mean; E is then the fewest). Statistics: E, R.
@@ -9,10 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
+from hyperbaton import _core
 from hyperbaton.base.options import option
+from hyperbaton.base.progress import default_threads
 from hyperbaton.metrics._metric import Metric, Statistics, Values, error_rate
 from hyperbaton.metrics._outputs import Outputs
-from hyperbaton.metrics._sacrebleu import segment_statistics, signature
+from hyperbaton.metrics._sacrebleu import signature
+from hyperbaton.metrics._words import number_words
 
 
 @dataclass
@@ -28,7 +33,22 @@ class Ter(Metric):
     asian_support: bool = option(False, "split Chinese and Japanese characters, with normalized")
 
     def statistics(self, outputs: Outputs) -> Statistics:
-        return segment_statistics(self._sacrebleu(), outputs)
+        prepare = self._sacrebleu()._preprocess_segment
+        texts = [[prepare(line) for line in text] for text in (outputs.hypotheses, *outputs.references)]
+        hypotheses, *references = number_words(*texts)
+        edits = [
+            _core.translation_edits(
+                words=hypotheses.words,
+                offsets=hypotheses.offsets,
+                reference_words=reference.words,
+                reference_offsets=reference.offsets,
+                line=outputs.line,
+                n_threads=default_threads(),
+            )
+            for reference in references
+        ]
+        lengths = [reference.lengths[outputs.line] for reference in references]
+        return np.column_stack([np.min(edits, axis=0), np.mean(lengths, axis=0)]).astype(np.float64)
 
     def score(self, sums: Statistics) -> Values:
         return error_rate(sums)

@@ -3,6 +3,7 @@
 What a model answers is its shape. *Per option* (`_orientation.py`): a distribution over orientation classes for each
 phrase pair.
 *Per jump* (`_next_position.py`): a distribution over the next source word for each current one.
+*Per step* (`block_me.py`): a distribution over targets and jumps of a block, given what is translated already.
 """
 
 from __future__ import annotations

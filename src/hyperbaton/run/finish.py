@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,8 +20,7 @@ class Finished(NamedTuple):
 
 def finish(plan: Plan, root: Path) -> Finished:
     """Write `results.json` and the report of a plan whose stages are all done."""
-    # Late, since drawing is slow to import.
-    write_report = import_module("hyperbaton.report").write_report
+    from hyperbaton.report import write_report  # slow to load, and not needed before
 
     path = write_results(plan, root)
     told: dict[str, Any] = read_json(path)

@@ -1,7 +1,7 @@
 """What metrics count in the outputs of a system, at all limits and of all runs: an array for each metric and output.
 
 `METRIC.RUN.LIMIT.npy` has a row of statistics for each test sentence; metrics are numbered. Outputs share most of their
-translations, and some metrics are slow, so that each translation is looked at once.
+translations, so that each translation is looked at once.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from hyperbaton.phrases import Samples, extract, orientation_set
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 
-VERSION = 1
+VERSION = 2
 
 FARTHEST = 15
 SETS = ("three", "five", "msd", "hier-mslr")
@@ -36,9 +36,8 @@ def run(work: Work) -> None:
     }
     if texts.has("train", "tags"):
         tags = Tags.read(texts.path("train", "tags"), train.source)
-        known = inner & (jumps.current >= 0)
-        where = train.source.offsets[jumps.sentence[known]] + jumps.current[known]
-        movement["jumps_by_tag"] = _by_tag(tags, where, jumps.next[known] - jumps.current[known])
+        where = train.source.offsets[jumps.sentence[inner]] + jumps.next[inner]
+        movement["jumps_by_tag"] = _by_tag(tags, where, jumps.next[inner] - jumps.current[inner])
     work.write_json("movement.json", {"corpus": corpus, "movement": movement})
 
 
@@ -76,7 +75,7 @@ def _classes(samples: Samples, name: str) -> dict[str, int]:
 
 
 def _by_tag(tags: Tags, where: npt.NDArray[np.int64], jump: npt.NDArray[np.int64]) -> dict[str, dict[str, int]]:
-    """Jumps (1 is to the next word) by the tag of the word that they start from, the commonest tags; XI11 clips them."""
+    """Jumps (1 is to the next word) by the tag of the word that they reach, the commonest tags: XI11 Fig. 1 and 2."""
     labels = tags.labels[where].astype(np.int64)
     clipped = np.clip(jump, -FARTHEST_JUMP, FARTHEST_JUMP)
     common = np.argsort(-np.bincount(labels, minlength=len(tags.vocabulary)), kind="stable")[:N_TAGS]

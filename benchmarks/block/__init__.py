@@ -1,0 +1,1 @@
+"""The joint block model on real text."""
