@@ -93,7 +93,7 @@ def test_results_have_every_part(done: tuple[Plan, Path], monkeypatch: pytest.Mo
     monkeypatch.setattr("hyperbaton.report.write_report", write_report, raising=False)
     finished = finish(plan, root)
     assert finished.report == root / "report" / "index.html"
-    assert len(finished.findings) == 3
+    assert len(finished.findings) == 3 and isinstance(finished.warnings, list)
     results = json.loads(finished.results.read_text(encoding="utf-8"))
     assert {row["model"] for row in results["orientation"]} == {"msd", "msd (after)"}
     assert [row["model"] for row in results["next_position"]] == ["pair"]
