@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from hyperbaton.corpus.files import read_lines
+from hyperbaton.data import generate
+from hyperbaton.run.child import do
 from hyperbaton.run.execute import Limits, StageFailed, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.finish import finish
@@ -93,7 +95,7 @@ def test_results_have_every_part(done: tuple[Plan, Path], monkeypatch: pytest.Mo
     monkeypatch.setattr("hyperbaton.report.write_report", write_report, raising=False)
     finished = finish(plan, root)
     assert finished.report == root / "report" / "index.html"
-    assert len(finished.findings) == 3
+    assert len(finished.findings) == 3 and isinstance(finished.warnings, list)
     results = json.loads(finished.results.read_text(encoding="utf-8"))
     assert {row["model"] for row in results["orientation"]} == {"msd", "msd (after)"}
     assert [row["model"] for row in results["next_position"]] == ["pair"]
@@ -174,3 +176,24 @@ def test_ten_kills_change_nothing(done: tuple[Plan, Path], tmp_path: Path) -> No
     execute(plan, tmp_path / "out")
     assert numbers(gather(plan, tmp_path / "out")) == numbers(gather(plan, root))
     assert kills >= 5
+
+
+def test_text_without_links_and_tags_gets_links_and_classes(tmp_path: Path) -> None:
+    made = generate(120, style="chinese", seed=3).split(30, 30)
+    text = ""
+    for split, part in made.items():
+        for side in ("source", "target"):
+            lines = b"".join(getattr(part.bitext, side).pieces())
+            (tmp_path / f"{split}.{side}").write_bytes(lines)
+        text += f'[corpus.{split}]\nsource = "{split}.source"\ntarget = "{split}.target"\n'
+    text += "[classes]\nclasses = 5\nruns = 1\n"
+    text += '[models.pair]\nannotations = ["source_classes"]\nmax-passes = 2\nmin-count = 1\n[translation]\nsystems = {}\n'
+    plan = plan_of(write_experiment(tmp_path, text))
+    assert list(plan.stages) == ["corpus", "align", "movement", "classes.source", "train.pair", "evaluate.pair"]
+    (tmp_path / "stages").mkdir()
+    for stage in plan:
+        do(stage.order(tmp_path, 1))
+    results = gather(plan, tmp_path)
+    assert results["corpus"]["test"]["links"] > 100 and "translation" not in results
+    assert results["findings"][2] == "Nothing was translated."
+    assert results["next_position"][0]["n"] > 100

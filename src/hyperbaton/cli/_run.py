@@ -29,6 +29,8 @@ def carry_out(
     limits = Limits(jobs, n_threads(threads), memory or 0.8 * total_memory_mib())
     execute(plan, folder, limits, lambda line: say(line, quiet))
     finished = finish(plan, folder)
+    for warning in finished.warnings:
+        say(f"warning: {warning}")
     say(f"results: {finished.results}", quiet)
     print(f"report: {finished.report}")
     for finding in finished.findings:

@@ -35,31 +35,31 @@ class Rate(NamedTuple):
 
 RATES: Mapping[str, Rate] = {
     "generate": Rate(2, 0.9, 150, 1),
-    "corpus": Rate(2, 0.1, 150, 2),
+    "corpus": Rate(2, 0.05, 120, 1),
     "align": Rate(2, 6, 200, 20),
     "classes": Rate(2, 1, 150, 5),
-    "movement": Rate(2, 0.3, 200, 20),
-    "extract": Rate(2, 1, 200, 60),
-    "lm": Rate(2, 0.3, 200, 10),
-    "train": Rate(2, 1, 250, 40),
-    "train dpr": Rate(3, 8, 300, 90),
-    "train nine_class": Rate(3, 4, 300, 30),
-    "train pair": Rate(3, 6, 300, 60),
-    "train sequence": Rate(5, 20, 300, 60),
-    "evaluate": Rate(3, 5, 300, 5, "test"),
-    "system": Rate(3, 0.4, 250, 60),
-    "tune": Rate(5, 600, 400, 20, "dev"),
-    "translate": Rate(3, 60, 400, 20, "test"),
-    "measure": Rate(3, 30, 200, 0, "test"),
-    "score": Rate(10, 0, 250, 0),
+    "movement": Rate(1, 0.08, 60, 4),
+    "extract": Rate(1, 0.2, 60, 15),
+    "lm": Rate(1, 0.1, 60, 4),
+    "train": Rate(1, 0.1, 60, 15),
+    "train dpr": Rate(2, 1.8, 100, 45),
+    "train nine_class": Rate(1, 1.5, 80, 10),
+    "train pair": Rate(2, 6, 100, 40),
+    "train sequence": Rate(3, 15, 150, 70),
+    "evaluate": Rate(1, 1, 80, 15, "test"),
+    "system": Rate(1, 0.2, 60, 25),
+    "tune": Rate(3, 25, 130, 15, "dev"),
+    "translate": Rate(1, 10, 100, 15, "test"),
+    "measure": Rate(1, 1, 100, 0, "test"),
+    "score": Rate(5, 0, 100, 0),
 }
 
 
-def cost_of(kind: str, size: Size) -> Cost:
-    """The cost of a stage; a kind with a model's name has its own figures, or those of the kind."""
+def cost_of(kind: str, size: Size, times: int = 1) -> Cost:
+    """The cost of a stage that does its work so many times; a kind with a model's name may have figures of its own."""
     rate = RATES.get(kind) or RATES[kind.partition(" ")[0]]
     pairs = getattr(size, rate.split) / 1000
-    return Cost(rate.seconds + rate.per_thousand * pairs, rate.mib + rate.mib_per_thousand * size.train / 1000)
+    return Cost(rate.seconds + times * rate.per_thousand * pairs, rate.mib + rate.mib_per_thousand * size.train / 1000)
 
 
 def size_of(experiment: Experiment) -> Size:

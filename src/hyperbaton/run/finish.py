@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,11 +12,12 @@ from hyperbaton.run.stage import read_json
 
 
 class Finished(NamedTuple):
-    """Where things are, and the three findings."""
+    """Where things are, the three findings, and what a reader of the numbers must know besides."""
 
     results: Path
     report: Path
     findings: list[str]
+    warnings: list[str]
 
 
 def finish(plan: Plan, root: Path) -> Finished:
@@ -24,4 +26,11 @@ def finish(plan: Plan, root: Path) -> Finished:
 
     path = write_results(plan, root)
     told: dict[str, Any] = read_json(path)
-    return Finished(path, write_report(path, root / "report"), told["findings"])
+    return Finished(path, write_report(path, root / "report"), told["findings"], list(_failures(plan, root)))
+
+
+def _failures(plan: Plan, root: Path) -> Iterator[str]:
+    """Tunings that did not help."""
+    for stage in plan:
+        if stage.kind == "tune" and (reason := read_json(stage.folder(root) / "weights.json")["failure"]):
+            yield f"{stage.name} failed: {reason}; the best weights found are used"

@@ -22,16 +22,24 @@ class Plan:
     size: Size
     stages: dict[str, Stage] = field(default_factory=dict)
 
-    def add(self, name: str, kind: str, options: dict[str, Any], sub: str = "", **inputs: Stage | File | None) -> Stage:
-        """Add a stage; inputs that are None are left out. `sub` tells kinds of one kind apart, for the cost."""
+    def add(
+        self,
+        name: str,
+        kind: str,
+        options: dict[str, Any],
+        sub: str = "",
+        times: int = 1,
+        **inputs: Stage | File | None,
+    ) -> Stage:
+        """Add a stage; inputs that are None are left out. For its cost: what it does exactly, and how often."""
         given = {key: value for key, value in inputs.items() if value is not None}
-        return self.add_with(name, kind, options, given, sub)
+        return self.add_with(name, kind, options, given, sub, times)
 
     def add_with(
-        self, name: str, kind: str, options: dict[str, Any], inputs: dict[str, Stage | File], sub: str = ""
+        self, name: str, kind: str, options: dict[str, Any], inputs: dict[str, Stage | File], sub: str = "", times: int = 1
     ) -> Stage:
         """The same, for inputs whose names are no identifiers."""
-        self.stages[name] = Stage(name, kind, options, inputs, cost_of(sub or kind, self.size))
+        self.stages[name] = Stage(name, kind, options, inputs, cost_of(sub or kind, self.size, times))
         return self.stages[name]
 
     def __iter__(self) -> Iterator[Stage]:
@@ -110,7 +118,10 @@ def _add_models(plan: Plan, corpus: Stage, links: Stage | None) -> dict[str, Sta
     trained = {}
     # The longest first: what runs beside the others should not be waited for at the end.
     for model in sorted(experiment.models.values(), key=lambda m: -cost_of(f"train {m.model}", plan.size).seconds):
-        own_classes: dict[str, Stage | None] = {a: classes[a] for a in model.annotations if a in classes}
+        inputs: dict[str, Stage | File] = {"corpus": corpus}
+        inputs |= {a: classes[a] for a in model.annotations if a in classes}
+        if links is not None:
+            inputs["links"] = links
         for side in model.sides:
             how: dict[str, Any] = {
                 "model": model.model,
@@ -118,9 +129,7 @@ def _add_models(plan: Plan, corpus: Stage, links: Stage | None) -> dict[str, Sta
                 "annotations": list(model.annotations),
                 "seed": experiment.seed,
             }
-            stage = plan.add(
-                train_name(model, side), "train", how, f"train {model.model}", corpus=corpus, links=links, **own_classes
-            )
+            stage = plan.add_with(train_name(model, side), "train", how, inputs, f"train {model.model}")
             trained[_use_name(model, side)] = stage
             if model.evaluated:
                 held_out = to_mapping(experiment.evaluating)
@@ -154,7 +163,8 @@ def _add_translation(plan: Plan, corpus: Stage, links: Stage | None, trained: di
                 "columns": columns,
                 "seed": experiment.seed + run,
             }
-            tuned = plan.add(tune_name(system, run), "tune", options, f"tune {sub}", corpus=corpus, system=assembled)
+            turns = how.tuning.iterations + 1
+            tuned = plan.add(tune_name(system, run), "tune", options, f"tune {sub}", turns, corpus=corpus, system=assembled)
             for limit in how.limits:
                 outputs[output_name(run, limit)] = plan.add(
                     translate_name(system, run, limit),
@@ -165,7 +175,8 @@ def _add_translation(plan: Plan, corpus: Stage, links: Stage | None, trained: di
                     system=assembled,
                     weights=tuned,
                 )
-        measured[system] = plan.add_with(f"measure.{system}", "measure", {"metrics": list(how.metrics)}, outputs)
+        chosen = {"metrics": list(how.metrics)}
+        measured[system] = plan.add_with(f"measure.{system}", "measure", chosen, outputs, times=len(outputs) - 1)
     options = {
         "systems": list(how.systems),
         "limits": list(how.limits),
