@@ -1,11 +1,12 @@
 """What smoothed priors and parse features bring: XI11 Tables 2, 3 and 4, on Chinese laws.
 
-    python -m benchmarks.block DATA -o DIR [--train 12000] [--dev 200] [--test 400] [--rows ME +SIB …]
+    python -m benchmarks.block DATA -o DIR [--train 20000] [--test 400] [--iterations 4] [--rows ME +SIB …]
 
 DATA is the folder of corpora. Training text are all sentence pairs with trees and as many others as it takes. Rows: the
 phrase-based system, the block model with a flat prior and no questions about the parse (ME), and what is added to it.
-Weights are tuned for PBT and for ME; all other rows have ME's. Each row runs in a process of its own and is kept in DIR:
-the same command goes on where it was interrupted. Tables go to stdout and DIR/tables.txt.
+Weights are tuned for PBT and for ME, and all other rows have ME's; with --iterations 0 all have the untuned ones. Each row
+runs in a process of its own and is kept in DIR: the same command goes on where it was interrupted. Tables go to stdout and
+DIR/tables.txt.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("-o", "--output", type=Path, required=True)
-    for name, default in (("train", 12_000), ("dev", 200), ("test", 400), ("passes", 30), ("min-count", 2)):
+    for name, default in (("train", 20_000), ("dev", 200), ("test", 400), ("gold", 450), ("passes", 40), ("min-count", 2)):
         parser.add_argument(f"--{name}", type=int, default=default)
     for name, default in (("max-targets", 20), ("iterations", 4), ("pop-limit", 200), ("stack", 50), ("limit", 9)):
         parser.add_argument(f"--{name}", type=int, default=default)
@@ -54,7 +55,7 @@ def main() -> None:
     )
     folder: Path = given.output
     if not (folder / "gold.trees").exists():
-        prepare(given.data, folder, given.train, given.dev, given.test)
+        prepare(given.data, folder, given.train, given.dev, given.test, given.gold)
 
     def kept(name: str, work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
         """The result of a piece of work, made now or earlier."""
@@ -69,15 +70,19 @@ def main() -> None:
 
     options = asdict(how)
     kept("parts", build_parts, options)
-    trained = {row: kept(f"{row}.train", train_row, row, options) for row in given.rows if ROWS[row]}
-    tuned = {row: kept(f"{row}.tuned", tune_row, row, options) for row in ("PBT", "ME") if row in given.rows}
-    weights = {row: tuned.get("PBT" if row == "PBT" else "ME", {}).get("weights", {}) for row in given.rows}
-    done = {row: kept(f"{row}.translated", translate_row, row, options, weights[row]) for row in given.rows}
+    trained, tuned, done = {}, {}, {}
+    for row in given.rows:
+        if ROWS[row]:
+            trained[row] = kept(f"{row}.train", train_row, row, options)
+        if row in ("PBT", "ME") and how.tune_iterations > 0:
+            tuned[row] = kept(f"{row}.tuned", tune_row, row, options)["weights"]
+        weights = tuned.get("PBT" if row == "PBT" else "ME", {})
+        done[row] = kept(f"{row}.translated", translate_row, row, options, weights)
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         print(f"command: python -m benchmarks.block {shlex.join(sys.argv[1:])}")
         _tables(given.rows, trained, done)
-        _speed(given.rows, folder, options, weights, given.repeats)
+        _speed(given.rows[-1], folder, options, tuned.get("ME", {}), given.repeats)
     (folder / "tables.txt").write_text(told.getvalue(), encoding="utf-8")
     print(told.getvalue(), end="")
 
@@ -115,14 +120,13 @@ def _tables(rows: list[str], trained: dict[str, Any], done: dict[str, Any]) -> N
     )
 
 
-def _speed(rows: list[str], folder: Path, options: dict[str, Any], weights: dict[str, Any], repeats: int) -> None:
+def _speed(fullest: str, folder: Path, options: dict[str, Any], weights: dict[str, Any], repeats: int) -> None:
     """Processor time of decoding with the fullest model, against a lexicalized one, turn by turn, one thread."""
-    fullest = rows[-1]
     one = {**options, "threads": 1}
     seconds: dict[str, list[float]] = {"lexicalized": [], fullest: []}
     for _ in range(repeats):
         for name, found in seconds.items():
-            told = alone(translate_row, str(folder), name, one, weights[fullest])
+            told = alone(translate_row, str(folder), name, one, weights)
             found.append(told["test"]["cpu_s"] + told["gold"]["cpu_s"])
     best = {name: min(found) for name, found in seconds.items()}
     print("\nProcessor seconds of translating test text and news, one thread, least of the repeats")

@@ -14,7 +14,7 @@ LAWS, GOLD, TREES = "twlaw-zh-en", "gold-links/zh-en-tsinghua", "trees"
 UNKNOWN_TAG = "n"  # of words that no tag is known of: nouns, mostly
 
 
-def prepare(data: Path, folder: Path, n_train: int, n_dev: int, n_test: int) -> None:
+def prepare(data: Path, folder: Path, n_train: int, n_dev: int, n_test: int, n_gold: int) -> None:
     """Write train, dev and test (with trees, where there are any), the hand-aligned set, and text for a language model."""
     folder.mkdir(parents=True, exist_ok=True)
     tag_of: dict[str, str] = {}
@@ -37,9 +37,11 @@ def prepare(data: Path, folder: Path, n_train: int, n_dev: int, n_test: int) -> 
         _write(folder / split, bitext.select(chosen), tags.select(chosen), trees.select(chosen))
     gold = data / GOLD
     bitext = Bitext.read(gold / "gold.zh", gold / "gold.en", gold / "gold.sure.links", empty=True)
+    first = np.arange(min(n_gold, len(bitext)))
     lines = [" ".join(tag_of.get(word, UNKNOWN_TAG) for word in sentence) for sentence in bitext.source]
     trees = Trees.read(gold / "gold.zh.tree", bitext.source)
-    _write(folder / "gold", bitext, Tags.of(lines, bitext.source), trees)
+    tagged = Tags.of(lines, bitext.source)
+    _write(folder / "gold", bitext.select(first), tagged.select(first), trees.select(first))
 
 
 def _most_frequent_tags(text: Text, tags: Tags) -> dict[str, str]:

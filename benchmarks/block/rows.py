@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.block.data import Part
 from hyperbaton.align.visits import visit_order
 from hyperbaton.corpus import Text
-from hyperbaton.corpus.classes import word_classes
+from hyperbaton.corpus.classes import WordClasses, word_classes
 from hyperbaton.decode import Decoding, System, Translator
 from hyperbaton.evaluate import evaluate_blocks
 from hyperbaton.lm import LanguageModel
@@ -63,6 +63,7 @@ def build_parts(folder: str, how: dict[str, Any]) -> dict[str, Any]:
     samples = extract(bitext, 6)
     table = PhraseTable.build(bitext, samples, threads=options.threads)
     lm = LanguageModel.estimate(Text.read(path / "lm.en"), order=4)
+    word_classes(bitext.target, 40, runs=1, sweeps=5).write(path / "train.classes")
     lexicalized = MODELS["lexicalized"](orientations="msd").fit(bitext)
     System.of(table, [lm], {LEXICALIZED: lexicalized}, options=options.decoding()).save(path / "lexicalized.system")
     System.of(table, [lm], options=options.decoding()).save(path / "PBT.system")
@@ -85,8 +86,9 @@ def train_row(folder: str, name: str, how: dict[str, Any]) -> dict[str, Any]:
         max_passes=options.passes,
         threads=options.threads,
     )
+    classes = WordClasses.read(path / "train.classes", bitext.target.vocabulary)
     start, processor = time.perf_counter(), time.process_time()
-    model.fit(bitext, target_classes=word_classes(bitext.target, 40, runs=1, sweeps=10), **train.known(bitext))  # type: ignore[arg-type]
+    model.fit(bitext, target_classes=classes, **train.known(bitext))  # type: ignore[arg-type]
     costs = {"train_s": time.perf_counter() - start, "train_cpu_s": time.process_time() - processor}
     model.save(path / f"{name}.model")
     told = evaluate_blocks(model, held_out, *test.known(held_out).values()).as_json()  # type: ignore[arg-type]
