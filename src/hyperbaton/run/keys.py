@@ -142,7 +142,7 @@ class Table:
             raise self._unknown(key, allowed)
 
     def _unknown(self, key: str, allowed: Collection[str]) -> OptionError:
-        names = [name.replace("_", "-") for name in allowed]
+        names = list(dict.fromkeys(name.replace("_", "-") for name in allowed))
         near = difflib.get_close_matches(key.replace("_", "-"), names, n=1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         return self.error(key, f"unknown{hint}; allowed: {', '.join(names)}")
