@@ -88,9 +88,11 @@ class BlockScorer::Sentence {
   // A place with what was computed for it.
   struct Known {
     BlockModel::Place place;
-    U64Map words;   // last target words: 0 where no feature knows them, or else their own number
-    U64Map scored;  // by words and coverage
-    U64Map rows;    // by the above and target
+    U64Map words;     // number of the last two target words: 0 where no feature knows them
+    U64Map contexts;  // the same by what features know of them
+    U64Map effects;   // by question
+    U64Map scored;    // by words and coverage
+    U64Map rows;      // by the above and target
     std::uint32_t n_words = 0;
   };
 
@@ -99,7 +101,7 @@ class BlockScorer::Sentence {
         by_span_.find_or_add(static_cast<std::uint64_t>(span.begin) << 32 | static_cast<std::uint32_t>(span.end));
     if (!there) {
       *at = static_cast<std::uint32_t>(places_.size());
-      places_.push_back({model_.place(sentence_, span), {}, {}, {}, 0});
+      places_.push_back({model_.place(sentence_, span), {}, {}, {}, {}, {}, 0});
     }
     return *at;
   }
@@ -120,15 +122,29 @@ class BlockScorer::Sentence {
     return combine(words(known, history), bits);
   }
 
+  const BlockModel::Effect& effect(Known& known, const Question& question) {
+    const auto [at, there] = known.effects.find_or_add(question.key());
+    if (!there) {
+      *at = static_cast<std::uint32_t>(effects_.size());
+      effects_.push_back(model_.effect(known.place, question));
+    }
+    return effects_[*at];
+  }
+
+  // Words that no feature tells apart have one number. A feature that knows two of them is as frequent with the last alone.
   std::uint32_t words(Known& known, const History& history) {
+    const auto source = known.place.source;
+    if (!has(model_.families(), BlockFamily::Context) || source == kNone32) return 0;
     const auto [number, there] =
         known.words.find_or_add(static_cast<std::uint64_t>(history.last) << 32 | history.second_last);
-    if (!there) {
-      const auto& place = known.place;
-      const bool heard = has(model_.families(), BlockFamily::Context) && place.source != kNone32 &&
-                         (model_.matters(place, {Ask::PreviousTarget, place.source, history.last, 0}) ||
-                          model_.matters(place, {Ask::PreviousTargets, place.source, history.last, history.second_last}));
-      *number = heard ? ++known.n_words : 0;
+    if (there) return *number;
+    *number = 0;
+    if (!effect(known, {Ask::PreviousTarget, source, history.last, 0}).candidates.empty()) {
+      const Question both{Ask::PreviousTargets, source, history.last, history.second_last};
+      const bool tells = !effect(known, both).candidates.empty();
+      const auto [own, known_already] = known.contexts.find_or_add(tells ? both.key() : history.last);
+      if (!known_already) *own = ++known.n_words;
+      *number = *own;
     }
     return *number;
   }
@@ -149,7 +165,9 @@ class BlockScorer::Sentence {
       if (!scored) {
         *score = static_cast<std::uint32_t>(scored_.size());
         scored_.emplace_back();
-        model_.score(known.place, questions_, scored_.back());
+        asked_.clear();
+        for (const auto& question : questions_) asked_.push_back(&effect(known, question));
+        model_.score(known.place, asked_, scored_.back());
       }
       rows_.push_back(model_.logprobs(known.place, questions_, scored_[*score], target));
     }
@@ -162,9 +180,11 @@ class BlockScorer::Sentence {
   std::vector<Option> options_;
   U64Map by_span_;
   std::vector<Known> places_;
+  std::deque<BlockModel::Effect> effects_;
   std::deque<BlockModel::Scored> scored_;
   std::deque<JumpRow> rows_;
   std::vector<Question> questions_;
+  std::vector<const BlockModel::Effect*> asked_;
 };
 
 void BlockOptions::check(const BlockText& text) const {
