@@ -76,7 +76,7 @@ class StepReader {
     const auto target = bitext_.target[s];
     state_.start(sentence.size());
     const auto& path = finder_.find(bitext_.links[s], sentence.size());
-    walk(path, 0, sentence.size(), target, state_,
+    walk(path.steps, 0, sentence.size(), target, state_,
          [&](const PathStep& step, SourceSpan span, std::size_t jump, const History& history) {
            words_.clear();
            for (const auto position : path.targets_of(step)) words_.push_back(target[position]);

@@ -49,24 +49,45 @@ BlockModel::Place BlockModel::place(const BlockSentence& sentence, SourceSpan sp
   return place;
 }
 
-void BlockModel::score(const Place& place, std::span<const Question> moving, Scored& scored) const {
-  scored.sum = 0;
-  scored.changed.clear();
-  scored.logs.clear();
+BlockModel::Effect BlockModel::effect(const Place& place, const Question& question) const {
+  Effect effect;
   JumpRow row;
+  row.fill(0);
   for (std::uint32_t c = 0; c < place.n; ++c) {
     const auto target = target_of(place, c);
-    const auto tag = parts_.table.target_tags[target];
-    bool changed = false;
+    if (!add(question, target, parts_.table.target_tags[target], row.data())) continue;
+    effect.candidates.push_back(c);
+    effect.rows.push_back(row);
     row.fill(0);
-    for (const auto& question : moving) changed |= add(question, target, tag, row.data());
-    if (!changed) {
+  }
+  return effect;
+}
+
+void BlockModel::score(const Place& place, std::span<const Effect* const> effects, Scored& scored) const {
+  scored.changed.clear();
+  scored.logs.clear();
+  for (const auto* effect : effects)
+    scored.changed.insert(scored.changed.end(), effect->candidates.begin(), effect->candidates.end());
+  std::ranges::sort(scored.changed);
+  scored.changed.erase(std::unique(scored.changed.begin(), scored.changed.end()), scored.changed.end());
+  scored.sum = 0;
+  std::size_t next = 0;
+  for (std::uint32_t c = 0; c < place.n; ++c) {
+    if (next < scored.changed.size() && scored.changed[next] == c)
+      ++next;
+    else
       scored.sum += place.sums[c];
-      continue;
+  }
+  for (const auto c : scored.changed) {
+    JumpRow row;
+    std::copy_n(place.logs.begin() + static_cast<std::ptrdiff_t>(c * kJumps), kJumps, row.begin());
+    for (const auto* effect : effects) {
+      const auto found = std::ranges::lower_bound(effect->candidates, c);
+      if (found == effect->candidates.end() || *found != c) continue;
+      const auto& own = effect->rows[static_cast<std::size_t>(found - effect->candidates.begin())];
+      for (std::size_t j = 0; j < kJumps; ++j) row[j] += own[j];
     }
-    for (std::size_t j = 0; j < kJumps; ++j) row[j] += place.logs[c * kJumps + j];
     scored.sum += exp_sum(row.data());
-    scored.changed.push_back(c);
     scored.logs.push_back(row);
   }
 }
@@ -100,15 +121,6 @@ JumpRow BlockModel::logprobs(const Place& place, std::span<const Question> movin
   return row;
 }
 
-bool BlockModel::matters(const Place& place, const Question& question) const {
-  for (std::uint32_t c = 0; c < place.n; ++c) {
-    const auto target = target_of(place, c);
-    const auto key = feature_key(question, target, parts_.table.target_tags[target]);
-    if (index_.may_have(key) && index_.find(key) >= 0) return true;
-  }
-  return false;
-}
-
 PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsigned n_threads, const Progress& progress) {
   constexpr std::size_t kSentences = 256;
   std::vector<PathScores> parts((bitext.size() + kSentences - 1) / kSentences);
@@ -118,6 +130,8 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
     PathState state;
     std::vector<WordId> words;
     std::vector<Question> moving;
+    std::vector<BlockModel::Effect> effects;
+    std::vector<const BlockModel::Effect*> asked;
     BlockModel::Scored scored;
     for (std::size_t s = first; s < last; ++s) {
       if (!bitext.has_path(s)) continue;
@@ -125,14 +139,18 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
       const auto target = bitext.target[s];
       state.start(sentence.size());
       const auto& path = finder.find(bitext.links[s], sentence.size());
-      walk(path, 0, sentence.size(), target, state,
+      walk(path.steps, 0, sentence.size(), target, state,
            [&](const PathStep& step, SourceSpan span, std::size_t jump, const History& history) {
              words.clear();
              for (const auto position : path.targets_of(step)) words.push_back(target[position]);
              const auto place = model.place(sentence, span);
              moving.clear();
              ask_moving(sentence, span, place.around, place.source, history, model.families(), moving);
-             model.score(place, moving, scored);
+             effects.clear();
+             asked.clear();
+             for (const auto& question : moving) effects.push_back(model.effect(place, question));
+             for (const auto& effect : effects) asked.push_back(&effect);
+             model.score(place, asked, scored);
              const auto known = model.target(place, words);
              const auto row = model.logprobs(place, moving, scored, known);
              double best = *std::ranges::max_element(row), sum = exp_sum(row.data());

@@ -45,6 +45,11 @@ class BlockModel {
     std::vector<double> logs;  // (candidates, 11): log p0 and the weights of the fixed questions
     std::vector<double> sums;  // of exp(logs) of each candidate
   };
+  // What an answered question adds: the weights of its features with each candidate that has any.
+  struct Effect {
+    std::vector<std::uint32_t> candidates;  // increasing
+    std::vector<JumpRow> rows;
+  };
   // The scores of a place after some history: only rows that differ from the place's.
   struct Scored {
     double sum;                          // of exp(logs) of all candidates
@@ -53,13 +58,12 @@ class BlockModel {
   };
 
   Place place(const BlockSentence& sentence, SourceSpan span) const;
-  void score(const Place& place, std::span<const Question> moving, Scored& scored) const;
+  Effect effect(const Place& place, const Question& question) const;
+  void score(const Place& place, std::span<const Effect* const> effects, Scored& scored) const;
   BlockTarget target(const Place& place, std::span<const WordId> words) const;
   // log p(t, j | s) of all jumps j. A target that is no candidate is one more.
   JumpRow logprobs(const Place& place, std::span<const Question> moving, const Scored& scored,
                    const BlockTarget& target) const;
-  // Whether a question makes a feature with any candidate.
-  bool matters(const Place& place, const Question& question) const;
 
  private:
   // Adds the weights of a target's features; says whether there are any.

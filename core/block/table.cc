@@ -51,7 +51,7 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
       const auto target = bitext.target[s];
       state.start(sentence.size());
       const auto& path = finder.find(bitext.links[s], sentence.size());
-      walk(path, 0, sentence.size(), target, state,
+      walk(path.steps, 0, sentence.size(), target, state,
            [&](const PathStep& step, SourceSpan span, std::size_t jump, const History&) {
              words.clear();
              for (const auto position : path.targets_of(step)) words.push_back(target[position]);

@@ -25,13 +25,13 @@ struct PathState {
 // Call visit(step, span, jump class, history) for each step, and leave the state behind the last. `shift` is where the
 // path's first source word lies in the sentence of n_words; `target` are the target words the path speaks of.
 template <class Visit>
-void walk(const BlockPath& path, int shift, int n_words, std::span<const WordId> target, PathState& state,
+void walk(std::span<const PathStep> steps, int shift, int n_words, std::span<const WordId> target, PathState& state,
           const Visit& visit) {
   const auto before = [&](int position) {
     if (position >= 0) return target[static_cast<std::size_t>(position)];
     return position == -1 ? state.last_target : state.second_last_target;
   };
-  for (const auto& step : path.steps) {
+  for (const auto& step : steps) {
     const SourceSpan span{step.source.begin + shift, step.source.end + shift};
     const History history{Coverage(state.covered.data(), n_words), before(step.before - 1), before(step.before - 2)};
     visit(step, span, jump_class(state.last, span.begin), history);

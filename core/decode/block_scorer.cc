@@ -38,39 +38,41 @@ class BlockScorer::Sentence {
     std::vector<WordId> words;
     for (auto o = static_cast<std::size_t>(first_option_); o < static_cast<std::size_t>(options.offsets[s + 1]); ++o) {
       const int begin = options.begin[o];
-      Option option{options.targets[o], finder.find(options.links[o], options.length[o]), begin, {}, {}};
-      for (const auto& step : option.path.steps) {
+      const auto& path = finder.find(options.links[o], options.length[o]);
+      options_.push_back({options.targets[o], begin, static_cast<std::uint32_t>(steps_.size())});
+      for (const auto& step : path.steps) {
         words.clear();
-        for (const auto position : option.path.targets_of(step)) words.push_back(option.target[position]);
-        option.places.push_back(place({step.source.begin + begin, step.source.end + begin}));
-        option.targets.push_back(model_.target(places_[option.places.back()].place, words));
+        for (const auto position : path.targets_of(step)) words.push_back(options.targets[o][position]);
+        const auto at = place({step.source.begin + begin, step.source.end + begin});
+        steps_.push_back(step);
+        blocks_.push_back({at, model_.target(places_[at].place, words)});
       }
-      options_.push_back(std::move(option));
     }
+    options_.push_back({{}, 0, static_cast<std::uint32_t>(steps_.size())});
   }
 
   double score(std::int64_t option, PathState& state) {
-    const Option& chosen = options_[static_cast<std::size_t>(option - first_option_)];
+    const Option* chosen = &options_[static_cast<std::size_t>(option - first_option_)];
+    const auto steps = std::span(steps_).subspan(chosen->first, chosen[1].first - chosen->first);
+    const Block* block = &blocks_[chosen->first];
     double total = 0;
-    std::size_t k = 0;
-    walk(chosen.path, chosen.begin, sentence_.size(), chosen.target, state,
+    walk(steps, chosen->begin, sentence_.size(), chosen->target, state,
          [&](const PathStep&, SourceSpan, std::size_t jump, const History& history) {
-           Known& known = places_[chosen.places[k]];
-           const BlockTarget& target = chosen.targets[k++];
-           total += row(known, target, history)[jump];
+           total += row(places_[block->place], block->target, history)[jump];
+           ++block;
          });
     return total;
   }
 
   double estimate(std::int64_t option) {
-    const Option& chosen = options_[static_cast<std::size_t>(option - first_option_)];
+    const Option* chosen = &options_[static_cast<std::size_t>(option - first_option_)];
     double total = 0;
     BlockModel::Scored unchanged;
-    for (std::size_t k = 0; k < chosen.places.size(); ++k) {
-      const auto& place = places_[chosen.places[k]].place;
+    for (auto k = chosen->first; k < chosen[1].first; ++k) {
+      const auto& place = places_[blocks_[k].place].place;
       unchanged.sum = 0;
       for (const double sum : place.sums) unchanged.sum += sum;
-      total += model_.logprobs(place, {}, unchanged, chosen.targets[k])[kStraight];
+      total += model_.logprobs(place, {}, unchanged, blocks_[k].target)[kStraight];
     }
     return total;
   }
@@ -80,17 +82,21 @@ class BlockScorer::Sentence {
  private:
   struct Option {
     std::span<const WordId> target;
-    BlockPath path;
     int begin;
-    std::vector<std::size_t> places;
-    std::vector<BlockTarget> targets;
+    std::uint32_t first;  // of its steps, up to the next option's
+  };
+  struct Block {
+    std::size_t place;
+    BlockTarget target;
   };
   // A place with what was computed for it.
   struct Known {
     BlockModel::Place place;
-    U64Map words;   // last target words: 0 where no feature knows them, or else their own number
-    U64Map scored;  // by words and coverage
-    U64Map rows;    // by the above and target
+    U64Map words;     // number of the last two target words: 0 where no feature knows them
+    U64Map contexts;  // the same by what features know of them
+    U64Map effects;   // by question
+    U64Map scored;    // by words and coverage
+    U64Map rows;      // by the above and target
     std::uint32_t n_words = 0;
   };
 
@@ -99,7 +105,7 @@ class BlockScorer::Sentence {
         by_span_.find_or_add(static_cast<std::uint64_t>(span.begin) << 32 | static_cast<std::uint32_t>(span.end));
     if (!there) {
       *at = static_cast<std::uint32_t>(places_.size());
-      places_.push_back({model_.place(sentence_, span), {}, {}, {}, 0});
+      places_.push_back({model_.place(sentence_, span), {}, {}, {}, {}, {}, 0});
     }
     return *at;
   }
@@ -120,15 +126,29 @@ class BlockScorer::Sentence {
     return combine(words(known, history), bits);
   }
 
+  const BlockModel::Effect& effect(Known& known, const Question& question) {
+    const auto [at, there] = known.effects.find_or_add(question.key());
+    if (!there) {
+      *at = static_cast<std::uint32_t>(effects_.size());
+      effects_.push_back(model_.effect(known.place, question));
+    }
+    return effects_[*at];
+  }
+
+  // Words that no feature tells apart have one number. A feature that knows two of them is as frequent with the last alone.
   std::uint32_t words(Known& known, const History& history) {
+    const auto source = known.place.source;
+    if (!has(model_.families(), BlockFamily::Context) || source == kNone32) return 0;
     const auto [number, there] =
         known.words.find_or_add(static_cast<std::uint64_t>(history.last) << 32 | history.second_last);
-    if (!there) {
-      const auto& place = known.place;
-      const bool heard = has(model_.families(), BlockFamily::Context) && place.source != kNone32 &&
-                         (model_.matters(place, {Ask::PreviousTarget, place.source, history.last, 0}) ||
-                          model_.matters(place, {Ask::PreviousTargets, place.source, history.last, history.second_last}));
-      *number = heard ? ++known.n_words : 0;
+    if (there) return *number;
+    *number = 0;
+    if (!effect(known, {Ask::PreviousTarget, source, history.last, 0}).candidates.empty()) {
+      const Question both{Ask::PreviousTargets, source, history.last, history.second_last};
+      const bool tells = !effect(known, both).candidates.empty();
+      const auto [own, known_already] = known.contexts.find_or_add(tells ? both.key() : history.last);
+      if (!known_already) *own = ++known.n_words;
+      *number = *own;
     }
     return *number;
   }
@@ -149,7 +169,12 @@ class BlockScorer::Sentence {
       if (!scored) {
         *score = static_cast<std::uint32_t>(scored_.size());
         scored_.emplace_back();
-        model_.score(known.place, questions_, scored_.back());
+        asked_.clear();
+        const bool heard = words(known, history) != 0;
+        for (const auto& question : questions_)
+          if (heard || (question.ask != Ask::PreviousTarget && question.ask != Ask::PreviousTargets))
+            asked_.push_back(&effect(known, question));
+        model_.score(known.place, asked_, scored_.back());
       }
       rows_.push_back(model_.logprobs(known.place, questions_, scored_[*score], target));
     }
@@ -160,11 +185,15 @@ class BlockScorer::Sentence {
   const BlockSentence sentence_;
   const std::int64_t first_option_;
   std::vector<Option> options_;
+  std::vector<PathStep> steps_;  // of all options
+  std::vector<Block> blocks_;    // the same
   U64Map by_span_;
   std::vector<Known> places_;
+  std::deque<BlockModel::Effect> effects_;
   std::deque<BlockModel::Scored> scored_;
   std::deque<JumpRow> rows_;
   std::vector<Question> questions_;
+  std::vector<const BlockModel::Effect*> asked_;
 };
 
 void BlockOptions::check(const BlockText& text) const {

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
 
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import option, options_of
+from hyperbaton.corpus import read_tree_lines
+from hyperbaton.corpus.files import shown
 from hyperbaton.decode import Decoding, System
 
 Weights = Annotated[
@@ -36,6 +39,15 @@ DecodingFlags = dataclasses.make_dataclass(
     ],
     namespace={"__module__": __name__},
 )
+
+
+def read_trees_beside(path: str, n_lines: int) -> list[str]:
+    """A bracketed tree, or nothing, for each of a text's lines."""
+    lines = list(islice(read_tree_lines(path), n_lines + 1))
+    if len(lines) < n_lines or any(lines[n_lines:]):
+        found = "more" if len(lines) > n_lines else len(lines)
+        raise InputError(f"has {found} trees, but the text has {n_lines} lines", shown(path))
+    return lines[:n_lines]
 
 
 def changed(system: System, flags: Any) -> Decoding:

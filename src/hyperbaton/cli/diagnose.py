@@ -10,7 +10,15 @@ import typer
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet, Threads
 from hyperbaton.cli._common import n_threads, print_json, print_table, say
-from hyperbaton.cli._system import DecodingFlags, SourceTags, Weights, changed, parse_weights
+from hyperbaton.cli._system import (
+    DecodingFlags,
+    SourceTags,
+    SourceTrees,
+    Weights,
+    changed,
+    parse_weights,
+    read_trees_beside,
+)
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode import System
 from hyperbaton.decode.diagnose import JUMPS
@@ -23,6 +31,7 @@ def diagnose(
     reference: Annotated[str, typer.Argument(metavar="REF", help="Its translations.")],
     *,
     source_tags: SourceTags = None,
+    source_trees: SourceTrees = None,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
     threads: Threads = 0,
@@ -39,12 +48,14 @@ def diagnose(
     """
     loaded = System.load(system).with_weights(parse_weights(weight))
     with Bars(quiet) as bars:
+        lines = list(read_lines(source))
         found = run(
             loaded,
-            list(read_lines(source)),
+            lines,
             list(read_lines(reference)),
             changed(loaded, flags),
             tags=None if source_tags is None else list(read_lines(source_tags)),
+            trees=None if source_trees is None else read_trees_beside(source_trees, len(lines)),
             threads=n_threads(threads),
             progress=bars.stage("diagnose"),
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,8 +15,15 @@ from hyperbaton.base.progress import Bars
 from hyperbaton.base.store import MANIFEST, hash_arrays
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, print_table, say
-from hyperbaton.cli._system import DecodingFlags, SourceTags, SourceTrees, Weights, changed, parse_weights
-from hyperbaton.corpus import read_tree_lines
+from hyperbaton.cli._system import (
+    DecodingFlags,
+    SourceTags,
+    SourceTrees,
+    Weights,
+    changed,
+    parse_weights,
+    read_trees_beside,
+)
 from hyperbaton.corpus.files import read_lines, shown
 from hyperbaton.decode import System
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
@@ -69,7 +75,7 @@ def tune(
     given = {"tags": source_tags}  # by the names of Translator.blocks
     annotations = {name: _read_beside(path, source, len(lines)) for name, path in given.items() if path is not None}
     if source_trees is not None:
-        annotations["trees"] = list(islice(chain(read_tree_lines(source_trees), repeat("")), len(lines)))
+        annotations["trees"] = read_trees_beside(source_trees, len(lines))
     loaded = System.load(system).with_weights(parse_weights(weight))
     decoding, workers = changed(loaded, flags), n_threads(threads)
     inputs = _inputs(system, lines, f"{decoding} {nbest} {lattice}", annotations)

@@ -75,6 +75,7 @@ def diagnose(
     options: Decoding | None = None,
     *,
     tags: Sequence[str] | None = None,
+    trees: Sequence[str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
@@ -90,10 +91,13 @@ def diagnose(
     result = Diagnosis()
     for first in range(0, len(sources), BLOCK):
         here = slice(first, first + BLOCK)
-        lines, wanted, labels = list(sources[here]), list(references[here]), None if tags is None else tags[here]
-        found = ordinary.translate_block(lines, NBest(1), tags=labels)
-        forced = forcing.translate_block(lines, NBest(1), tags=labels, forced=wanted, relax=False)
-        within = forcing_limited.translate_block(lines, NBest(1), tags=labels, forced=wanted, relax=False)
+        lines, wanted = list(sources[here]), list(references[here])
+        known: dict[str, Any] = {
+            name: column[here] for name, column in (("tags", tags), ("trees", trees)) if column is not None
+        }
+        found = ordinary.translate_block(lines, NBest(1), **known)
+        forced = forcing.translate_block(lines, NBest(1), forced=wanted, relax=False, **known)
+        within = forcing_limited.translate_block(lines, NBest(1), forced=wanted, relax=False, **known)
         result.sentences += len(lines)
         result.spans += int(found.counts[:, 1].sum())
         result.spans_cut += int(found.counts[:, 2].sum())
