@@ -41,7 +41,7 @@ class Tuning:
     metric: str = option("bleu", "what to make best, with options as in bleu:tokenize=none")
     optimizer: str = option("mert", "mert, mira or pro, with options as in mert:restarts=10")
     iterations: int = option(15, "translations of the development text at most", minimum=1)
-    patience: int = option(4, "stop after so many iterations without a better score", minimum=1)
+    patience: int = option(4, "stop so many iterations after the last better score", minimum=1)
     min_gain: float = option(0.01, "smaller gains, in points of the metric, count as none", minimum=0)
 
     def __post_init__(self) -> None:
@@ -183,7 +183,8 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
     if number >= options.iterations:
         return replace(state, stopped="the iterations are used up")
     better = [i for i in range(1, len(scores)) if _gain(metric, _best(metric, scores[:i]), scores[i]) > options.min_gain]
-    if number - (better[-1] if better else 0) >= options.patience:
+    # The first lists say little about other weights: scores fall at first, and only what was gained can end.
+    if better and number - better[-1] >= options.patience:
         return replace(state, stopped=f"no better score for {options.patience} iterations")
     return state
 
