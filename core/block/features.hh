@@ -68,30 +68,19 @@ class Asker {
 class StepReader {
  public:
   StepReader(const BlockBitext& bitext, const BlockLookup& lookup, FamilySet families)
-      : bitext_(bitext), lookup_(lookup), asker_(lookup, families) {}
+      : asker_(lookup, families), reader_(bitext) {}
   template <class Use>
   void read(std::size_t s, const Use& use) {
-    if (!bitext_.has_path(s)) return;
-    const auto sentence = bitext_.source[s];
-    const auto target = bitext_.target[s];
-    state_.start(sentence.size());
-    const auto& path = finder_.find(bitext_.links[s], sentence.size());
-    walk(path.steps, 0, sentence.size(), target, state_,
-         [&](const PathStep& step, SourceSpan span, std::size_t jump, const History& history) {
-           words_.clear();
-           for (const auto position : path.targets_of(step)) words_.push_back(target[position]);
-           const auto questions = asker_.ask(sentence, span, history);
-           use(questions, asker_.source(), std::span<const WordId>(words_), jump, span, sentence.tag(span));
-         });
+    reader_.read(
+        s, [&](const BlockSentence& sentence, SourceSpan span, Words words, std::size_t jump, const History& history) {
+          const auto questions = asker_.ask(sentence, span, history);
+          use(questions, asker_.source(), words, jump, span, sentence.tag(span));
+        });
   }
 
  private:
-  const BlockBitext& bitext_;
-  const BlockLookup& lookup_;
   Asker asker_;
-  PathFinder finder_;
-  PathState state_;
-  std::vector<WordId> words_;
+  PathReader reader_;
 };
 
 }  // namespace hyperbaton

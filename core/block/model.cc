@@ -126,54 +126,45 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
   std::vector<PathScores> parts((bitext.size() + kSentences - 1) / kSentences);
   parallel_blocks(bitext.size(), kSentences, n_threads, progress, [&](std::size_t first, std::size_t last) {
     auto& scores = parts[first / kSentences];
-    PathFinder finder;
-    PathState state;
-    std::vector<WordId> words;
+    PathReader reader(bitext);
     std::vector<Question> moving;
     std::vector<BlockModel::Effect> effects;
     std::vector<const BlockModel::Effect*> asked;
     BlockModel::Scored scored;
     for (std::size_t s = first; s < last; ++s) {
-      if (!bitext.has_path(s)) continue;
-      const auto sentence = bitext.source[s];
-      const auto target = bitext.target[s];
-      state.start(sentence.size());
-      const auto& path = finder.find(bitext.links[s], sentence.size());
-      walk(path.steps, 0, sentence.size(), target, state,
-           [&](const PathStep& step, SourceSpan span, std::size_t jump, const History& history) {
-             words.clear();
-             for (const auto position : path.targets_of(step)) words.push_back(target[position]);
-             const auto place = model.place(sentence, span);
-             moving.clear();
-             ask_moving(sentence, span, place.around, place.source, history, model.families(), moving);
-             effects.clear();
-             asked.clear();
-             for (const auto& question : moving) effects.push_back(model.effect(place, question));
-             for (const auto& effect : effects) asked.push_back(&effect);
-             model.score(place, asked, scored);
-             const auto known = model.target(place, words);
-             const auto row = model.logprobs(place, moving, scored, known);
-             double best = *std::ranges::max_element(row), sum = exp_sum(row.data());
-             const double own = sum;
-             for (std::uint32_t c = 0; c < place.n; ++c) {
-               if (c == known.candidate) continue;
-               auto other = model.logprobs(place, moving, scored, {c, place.first + c, 0, 0});
-               // Beside a target that is no candidate, the candidates have a little less.
-               if (known.candidate == kNone32)
-                 for (double& one : other) one += std::log1p(-own);
-               best = std::max(best, *std::ranges::max_element(other));
-               sum += exp_sum(other.data());
-             }
-             scores.sentence.push_back(static_cast<std::uint32_t>(s));
-             scores.begin.push_back(static_cast<std::uint16_t>(span.begin));
-             scores.end.push_back(static_cast<std::uint16_t>(span.end));
-             scores.jump.push_back(static_cast<std::int8_t>(static_cast<int>(jump) - kFarthestJump));
-             scores.logprob.push_back(row[jump]);
-             scores.jump_logprob.push_back(row[jump] - std::log(own));
-             scores.right.push_back(row[jump] >= best);
-             scores.jump_right.push_back(row[jump] >= *std::ranges::max_element(row));
-             scores.sum.push_back(sum);
-           });
+      reader.read(
+          s, [&](const BlockSentence& sentence, SourceSpan span, Words words, std::size_t jump, const History& history) {
+            const auto place = model.place(sentence, span);
+            moving.clear();
+            ask_moving(sentence, span, place.around, place.source, history, model.families(), moving);
+            effects.clear();
+            asked.clear();
+            for (const auto& question : moving) effects.push_back(model.effect(place, question));
+            for (const auto& effect : effects) asked.push_back(&effect);
+            model.score(place, asked, scored);
+            const auto known = model.target(place, words);
+            const auto row = model.logprobs(place, moving, scored, known);
+            double best = *std::ranges::max_element(row), sum = exp_sum(row.data());
+            const double own = sum;
+            for (std::uint32_t c = 0; c < place.n; ++c) {
+              if (c == known.candidate) continue;
+              auto other = model.logprobs(place, moving, scored, {c, place.first + c, 0, 0});
+              // Beside a target that is no candidate, the candidates have a little less.
+              if (known.candidate == kNone32)
+                for (double& one : other) one += std::log1p(-own);
+              best = std::max(best, *std::ranges::max_element(other));
+              sum += exp_sum(other.data());
+            }
+            scores.sentence.push_back(static_cast<std::uint32_t>(s));
+            scores.begin.push_back(static_cast<std::uint16_t>(span.begin));
+            scores.end.push_back(static_cast<std::uint16_t>(span.end));
+            scores.jump.push_back(static_cast<std::int8_t>(static_cast<int>(jump) - kFarthestJump));
+            scores.logprob.push_back(row[jump]);
+            scores.jump_logprob.push_back(row[jump] - std::log(own));
+            scores.right.push_back(row[jump] >= best);
+            scores.jump_right.push_back(row[jump] >= *std::ranges::max_element(row));
+            scores.sum.push_back(sum);
+          });
     }
   });
   PathScores all;

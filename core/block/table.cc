@@ -42,24 +42,14 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
   std::vector<std::vector<Event>> parts((bitext.size() + kSentences - 1) / kSentences);
   parallel_blocks(bitext.size(), kSentences, options.n_threads, progress, [&](std::size_t first, std::size_t last) {
     auto& events = parts[first / kSentences];
-    PathFinder finder;
-    PathState state;
-    std::vector<WordId> words;
+    PathReader reader(bitext);
     for (std::size_t s = first; s < last; ++s) {
-      if (!bitext.has_path(s)) continue;
-      const auto sentence = bitext.source[s];
-      const auto target = bitext.target[s];
-      state.start(sentence.size());
-      const auto& path = finder.find(bitext.links[s], sentence.size());
-      walk(path.steps, 0, sentence.size(), target, state,
-           [&](const PathStep& step, SourceSpan span, std::size_t jump, const History&) {
-             words.clear();
-             for (const auto position : path.targets_of(step)) words.push_back(target[position]);
-             const auto begin = static_cast<std::size_t>(span.begin), end = static_cast<std::size_t>(span.end);
-             events.push_back({phrase_hash(sentence.words.subspan(begin, end - begin)), phrase_hash(words),
-                               static_cast<std::uint32_t>(s), static_cast<std::uint16_t>(begin),
-                               static_cast<std::uint16_t>(end), sentence.tag(span), static_cast<std::uint8_t>(jump)});
-           });
+      reader.read(s, [&](const BlockSentence& sentence, SourceSpan span, Words words, std::size_t jump, const History&) {
+        const auto begin = static_cast<std::size_t>(span.begin), end = static_cast<std::size_t>(span.end);
+        events.push_back({phrase_hash(sentence.words.subspan(begin, end - begin)), phrase_hash(words),
+                          static_cast<std::uint32_t>(s), static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(end),
+                          sentence.tag(span), static_cast<std::uint8_t>(jump)});
+      });
     }
   });
   std::vector<Event> events;

@@ -22,6 +22,36 @@ struct BlockBitext {
   void check() const;
 };
 
+using Words = std::span<const WordId>;
+
+// Reads the paths of sentence pairs, one after the other.
+class PathReader {
+ public:
+  explicit PathReader(const BlockBitext& bitext) : bitext_(bitext) {}
+
+  // Call use(sentence, span, target words, jump class, history) for each step of a sentence pair's path, if it has one.
+  template <class Use>
+  void read(std::size_t s, const Use& use) {
+    if (!bitext_.has_path(s)) return;
+    const auto sentence = bitext_.source[s];
+    const auto target = bitext_.target[s];
+    state_.start(sentence.size());
+    const auto& path = finder_.find(bitext_.links[s], sentence.size());
+    walk(path.steps, 0, sentence.size(), target, state_,
+         [&](const PathStep& step, SourceSpan span, std::size_t jump, const History& history) {
+           words_.clear();
+           for (const auto position : path.targets_of(step)) words_.push_back(target[position]);
+           use(sentence, span, Words(words_), jump, history);
+         });
+  }
+
+ private:
+  const BlockBitext& bitext_;
+  PathFinder finder_;
+  PathState state_;
+  std::vector<WordId> words_;
+};
+
 inline std::uint64_t phrase_hash(std::span<const WordId> words) {
   std::uint64_t h = words.size();
   for (const auto word : words) h = combine(h, word);
