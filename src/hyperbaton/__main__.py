@@ -13,12 +13,12 @@ def main() -> None:
     listening = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if listening:
         signal.signal(signal.SIGINT, _leave)
-    from hyperbaton.cli import run, start
+    from hyperbaton.cli import run_program, start
 
     program = start()
     if listening:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    run(program)
+    run_program(program)
 
 
 def _leave(signum: int, frame: object) -> None:

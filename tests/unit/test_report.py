@@ -228,7 +228,7 @@ def test_options_are_toml_that_reads_back() -> None:
 
 
 def test_verb_prints_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from hyperbaton.cli import main
+    from hyperbaton.__main__ import main
 
     write(tmp_path, MINIMAL)
     monkeypatch.setattr(sys, "argv", ["hyperbaton", "report", str(tmp_path / "results.json"), "-q"])

@@ -163,19 +163,18 @@ def test_ten_kills_change_nothing(done: tuple[Plan, Path], tmp_path: Path) -> No
     plan, root = done
     file = write_experiment(tmp_path)
     rng = random.Random(4)
-    kills = 0
+    kills, attempt = 0, 0
     while kills < 10:
-        process = subprocess.Popen([sys.executable, "-c", RUN, str(file), str(tmp_path / "out")], stderr=subprocess.PIPE)
-        time.sleep(rng.uniform(0.3, 4.0))
+        out = tmp_path / f"out{attempt}"
+        process = subprocess.Popen([sys.executable, "-c", RUN, str(file), str(out)], stderr=subprocess.PIPE)
+        time.sleep(rng.uniform(0.3, 3.0))
         if process.poll() is None:
             process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
             kills += 1
         process.communicate()
-        if all(stage.is_done(tmp_path / "out") for stage in plan):
-            break
-    execute(plan, tmp_path / "out")
-    assert numbers(gather(plan, tmp_path / "out")) == numbers(gather(plan, root))
-    assert kills >= 5
+        attempt += all(stage.is_done(out) for stage in plan)  # on a fast machine one folder is not enough
+    execute(plan, out)
+    assert numbers(gather(plan, out)) == numbers(gather(plan, root))
 
 
 def test_text_without_links_and_tags_gets_links_and_classes(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def start() -> typer.Typer:
     return build([first] if first else [])
 
 
-def run(program: typer.Typer) -> None:
+def run_program(program: typer.Typer) -> None:
     """Run the program and turn failures into one line and an exit status."""
     try:
         program()
