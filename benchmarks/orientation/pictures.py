@@ -11,7 +11,7 @@ from benchmarks.orientation.cells import Cell, Experiment
 from benchmarks.orientation.tables import Results, values
 from hyperbaton.evaluate import summarize
 from hyperbaton.report.classification import draw_by_size
-from hyperbaton.report.figures import BACK, COLOURS, FAINT, FORWARD, INK, style, write_figure
+from hyperbaton.report.figures import BACK, COLOURS, FAINT, FORWARD, INK, legend, style, write_figure
 
 
 def write_pictures(folder: Path, experiment: Experiment, results: Results) -> None:
@@ -75,7 +75,7 @@ def switching(experiment: Experiment, results: Results) -> Figure:
             axes.set_title(f"{experiment.best} over {other}")
             axes.set_xlabel("sentence pairs (thousands)")
         panels[0].set_ylabel("relative improvement, d ≠ 0 (%)")
-        panels[0].legend(frameon=False)
+        legend(panels[-1])
     return figure
 
 
