@@ -6,7 +6,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from hyperbaton.models import OrientationModel
+from hyperbaton.models import NextPositionModel, OrientationModel
+from hyperbaton.models.block_me import BlockMe
+from hyperbaton.run.models import FROM_CORPUS
 from hyperbaton.run.plan import Plan, train_name, translate_name
 
 
@@ -23,16 +25,18 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
 
     told = {"corpus": [again], "costs": [_shell("hyperbaton", "status", root)]}
     evaluating = experiment.evaluating
-    for section, wants in (("orientation", True), ("next_position", False)):
-        models = [m for m in experiment.models.values() if m.evaluated and issubclass(m.cls, OrientationModel) == wants]
+    for section, kind in (("orientation", OrientationModel), ("next_position", NextPositionModel), ("block", BlockMe)):
+        models = [m for m in experiment.models.values() if issubclass(m.cls, kind)]
         folders = [plan.stages[train_name(m, side)].folder(root) / "model" for m in models for side in m.sides]
         if not folders:
             continue
         options: list[Any] = ["--json"]
-        if wants:
+        if kind is OrientationModel:
             options += ["--max-length", evaluating.max_length, "--max-distance", evaluating.max_distance]
-        elif any("source_tags" in m.annotations for m in models):
-            options += ["--source-tags", corpus / f"{evaluating.split}.tags"]
+        else:
+            for annotation, column in FROM_CORPUS.items():
+                if any(annotation in m.annotations for m in models):
+                    options += [f"--{annotation.replace('_', '-')}", corpus / f"{evaluating.split}.{column}"]
         told[section] = [_shell("hyperbaton", "evaluate", *folders, *columns(evaluating.split), *options)]
     if how.systems:
         told["translation"] = [again, *_scoring(plan, root, columns("test"))]

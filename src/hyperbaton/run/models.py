@@ -8,6 +8,7 @@ from typing import Any
 
 from hyperbaton.base.options import options_of
 from hyperbaton.models import MODELS, NextPositionModel, OrientationModel, ReorderingModel
+from hyperbaton.models.block_me import BlockMe
 from hyperbaton.phrases import MosesSet, ReorderingType, orientation_set
 from hyperbaton.run.keys import Table
 
@@ -43,7 +44,7 @@ class NamedModel:
     @property
     def evaluated(self) -> bool:
         """Whether the model can be evaluated by itself, without a decoder."""
-        return issubclass(self.cls, OrientationModel | NextPositionModel)
+        return issubclass(self.cls, OrientationModel | NextPositionModel | BlockMe)
 
     def resolved(self) -> dict[str, Any]:
         """As plain values."""
