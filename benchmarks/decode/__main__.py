@@ -1,6 +1,6 @@
 """How fast sentences are translated, against the model score that is reached.
 
-    python -m benchmarks.decode SRC SYSTEM… [--lines 500] [--searches cube:100:6 stack:100:6 cube:1000:-1]
+    python -m benchmarks.decode SRC SYSTEM… [--source-tags TAGS] [--lines 500] [--searches cube:100:6 stack:100:6 cube:1000:-1]
 
 A search is `cube:POPS:LIMIT` or `stack:SIZE:LIMIT`. Prints, for each system, search and 1 and 2 threads: words per second
 of processor and wall time, the mean model score, seconds to load, peak memory, and the speed relative to the first system
@@ -47,6 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", metavar="SRC")
     parser.add_argument("systems", nargs="+", metavar="SYSTEM")
+    parser.add_argument("--source-tags", metavar="TAGS", help="of SRC, for models that were trained with tags")
     parser.add_argument("--lines", type=int, default=500)
     parser.add_argument(
         "--searches", nargs="+", default=["cube:100:6", "cube:300:6", "cube:1000:6", "cube:1000:-1", "stack:50:6"]
@@ -59,7 +60,8 @@ def main() -> None:
     for search in options.searches:
         for system in options.systems:
             for threads in options.threads:
-                found = alone(translate, system, options.source, options.lines, parse_search(search), threads)
+                how = parse_search(search)
+                found = alone(translate, system, options.source, options.source_tags, options.lines, how, threads)
                 speed = found["words"] / found["processor_s"]
                 rows.append(
                     {

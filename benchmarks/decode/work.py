@@ -9,16 +9,17 @@ from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode import Decoding, System, Translator
 
 
-def translate(system: str, source: str, n: int, options: dict[str, Any], threads: int) -> dict[str, Any]:
+def translate(system: str, source: str, tags: str | None, n: int, options: dict[str, Any], threads: int) -> dict[str, Any]:
     """Translate the first n lines; seconds to load, wall and processor seconds, words, mean model score."""
     start = time.perf_counter()
     loaded = System.load(system)
     translator = Translator(loaded, Decoding(**options), threads=threads)
-    translator.translate([""])
+    list(translator.blocks([""], tags=None if tags is None else [""]))
     loading = time.perf_counter() - start
     lines = list(read_lines(source))[:n]
+    labels = None if tags is None else list(read_lines(tags))[:n]
     start, processor = time.perf_counter(), time.process_time()
-    scores = [score for block in translator.blocks(lines) for score in block.scores.tolist()]
+    scores = [score for block in translator.blocks(lines, tags=labels) for score in block.scores.tolist()]
     return {
         "load_s": loading,
         "seconds": time.perf_counter() - start,

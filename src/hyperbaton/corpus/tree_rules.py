@@ -52,7 +52,10 @@ def parse_rules(lines: list[str], path: str | None = None) -> tuple[TreeRule, ..
             continue
         if len(words) != 3 or words[0] not in ACTIONS:
             raise InputError(f"expected {' or '.join(ACTIONS)}, a child and a parent label, found {line!r}", path, number)
-        rules.append(TreeRule(*words))
+        rule = TreeRule(*words)
+        if rule.action == "raise" and rule.child == rule.parent:
+            raise InputError(f"{rule}: a node cannot leave one of its own label, since which is which?", path, number)
+        rules.append(rule)
     return tuple(rules)
 
 
