@@ -1,6 +1,6 @@
 """How fast sentences are translated, against the model score that is reached.
 
-    python -m benchmarks.decode SRC SYSTEM… [--source-tags TAGS] [--lines 500] [--searches cube:100:6 stack:100:6 cube:1000:-1]
+    python -m benchmarks.decode SRC SYSTEM… [--source-tags TAGS] [--lines 500] [--searches cube:100:6 stack:100:6]
 
 A search is `cube:POPS:LIMIT` or `stack:SIZE:LIMIT`. Prints, for each system, search and 1 and 2 threads: words per second
 of processor and wall time, the mean model score, seconds to load, peak memory, and the speed relative to the first system
