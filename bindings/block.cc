@@ -1,6 +1,7 @@
 #include "block.hh"
 
 #include "block/training.hh"
+#include "learn/gaussian_prior.hh"
 
 namespace hyperbaton::bindings {
 
@@ -209,7 +210,8 @@ HYPERBATON_BINDINGS(block) {
             Minimum minimum;
             {
               const nb::gil_scoped_release release;
-              minimum = train_blocks(self.objective, std::move(w), variance, {memory, max_passes, tolerance, 0}, report);
+              minimum =
+                  minimize_with_prior(self.objective, std::move(w), variance, {memory, max_passes, tolerance, 0}, report);
             }
             return to_tuple(std::move(minimum));
           },

@@ -1,3 +1,4 @@
+#include "learn/gaussian_prior.hh"
 #include "module.hh"
 #include "next_position/jump_logprobs.hh"
 #include "next_position/jump_training.hh"
@@ -140,7 +141,7 @@ HYPERBATON_BINDINGS(next_position) {
             {
               const nb::gil_scoped_release release;
               const MinimizeOptions options{.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0};
-              minimum = train_jumps(self, std::move(first), variance, options, report);
+              minimum = minimize_with_prior(self, std::move(first), variance, options, report);
             }
             return to_tuple(std::move(minimum), self.planes());
           },

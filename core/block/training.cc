@@ -29,22 +29,6 @@ double solve(std::span<const double> sums, double weight, double observed, doubl
 
 }  // namespace
 
-Minimum train_blocks(const BlockObjective& objective, std::vector<double> start, double variance,
-                     const MinimizeOptions& options, const Progress& progress) {
-  std::size_t n_passes = 0;
-  // Ctrl-C must not wait for the end of a pass.
-  const Progress within = [&](std::size_t, std::size_t) { return !progress || progress(n_passes, options.max_passes); };
-  const Smooth function = [&](std::span<const double> w, std::span<double> gradient) {
-    const double value = objective(w, gradient, within);
-    add_scaled(1 / variance, w, gradient, objective.n_threads());
-    ++n_passes;
-    return value + dot(w, w, objective.n_threads()) / (2 * variance);
-  };
-  std::vector<double> curvature = objective.curvature(within);
-  for (double& one : curvature) one += 1 / variance;
-  return minimize(function, std::move(start), std::move(curvature), options, objective.n_threads(), progress);
-}
-
 Minimum scale_blocks(const BlockObjective& objective, std::vector<double> start, const ScalingOptions& options,
                      const Progress& progress) {
   const std::size_t width = objective.most_features() + 1;

@@ -1,13 +1,10 @@
-// Weights of the block model with a Gaussian prior: minimise -Σ log p(t, j | s) + ‖λ‖² / (2σ²).
+// Weights of the block model with a Gaussian prior by improved iterative scaling.
 #pragma once
 
 #include "block/objective.hh"
 #include "learn/minimize.hh"
 
 namespace hyperbaton {
-
-Minimum train_blocks(const BlockObjective& objective, std::vector<double> start, double variance,
-                     const MinimizeOptions& options, const Progress& progress);
 
 struct ScalingOptions {
   double variance;

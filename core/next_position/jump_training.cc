@@ -93,22 +93,6 @@ Minimum run_adagrad(const JumpObjective& objective, const AdagradOptions& option
 
 }  // namespace
 
-Minimum train_jumps(const JumpObjective& objective, std::vector<double> start, double variance,
-                    const MinimizeOptions& options, const Progress& progress) {
-  std::size_t n_passes = 0;
-  // Ctrl-C must not wait for the end of a pass.
-  const Progress within = [&](std::size_t, std::size_t) { return !progress || progress(n_passes, options.max_passes); };
-  const Smooth function = [&](std::span<const double> w, std::span<double> gradient) {
-    const double value = objective(w, gradient, within);
-    add_scaled(1 / variance, w, gradient, objective.n_threads());
-    ++n_passes;
-    return value + dot(w, w, objective.n_threads()) / (2 * variance);
-  };
-  std::vector<double> curvature = objective.curvature(within);
-  for (double& one : curvature) one += 1 / variance;
-  return minimize(function, std::move(start), std::move(curvature), options, objective.n_threads(), progress);
-}
-
 Minimum adagrad_jumps(const JumpObjective& objective, const AdagradOptions& options, const Progress& progress) {
   return objective.planes() == 1 ? run_adagrad<1>(objective, options, progress)
                                  : run_adagrad<3>(objective, options, progress);

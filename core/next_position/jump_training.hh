@@ -1,4 +1,4 @@
-// Finding the weights of PAIR and SEQUENCE: L-BFGS on all sentences, or AdaGrad on one sentence after the other.
+// Finding the weights of PAIR and SEQUENCE quickly: AdaGrad on one sentence after the other.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,6 @@
 
 namespace hyperbaton {
 
-// The weights that minimise −Σ log P + ‖w‖² / (2σ²), from `start`.
-Minimum train_jumps(const JumpObjective& objective, std::vector<double> start, double variance,
-                    const MinimizeOptions& options, const Progress& progress);
-
 struct AdagradOptions {
   double step;
   std::size_t max_passes;
@@ -19,9 +15,9 @@ struct AdagradOptions {
   std::uint64_t seed;
 };
 
-// A quick approximation of the same (Duchi et al. 2011): w_f −= step · g_f / √Σ g_f², sentence by sentence in random
-// order. The prior's part of g_f is spread over the sentences that f occurs in. `objective` has the value met during each
-// pass.
+// A quick approximation of the weights that minimise −Σ log P + ‖w‖² / (2σ²) (Duchi et al. 2011): w_f −= step · g_f / √Σ
+// g_f², sentence by sentence in random order. The prior's part of g_f is spread over the sentences that f occurs in.
+// `objective` has the value met during each pass.
 Minimum adagrad_jumps(const JumpObjective& objective, const AdagradOptions& options, const Progress& progress);
 
 }  // namespace hyperbaton

@@ -1,0 +1,31 @@
+// The weights of a model with a Gaussian prior: minimise −Σ log p + ‖w‖² / (2σ²) by L-BFGS.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "learn/minimize.hh"
+#include "learn/passes.hh"
+
+namespace hyperbaton {
+
+// `objective(w, gradient, progress)` returns −Σ log p and writes its gradient; `objective.curvature(progress)` guesses the
+// diagonal of its Hessian.
+template <class Objective>
+Minimum minimize_with_prior(const Objective& objective, std::vector<double> start, double variance,
+                            const MinimizeOptions& options, const Progress& progress) {
+  std::size_t n_passes = 0;
+  // Ctrl-C must not wait for the end of a pass.
+  const Progress within = [&](std::size_t, std::size_t) { return !progress || progress(n_passes, options.max_passes); };
+  const Smooth function = [&](std::span<const double> w, std::span<double> gradient) {
+    const double value = objective(w, gradient, within);
+    add_scaled(1 / variance, w, gradient, objective.n_threads());
+    ++n_passes;
+    return value + dot(w, w, objective.n_threads()) / (2 * variance);
+  };
+  std::vector<double> curvature = objective.curvature(within);
+  for (double& one : curvature) one += 1 / variance;
+  return minimize(function, std::move(start), std::move(curvature), options, objective.n_threads(), progress);
+}
+
+}  // namespace hyperbaton
