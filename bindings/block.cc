@@ -7,8 +7,6 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
-
 struct BoundBlockTable {
   BlockTableView view;
   BlockLookup lookup;

@@ -71,6 +71,7 @@ HYPERBATON_BINDINGS(features) {
       .def("check", &Occurrences::check, "Throw unless everything fits.")
       .def("__len__", &Occurrences::size);
 
+  m.attr("KEYS_TOGETHER") = kKeysTogether;
   nb::class_<KeyIndex>(m, "KeyIndex", "Finds the numbers of features by their sorted keys.")
       .def(
           "__init__", [](KeyIndex* self, const Array<std::uint64_t>& keys) { new (self) KeyIndex(view(keys)); },

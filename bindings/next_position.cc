@@ -8,9 +8,6 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-// Keys of features that are counted at once, 512 MiB of them.
-constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
-
 using Words = Array<std::uint32_t>;
 using Ints = Array<std::int64_t>;
 using Keys = Array<std::uint64_t>;

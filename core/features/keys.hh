@@ -16,6 +16,9 @@
 
 namespace hyperbaton {
 
+// How many keys are held at once unless something else is asked for: 512 MiB of them.
+inline constexpr std::size_t kKeysTogether = std::size_t{1} << 26;
+
 struct Counting {
   std::uint32_t min_count;    // occurrences that a feature needs
   std::size_t keys_together;  // about how many keys are held at once

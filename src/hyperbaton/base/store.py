@@ -49,8 +49,8 @@ def writing_folder(path: str | PathLike[str]) -> Iterator[Path]:
         aside.mkdir()
         yield aside
         for file in aside.rglob("*"):
-            _fsync(file)
-        _fsync(aside)
+            fsync(file)
+        fsync(aside)
         if path.exists():
             # A folder cannot replace a full one in one step: put the old one aside first, and back on failure.
             path.rename(old)
@@ -62,7 +62,7 @@ def writing_folder(path: str | PathLike[str]) -> Iterator[Path]:
             shutil.rmtree(old, ignore_errors=True)
         else:
             aside.rename(path)
-        _fsync(path.parent)
+        fsync(path.parent)
     except OSError as error:
         raise ArtefactError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
@@ -92,10 +92,10 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
             path.parent.mkdir(parents=True, exist_ok=True)
         yield asides
         for aside, _ in moves:
-            _fsync(aside)
+            fsync(aside)
         _move_all(moves)
         for folder in {path.parent for _, path in moves}:
-            _fsync(folder)
+            fsync(folder)
     except OSError as error:
         names = ", ".join(map(str, paths))
         raise ArtefactError(f"{names}: cannot be written: {error.strerror or error}") from error
@@ -264,7 +264,8 @@ def _beside(path: Path, mark: str) -> Path:
     return path.with_name(f"{path.name}.{mark}")
 
 
-def _fsync(path: Path) -> None:
+def fsync(path: Path) -> None:
+    """Have the system write a file or folder to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

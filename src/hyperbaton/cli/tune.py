@@ -72,8 +72,9 @@ def tune(
         hyperbaton tune system dev.ja dev.en -o tuned --source-tags dev.ja.pos
     """
     lines, texts = _read(source, references)
-    given = {"tags": source_tags}  # by the names of Translator.blocks
-    annotations = {name: _read_beside(path, source, len(lines)) for name, path in given.items() if path is not None}
+    annotations = {}  # by the names of Translator.blocks
+    if source_tags is not None:
+        annotations["tags"] = _read_beside(source_tags, source, len(lines))
     if source_trees is not None:
         annotations["trees"] = read_trees_beside(source_trees, len(lines))
     loaded = System.load(system).with_weights(parse_weights(weight))

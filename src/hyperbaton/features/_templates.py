@@ -50,7 +50,7 @@ class TemplateFeatures(FeatureSet):
 
     min_count: int = option(2, "phrase pairs of the training data that a feature needs", minimum=1)
 
-    keys_together: ClassVar[int] = 1 << 26  # counted at once, 512 MiB of them
+    keys_together: ClassVar[int] = _core.KEYS_TOGETHER  # counted at once
 
     @abstractmethod
     def templates(self) -> Iterator[Template]:

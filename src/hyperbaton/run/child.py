@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.base.store import fsync
 from hyperbaton.run.stage import STAGE_FILE, Work, write_json
 
 
@@ -69,10 +70,10 @@ def do(order: dict[str, Any]) -> None:
     }
     write_json(aside / STAGE_FILE, told)
     for file in aside.rglob("*"):
-        _fsync(file)
-    _fsync(aside)
+        fsync(file)
+    fsync(aside)
     aside.rename(folder)
-    _fsync(folder.parent)
+    fsync(folder.parent)
     shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -95,14 +96,6 @@ def _own_peak_kib() -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
-
-
-def _fsync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 if __name__ == "__main__":
