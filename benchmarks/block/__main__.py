@@ -1,12 +1,12 @@
 """What smoothed priors and parse features bring: XI11 Tables 2, 3 and 4, on Chinese laws.
 
-    python -m benchmarks.block DATA -o DIR [--train 20000] [--test 400] [--iterations 4] [--rows ME +SIB …]
+    python -m benchmarks.block DATA -o DIR [--train 20000] [--seeds 1 2 3] [--iterations 10] [--rows ME +SIB …]
 
 DATA is the folder of corpora. Training text are all sentence pairs with trees and as many others as it takes. Rows: the
 phrase-based system, the block model with a flat prior and no questions about the parse (ME), and what is added to it.
-Weights are tuned for PBT and for ME, and all other rows have ME's; with --iterations 0 all have the untuned ones. Each row
-runs in a process of its own and is kept in DIR: the same command goes on where it was interrupted. Tables go to stdout and
-DIR/tables.txt.
+Each row's weights are tuned by themselves, once for each seed; scores are means over the seeds, and p tells whether the
+difference to ME (of ME: to PBT) may be chance, by approximate randomisation. Each piece of work runs in a process of its
+own and is kept in DIR: the same command goes on where it was interrupted. Tables go to stdout and DIR/tables.txt.
 """
 
 from __future__ import annotations
@@ -17,94 +17,93 @@ import io
 import json
 import shlex
 import sys
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks._measure import alone, print_rows
 from benchmarks.block.data import prepare
-from benchmarks.block.rows import ROWS, How, build_parts, signature, train_row, translate_row, tune_row
+from benchmarks.block.rows import ROWS, TESTED, Training, Translating, build_parts, outputs, time_row, train_row, tune_row
+from hyperbaton.evaluate.translations import Scored, score_translations
+from hyperbaton.metrics import make_metric
+
+METRICS = ("bleu", "ter", "pdscore")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("-o", "--output", type=Path, required=True)
-    for name, default in (("train", 20_000), ("dev", 200), ("test", 400), ("gold", 450), ("passes", 40), ("min-count", 2)):
+    for name, default in (("train", 20_000), ("dev", 600), ("test", 700), ("gold", 450), ("passes", 40), ("min-count", 2)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    for name, default in (("max-targets", 20), ("iterations", 4), ("pop-limit", 200), ("stack", 50), ("limit", 9)):
+    for name, default in (("max-targets", 20), ("iterations", 10), ("n-best", 100), ("pop-limit", 200), ("stack", 50)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--limit", type=int, default=9, help="distortion limit")
+    parser.add_argument("--optimizer", default="mert")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--tree-rules", default="de")
     parser.add_argument("--variance", type=float, default=1.0)
     parser.add_argument("--rows", nargs="+", choices=list(ROWS), default=list(ROWS))
     parser.add_argument("--repeats", type=int, default=3, help="measurements of speed")
+    parser.add_argument("--speed-pops", type=int, nargs="+", default=[200, 500, 1000], help="pop limits to measure it at")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
-    how = How(
-        passes=given.passes,
-        min_count=given.min_count,
-        max_targets=given.max_targets,
-        tree_rules=given.tree_rules,
-        variance=given.variance,
-        tune_iterations=given.iterations,
-        pop_limit=given.pop_limit,
-        stack=given.stack,
-        distortion_limit=given.limit,
-        threads=given.threads,
-    )
     folder: Path = given.output
     if not (folder / "gold.trees").exists():
         prepare(given.data, folder, given.train, given.dev, given.test, given.gold)
+    sizes = {path.name: path.stat().st_size for path in sorted(folder.glob("*.zh"))}
 
-    def kept(name: str, work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    def kept(name: str, how: dict[str, Any], work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
         """The result of a piece of work, made now or earlier."""
         file = folder / f"{name}.json"
-        key = signature(name, how, folder)
+        key = json.dumps([name, how, sizes], sort_keys=True)
         if file.exists() and (stored := json.loads(file.read_text(encoding="utf-8")))["key"] == key:
             return dict(stored["result"])
-        result = alone(work, str(folder), *arguments)
+        result = alone(work, str(folder), *arguments, given.threads)
         file.write_text(json.dumps({"key": key, "result": result}), encoding="utf-8")
         print(f"{name}: {result['seconds']:.0f} s", file=sys.stderr, flush=True)
         return result
 
-    options = asdict(how)
-    kept("parts", build_parts, options)
-    trained, tuned, done = {}, {}, {}
-    for row in given.rows:
-        if ROWS[row]:
-            trained[row] = kept(f"{row}.train", train_row, row, options)
-        if row in ("PBT", "ME") and how.tune_iterations > 0:
-            tuned[row] = kept(f"{row}.tuned", tune_row, row, options)["weights"]
-        weights = tuned.get("PBT" if row == "PBT" else "ME", {})
-        done[row] = kept(f"{row}.translated", translate_row, row, options, weights)
+    training = {name: getattr(given, name) for name in Training.__dataclass_fields__}
+    translating = {name: getattr(given, name) for name in Translating.__dataclass_fields__}
+    kept("parts", {}, build_parts)
+    models = [row for row in given.rows if ROWS[row]]
+    trained = {row: kept(f"{row}.train", training, train_row, row, training) for row in models}
+    tuned = {
+        row: [
+            kept(f"{row}.{seed}", {**(training if ROWS[row] else {}), **translating}, tune_row, row, translating, seed)
+            for seed in given.seeds
+        ]
+        for row in given.rows
+    }
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         print(f"command: python -m benchmarks.block {shlex.join(sys.argv[1:])}")
-        _tables(given.rows, trained, done)
-        _speed(given.rows[-1], folder, options, tuned.get("ME", {}), given.repeats)
+        _tables(folder, given.rows, given.seeds, trained)
+        if models:
+            for pops in given.speed_pops:
+                how = {**translating, "pop_limit": pops, "stack": max(given.stack, pops // 5)}
+                _speed(models[-1], folder, how, tuned[models[-1]][0]["weights"], given.repeats)
     (folder / "tables.txt").write_text(told.getvalue(), encoding="utf-8")
     print(told.getvalue(), end="")
 
 
-def _tables(rows: list[str], trained: dict[str, Any], done: dict[str, Any]) -> None:
-    print("\nPDscore (Table 2): test text with automatic links, hand-aligned news")
-    print_rows(
-        [{"system": row, "test": done[row]["test"]["pdscore"], "gold": done[row]["gold"]["pdscore"]} for row in rows]
-    )
-    for part, title in (("test", "Translation of the test text (Table 3)"), ("gold", "of the hand-aligned news (Table 4)")):
-        print(f"\n{title}")
-        print_rows(
-            [
-                {
-                    "system": row,
-                    "features": trained[row]["features"] if row in trained else "",
-                    "BLEU": done[row][part]["bleu"],
-                    "TER": done[row][part]["ter"],
-                }
-                for row in rows
-            ]
-        )
+def _tables(folder: Path, rows: Sequence[str], seeds: Sequence[int], trained: dict[str, Any]) -> None:
+    for part, title in zip(TESTED, ("Test text, links of the reference are automatic", "Hand-aligned news"), strict=True):
+        made = {row: [outputs(folder, row, seed, part) for seed in seeds] for row in rows}
+        print(f"\n{title}: mean, deviation over tuning runs, p against ME (ME: against PBT)")
+        found = []
+        for row in rows:
+            other = "PBT" if row == "ME" else "ME"
+            against = made[other] if row != "PBT" and other in made else []
+            metrics = [make_metric(name) for name in METRICS]
+            scores = score_translations(metrics, made[row], against, test="randomization", samples=2000)
+            found.append({"system": row, "features": trained[row]["features"] if row in trained else ""})
+            for name, scored in zip(METRICS, scores, strict=True):
+                found[-1] |= _told(name, scored)
+        print_rows(found)
+    if not trained:
+        return
     print("\nHeld-out paths: log p(t, j | s), log p(j | s, t), jumps right (%), processor seconds of training")
     print_rows(
         [
@@ -120,17 +119,25 @@ def _tables(rows: list[str], trained: dict[str, Any], done: dict[str, Any]) -> N
     )
 
 
-def _speed(fullest: str, folder: Path, options: dict[str, Any], weights: dict[str, Any], repeats: int) -> None:
+def _told(name: str, scored: Scored) -> dict[str, str]:
+    p = "" if scored.comparison is None else f"{scored.comparison.p:.3f}"
+    return {name: f"{scored.estimate.value:.2f}", f"{name} ±": f"{scored.estimate.deviation:.2f}", f"{name} p": p}
+
+
+def _speed(fullest: str, folder: Path, how: dict[str, Any], weights: dict[str, Any], repeats: int) -> None:
     """Processor time of decoding with the fullest model, against a lexicalized one, turn by turn, one thread."""
-    one = {**options, "threads": 1}
-    seconds: dict[str, list[float]] = {"lexicalized": [], fullest: []}
+    seconds: dict[str, list[dict[str, Any]]] = {"lexicalized": [], fullest: []}
     for _ in range(repeats):
         for name, found in seconds.items():
-            told = alone(translate_row, str(folder), name, one, weights)
-            found.append(told["test"]["cpu_s"] + told["gold"]["cpu_s"])
-    best = {name: min(found) for name, found in seconds.items()}
-    print("\nProcessor seconds of translating test text and news, one thread, least of the repeats")
-    print_rows([{"system": name, "cpu s": value, "relative": value / best["lexicalized"]} for name, value in best.items()])
+            found.append(alone(time_row, str(folder), name, how, weights))
+    print(f"\nProcessor seconds of translating, one thread, least of the repeats, pop limit {how['pop_limit']}")
+    best = {name: {part: min(told[part] for told in found) for part in TESTED} for name, found in seconds.items()}
+    rows = []
+    for name, parts in best.items():
+        rows.append({"system": name, **parts})
+        for part in TESTED:
+            rows[-1][f"{part}, relative"] = parts[part] / best["lexicalized"][part]
+    print_rows(rows)
 
 
 if __name__ == "__main__":

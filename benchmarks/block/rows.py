@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.block.data import Part
-from hyperbaton.align.visits import visit_order
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.classes import WordClasses, word_classes
+from hyperbaton.corpus.files import write_pieces
 from hyperbaton.decode import Decoding, System, Translator
 from hyperbaton.evaluate import evaluate_blocks
+from hyperbaton.evaluate.translations import read_outputs
 from hyperbaton.lm import LanguageModel
-from hyperbaton.metrics import Orders, Outputs, make_metric
+from hyperbaton.metrics import Outputs
 from hyperbaton.models import MODELS, load_model
 from hyperbaton.models.block_me import BlockMe
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.tune.loop import Tuning, tune
 from hyperbaton.tune.system import SystemDecoder
 
+TESTED = ("test", "gold")
 BLOCK, LEXICALIZED = "Block0", "LexicalReordering0"
 _BASE = "lexical,context,tags,coverage"
 _COV, _SIB = "parse-coverage", "sibling-word,sibling-tag"
 # XI11 Tables 2–4: the phrase-based system, the baseline, and what is added to it.
-ROWS = {
+ROWS: dict[str, tuple[str, str] | None] = {
     "PBT": None,
     "ME": ("flat", _BASE),
     "+Prior": ("smoothed", _BASE),
@@ -38,41 +39,48 @@ ROWS = {
 
 
 @dataclass(frozen=True)
-class How:
-    """Sizes of the experiment."""
+class Training:
+    """How the models of all rows are trained."""
 
     passes: int
     min_count: int
     max_targets: int
     tree_rules: str
     variance: float
-    tune_iterations: int
+
+
+@dataclass(frozen=True)
+class Translating:
+    """How the systems of all rows are tuned, and how they search."""
+
+    optimizer: str
+    iterations: int
+    n_best: int
     pop_limit: int
     stack: int
-    distortion_limit: int
-    threads: int
+    limit: int
 
+    @property
     def decoding(self) -> Decoding:
-        return Decoding(stack=self.stack, pop_limit=self.pop_limit, distortion_limit=self.distortion_limit)
+        return Decoding(stack=self.stack, pop_limit=self.pop_limit, distortion_limit=self.limit)
 
 
-def build_parts(folder: str, how: dict[str, Any]) -> dict[str, Any]:
+def build_parts(folder: str, threads: int) -> dict[str, Any]:
     """What all rows share: phrase table, language model, a lexicalized model."""
-    path, options = Path(folder), How(**how)
+    path = Path(folder)
     bitext = Part(path, "train").bitext()
-    samples = extract(bitext, 6)
-    table = PhraseTable.build(bitext, samples, threads=options.threads)
+    table = PhraseTable.build(bitext, extract(bitext, 6), threads=threads)
     lm = LanguageModel.estimate(Text.read(path / "lm.en"), order=4)
     word_classes(bitext.target, 40, runs=1, sweeps=5).write(path / "train.classes")
     lexicalized = MODELS["lexicalized"](orientations="msd").fit(bitext)
-    System.of(table, [lm], {LEXICALIZED: lexicalized}, options=options.decoding()).save(path / "lexicalized.system")
-    System.of(table, [lm], options=options.decoding()).save(path / "PBT.system")
+    System.of(table, [lm], {LEXICALIZED: lexicalized}).save(path / "lexicalized.system")
+    System.of(table, [lm]).save(path / "PBT.system")
     return {}
 
 
-def train_row(folder: str, name: str, how: dict[str, Any]) -> dict[str, Any]:
+def train_row(folder: str, name: str, how: dict[str, Any], threads: int) -> dict[str, Any]:
     """Train the model of a row; its cost, features, and how well it expects the paths of the test text."""
-    path, options = Path(folder), How(**how)
+    path, options = Path(folder), Training(**how)
     prior, families = ROWS[name] or ("", "")
     train, test = Part(path, "train"), Part(path, "test")
     bitext, held_out = train.bitext(), test.bitext()
@@ -84,7 +92,7 @@ def train_row(folder: str, name: str, how: dict[str, Any]) -> dict[str, Any]:
         min_count=options.min_count,
         variance=options.variance,
         max_passes=options.passes,
-        threads=options.threads,
+        threads=threads,
     )
     classes = WordClasses.read(path / "train.classes", bitext.target.vocabulary)
     start, processor = time.perf_counter(), time.process_time()
@@ -95,58 +103,65 @@ def train_row(folder: str, name: str, how: dict[str, Any]) -> dict[str, Any]:
     return {"features": model.n_features, "passes": len(model.objective_), **costs, "test": told}
 
 
-def tune_row(folder: str, name: str, how: dict[str, Any]) -> dict[str, Any]:
-    """Tune the weights of a system on the development text."""
-    path, options = Path(folder), How(**how)
-    dev = Part(path, "dev")
-    known = {} if name == "PBT" else {"tags": dev.lines("tags"), "trees": dev.lines("trees")}
-    system = _system(path, name, None)
-    decoder = SystemDecoder(system, dev.lines("zh"), annotations=known, n_best=50, threads=options.threads)
-    found = tune(decoder, decoder.start, [dev.lines("en")], Tuning(iterations=options.tune_iterations), seed=1)
-    return {"weights": dict(decoder.with_weights(found.weights).weights), "scores": [turn.score for turn in found.history]}
-
-
-def translate_row(folder: str, name: str, how: dict[str, Any], weights: dict[str, Any]) -> dict[str, Any]:
-    """Translate and score."""
-    path, options = Path(folder), How(**how)
-    translator = Translator(_system(path, name, weights), threads=options.threads)
-    told: dict[str, Any] = {}
-    for part in ("test", "gold"):
-        text = Part(path, part)
-        known = {} if name in ("PBT", "lexicalized") else {"tags": text.lines("tags"), "trees": text.lines("trees")}
-        processor = time.process_time()
-        blocks = list(translator.blocks(text.lines("zh"), **known))
-        seconds = time.process_time() - processor
-        hypotheses = [line for block in blocks for line in block.lines()]
-        (path / f"{name}.{part}.hyp").write_text("".join(f"{line}\n" for line in hypotheses), encoding="utf-8")
-        orders = [order for block in blocks for order in _orders(block.links())]
-        bitext = text.bitext()
-        reference = _orders(bitext.need_links())
-        outputs = Outputs.of(
-            hypotheses, text.lines("en"), orders=Orders.of(orders), reference_orders=[Orders.of(reference)]
+def tune_row(folder: str, name: str, how: dict[str, Any], seed: int, threads: int) -> dict[str, Any]:
+    """Tune the weights of a row's system on the development text, and translate the others with them."""
+    path, options = Path(folder), Translating(**how)
+    system, dev = _system(path, name), Part(path, "dev")
+    found: dict[str, Any] = {"weights": {}, "scores": []}
+    if options.iterations > 0:
+        decoder = SystemDecoder(
+            system,
+            dev.lines("zh"),
+            annotations=_annotations(system, dev),
+            n_best=options.n_best,
+            options=options.decoding,
+            threads=threads,
         )
-        scores = {metric: make_metric(metric).value(outputs) for metric in ("bleu", "ter", "pdscore")}
-        told[part] = {**scores, "cpu_s": seconds}
-    return told
+        tuning = Tuning(optimizer=options.optimizer, iterations=options.iterations)
+        tuned = tune(decoder, decoder.start, [dev.lines("en")], tuning, seed=seed)
+        found = {
+            "weights": dict(decoder.with_weights(tuned.weights).weights),
+            "scores": [turn.score for turn in tuned.history],
+        }
+    _translate(path, system.with_weights(found["weights"]), f"{name}.{seed}", options, threads)
+    return found
 
 
-def _orders(links: Any) -> list[list[int]]:
-    found = visit_order(links)
-    return [found[s] for s in range(len(found))]
+def time_row(folder: str, name: str, how: dict[str, Any], weights: dict[str, Any]) -> dict[str, Any]:
+    """Processor seconds of translating with one thread, behind a first time."""
+    path, options = Path(folder), Translating(**how)
+    system = _system(path, name)
+    system = system.with_weights({key: values for key, values in weights.items() if key in system.features})
+    _translate(path, system, f"{name}.speed", options, 1)
+    return _translate(path, system, f"{name}.speed", options, 1)
 
 
-def _system(path: Path, name: str, weights: dict[str, Any] | None) -> System:
+def _translate(path: Path, system: System, run: str, options: Translating, threads: int) -> dict[str, float]:
+    """Translations and links into files; processor seconds of each part."""
+    translator = Translator(system, options.decoding, threads=threads)
+    seconds: dict[str, float] = {}
+    for name in TESTED:
+        part = Part(path, name)
+        processor = time.process_time()
+        blocks = list(translator.blocks(part.lines("zh"), **_annotations(system, part)))
+        seconds[name] = time.process_time() - processor
+        write_pieces(path / f"{run}.{name}.hyp", (f"{line}\n".encode() for block in blocks for line in block.lines()))
+        write_pieces(path / f"{run}.{name}.links", (piece for block in blocks for piece in block.links().pieces()))
+    return seconds
+
+
+def outputs(folder: Path, name: str, seed: int, part: str) -> Outputs:
+    """What a row's system made of a text, beside what it should be."""
+    text, run = Part(folder, part).paths, f"{name}.{seed}.{part}"
+    return read_outputs(folder / f"{run}.hyp", [text["en"]], folder / f"{run}.links", [text["links"]])
+
+
+def _system(path: Path, name: str) -> System:
     if name in ("PBT", "lexicalized"):
-        system = System.load(path / f"{name}.system")
-    else:
-        base = System.load(path / "PBT.system")
-        model = load_model(path / f"{name}.model")
-        system = System.of(base.table, base.lms, {BLOCK: model}, options=base.options)
-    known = {feature: values for feature, values in (weights or {}).items() if feature in system.features}
-    return system.with_weights(known)
+        return System.load(path / f"{name}.system")
+    base = System.load(path / "PBT.system")
+    return System.of(base.table, base.lms, {BLOCK: load_model(path / f"{name}.model")}, options=base.options)
 
 
-def signature(name: str, how: How, folder: Path) -> str:
-    """What a stored row was made with."""
-    sizes = {path.name: path.stat().st_size for path in sorted(folder.glob("*.zh"))}
-    return json.dumps([name, asdict(how), sizes], sort_keys=True)
+def _annotations(system: System, part: Part) -> dict[str, list[str]]:
+    return {"tags": part.lines("tags"), "trees": part.lines("trees")} if BLOCK in system.features else {}
