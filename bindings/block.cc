@@ -21,11 +21,10 @@ struct BoundBlockObjective {
   BlockObjective objective;
 };
 
-BlockFeaturesView view_features(const Keys& keys, const Ints& starts, const Bytes& jumps) {
-  const BlockFeaturesView features{view(keys), view(starts), view(jumps)};
-  features.check();
-  return features;
-}
+// Features as Python holds them: columns over borrowed arrays.
+struct BoundBlockFeatures {
+  BlockFeaturesView view;
+};
 
 std::span<const double> rows_of(const Array2<double>& array) {
   if (array.shape(1) != kJumps) throw Error("there must be eleven values in a row, one for each jump");
@@ -168,22 +167,34 @@ HYPERBATON_BINDINGS(block) {
       "bitext"_a, "table"_a, nb::kw_only(), "families"_a, "min_count"_a, "n_threads"_a, "progress"_a.none(),
       "The features that occur often enough on the paths of a bitext.");
 
+  nb::class_<BoundBlockFeatures>(m, "BlockFeatures", "The features of a block model, over borrowed arrays.")
+      .def(
+          "__init__",
+          [](BoundBlockFeatures* self, const Keys& keys, const Ints& starts, const Bytes& jumps, const Bytes& asks,
+             const Words& sources, const Words& as, const Words& bs, const Words& targets) {
+            new (self) BoundBlockFeatures{
+                {view(keys), view(starts), view(jumps), view(asks), view(sources), view(as), view(bs), view(targets)}};
+            self->view.check();
+          },
+          nb::arg("keys").noconvert(), nb::arg("starts").noconvert(), nb::arg("jumps").noconvert(),
+          nb::arg("asks").noconvert(), nb::arg("sources").noconvert(), nb::arg("a").noconvert(), nb::arg("b").noconvert(),
+          nb::arg("targets").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(),
+          nb::keep_alive<1, 9>());
+
   nb::class_<BoundBlockObjective>(m, "BlockObjective", "-sum log p(t, j | s) over all steps of the paths of a bitext.")
       .def(
           "__init__",
-          [](BoundBlockObjective* self, const BoundBlockBitext& bitext, const BoundBlockTable& table, const Keys& keys,
-             const Ints& starts, const Bytes& jumps, std::uint32_t families, std::size_t max_targets, unsigned n_threads,
+          [](BoundBlockObjective* self, const BoundBlockBitext& bitext, const BoundBlockTable& table,
+             const BoundBlockFeatures& features, std::uint32_t families, std::size_t max_targets, unsigned n_threads,
              const std::optional<nb::callable>& progress) {
             const auto report = make_progress(progress);
-            const auto features = view_features(keys, starts, jumps);
             const nb::gil_scoped_release release;
-            new (self) BoundBlockObjective{BlockObjective(bitext.bitext, table.lookup, table.prior, families, features,
+            new (self) BoundBlockObjective{BlockObjective(bitext.bitext, table.lookup, table.prior, families, features.view,
                                                           {max_targets, n_threads}, report)};
           },
-          nb::arg("bitext"), nb::arg("table"), nb::arg("keys").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("jumps").noconvert(), nb::kw_only(), "families"_a, "max_targets"_a, "n_threads"_a, "progress"_a.none(),
-          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
-          nb::keep_alive<1, 6>())
+          "bitext"_a, "table"_a, "features"_a, nb::kw_only(), "families"_a, "max_targets"_a, "n_threads"_a,
+          "progress"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
       .def_prop_ro("n_steps", [](const BoundBlockObjective& self) { return self.objective.n_steps(); })
       .def(
           "__call__",
@@ -234,15 +245,14 @@ HYPERBATON_BINDINGS(block) {
   nb::class_<BoundBlockModel>(m, "BlockModel", "A trained block model.")
       .def(
           "__init__",
-          [](BoundBlockModel* self, const BoundBlockTable& table, const Keys& keys, const Ints& starts, const Bytes& jumps,
+          [](BoundBlockModel* self, const BoundBlockTable& table, const BoundBlockFeatures& features,
              const Array<double>& weights, const Words& word_tags, std::uint32_t families, std::size_t max_targets) {
-            new (self) BoundBlockModel{BlockModel({table.view, table.prior, families, view_features(keys, starts, jumps),
-                                                   view(weights), view(word_tags), max_targets})};
+            new (self) BoundBlockModel{BlockModel(
+                table.lookup, {table.prior, families, features.view, view(weights), view(word_tags), max_targets})};
           },
-          nb::arg("table"), nb::arg("keys").noconvert(), nb::arg("starts").noconvert(), nb::arg("jumps").noconvert(),
-          nb::arg("weights").noconvert(), nb::arg("word_tags").noconvert(), nb::kw_only(), "families"_a, "max_targets"_a,
-          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
-          nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>())
+          nb::arg("table"), nb::arg("features"), nb::arg("weights").noconvert(), nb::arg("word_tags").noconvert(),
+          nb::kw_only(), "families"_a, "max_targets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+          nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def(
           "score_paths",
           [](const BoundBlockModel& self, const BoundBlockBitext& bitext, unsigned n_threads,

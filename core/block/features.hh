@@ -32,10 +32,17 @@ struct BlockFeaturesView {
   std::span<const std::uint64_t> keys;
   std::span<const std::int64_t> starts;
   std::span<const std::uint8_t> jumps;
+  std::span<const std::uint8_t> asks;
+  std::span<const std::uint32_t> sources, as, bs, targets;
 
+  std::size_t size() const { return keys.size(); }
+  Question question(std::size_t k) const { return {static_cast<Ask>(asks[k]), sources[k], as[k], bs[k]}; }
   void check() const {
-    if (starts.size() != keys.size() + 1 || starts.back() != static_cast<std::int64_t>(jumps.size()) ||
-        std::ranges::any_of(jumps, [](std::uint8_t j) { return j >= kJumps; }))
+    const auto as_many = [&](const auto&... columns) { return ((columns.size() == keys.size()) && ...); };
+    if (!as_many(asks, sources, as, bs, targets) || starts.size() != keys.size() + 1 || starts.front() != 0 ||
+        starts.back() != static_cast<std::int64_t>(jumps.size()) || !std::ranges::is_sorted(starts) ||
+        std::ranges::any_of(jumps, [](std::uint8_t j) { return j >= kJumps; }) ||
+        std::ranges::any_of(asks, [](std::uint8_t ask) { return ask >= kAsks; }))
       throw Error("the arrays of the features do not fit each other: train the model again");
   }
 };

@@ -13,21 +13,22 @@ double exp_sum(const double* logs) {
   return sum;
 }
 
-}  // namespace
-
-bool BlockModel::add(const Question& question, std::uint32_t target, std::uint32_t tag, double* row) const {
-  const auto key = feature_key(question, target, tag);
-  if (!index_.may_have(key)) return false;
-  const auto found = index_.find(key);
-  if (found < 0) return false;
-  const auto k = static_cast<std::size_t>(found);
-  for (auto f = parts_.features.starts[k]; f < parts_.features.starts[k + 1]; ++f)
-    row[parts_.features.jumps[static_cast<std::size_t>(f)]] += parts_.weights[static_cast<std::size_t>(f)];
-  return true;
+// Σ exp(logs); only the exps of changed jumps are computed.
+double sum_changed(const JumpRow& logs, std::uint32_t changed, JumpRow& exps) {
+  double sum = 0;
+  for (std::size_t j = 0; j < kJumps; ++j) {
+    if (changed >> j & 1) exps[j] = std::exp(logs[j]);
+    sum += exps[j];
+  }
+  return sum;
 }
 
+}  // namespace
+
 BlockModel::Place BlockModel::place(const BlockSentence& sentence, SourceSpan span) const {
-  Place place{span, kNone32, sentence.tag(span), 0, 0, nullptr, {}, {}, {}, {}};
+  Place place;
+  place.span = span;
+  place.tag = sentence.tag(span);
   const auto begin = static_cast<std::size_t>(span.begin), end = static_cast<std::size_t>(span.end);
   place.source = lookup_.source(sentence.words.subspan(begin, end - begin));
   place.jumps = parts_.prior.global(place.tag, span);
@@ -37,83 +38,88 @@ BlockModel::Place BlockModel::place(const BlockSentence& sentence, SourceSpan sp
   if (parts_.max_targets > 0) place.n = std::min<std::uint32_t>(place.n, static_cast<std::uint32_t>(parts_.max_targets));
   sentence.neighbourhood(span, place.around);
   ask_fixed(sentence, span, place.source, parts_.families, place.fixed);
+
   const double total = lookup_.total(place.source);
   for (std::uint32_t c = 0; c < place.n; ++c) {
-    auto row = parts_.prior.row(parts_.table, place.first + c, total, place.jumps);
+    place.exps.push_back(parts_.prior.row(lookup_.table(), place.first + c, total, place.jumps));
+    auto& row = place.logs.emplace_back(place.exps.back());
     for (double& p : row) p = std::log(p);
-    const auto target = target_of(place, c);
-    for (const auto& question : place.fixed) add(question, target, parts_.table.target_tags[target], row.data());
-    place.logs.insert(place.logs.end(), row.begin(), row.end());
-    place.sums.push_back(exp_sum(row.data()));
+  }
+  std::vector<std::uint32_t> changed(place.n, 0);  // jumps whose probability is no longer the prior's
+  std::vector<BlockTerm> made;
+  for (const auto& question : place.fixed)
+    for (const auto& term : effect(place, question, made)) {
+      place.logs[term.target][term.jump] += term.weight;
+      changed[term.target] |= 1u << term.jump;
+    }
+  for (std::uint32_t c = 0; c < place.n; ++c) {
+    place.sums.push_back(sum_changed(place.logs[c], changed[c], place.exps[c]));
+    place.sum += place.sums.back();
   }
   return place;
 }
 
-BlockModel::Effect BlockModel::effect(const Place& place, const Question& question) const {
-  Effect effect;
-  JumpRow row;
-  row.fill(0);
-  for (std::uint32_t c = 0; c < place.n; ++c) {
-    const auto target = target_of(place, c);
-    if (!add(question, target, parts_.table.target_tags[target], row.data())) continue;
-    effect.candidates.push_back(c);
-    effect.rows.push_back(row);
-    row.fill(0);
-  }
-  return effect;
+BlockModel::Effect BlockModel::effect(const Place& place, const Question& question, std::vector<BlockTerm>& made) const {
+  const auto terms = weights_[question];
+  if (terms.empty()) return {};
+  if (!about_tags(question.ask)) return {terms.begin(), std::ranges::lower_bound(terms, place.n, {}, &BlockTerm::target)};
+  made.clear();
+  for (std::uint32_t c = 0; c < place.n; ++c)
+    for (const auto& term : QuestionWeights::of(terms, lookup_.table().target_tags[target_of(place, c)]))
+      made.push_back({c, term.jump, term.weight});
+  return made;
 }
 
-void BlockModel::score(const Place& place, std::span<const Effect* const> effects, Scored& scored) const {
-  scored.changed.clear();
-  scored.logs.clear();
-  for (const auto* effect : effects)
-    scored.changed.insert(scored.changed.end(), effect->candidates.begin(), effect->candidates.end());
-  std::ranges::sort(scored.changed);
-  scored.changed.erase(std::unique(scored.changed.begin(), scored.changed.end()), scored.changed.end());
-  scored.sum = 0;
-  std::size_t next = 0;
-  for (std::uint32_t c = 0; c < place.n; ++c) {
-    if (next < scored.changed.size() && scored.changed[next] == c)
-      ++next;
-    else
-      scored.sum += place.sums[c];
-  }
-  for (const auto c : scored.changed) {
-    JumpRow row;
-    std::copy_n(place.logs.begin() + static_cast<std::ptrdiff_t>(c * kJumps), kJumps, row.begin());
-    for (const auto* effect : effects) {
-      const auto found = std::ranges::lower_bound(effect->candidates, c);
-      if (found == effect->candidates.end() || *found != c) continue;
-      const auto& own = effect->rows[static_cast<std::size_t>(found - effect->candidates.begin())];
-      for (std::size_t j = 0; j < kJumps; ++j) row[j] += own[j];
+BlockModel::Scored BlockModel::score(const Place& place, std::span<const Effect> effects, Changes& changes) const {
+  const auto first = changes.candidates.size();
+  changes.own.assign(place.n, {kNone32, 0});
+  for (const auto effect : effects)
+    for (const auto& term : effect) {
+      auto& own = changes.own[term.target];
+      if (own.row == kNone32) {
+        own.row = static_cast<std::uint32_t>(changes.candidates.size());
+        changes.candidates.push_back(term.target);
+        changes.logs.push_back(place.logs[term.target]);
+      }
+      own.jumps |= 1u << term.jump;
+      changes.logs[own.row][term.jump] += term.weight;
     }
-    scored.sum += exp_sum(row.data());
-    scored.logs.push_back(row);
+  double sum = 0;
+  for (std::uint32_t c = 0; c < place.n; ++c) {
+    if (const auto own = changes.own[c]; own.row == kNone32) {
+      sum += place.sums[c];
+    } else {
+      auto exps = place.exps[c];
+      sum += sum_changed(changes.logs[own.row], own.jumps, exps);
+    }
   }
+  return {sum, first, changes.candidates.size()};
 }
 
 BlockTarget BlockModel::target(const Place& place, std::span<const WordId> words) const {
   const auto target = lookup_.target(words);
-  const auto pair = lookup_.pair(place.source, target);
+  const auto pair = target == kNone32 ? kNone32 : lookup_.pair(place.source, target);
   const bool among = pair != kNone32 && pair - place.first < place.n;
   return {among ? pair - place.first : kNone32, pair, target, target_tag(words, parts_.word_tags)};
 }
 
-JumpRow BlockModel::logprobs(const Place& place, std::span<const Question> moving, const Scored& scored,
-                             const BlockTarget& target) const {
+JumpRow BlockModel::logprobs(const Place& place, std::span<const Question> moving, const Changes& changes,
+                             const Scored& scored, const BlockTarget& target) const {
   JumpRow row;
   double sum = scored.sum;
   if (target.candidate != kNone32) {
-    const auto found = std::ranges::lower_bound(scored.changed, target.candidate);
-    if (found != scored.changed.end() && *found == target.candidate)
-      row = scored.logs[static_cast<std::size_t>(found - scored.changed.begin())];
-    else
-      std::copy_n(place.logs.begin() + static_cast<std::ptrdiff_t>(target.candidate * kJumps), kJumps, row.begin());
+    const auto changed = std::span(changes.candidates).subspan(scored.first, scored.last - scored.first);
+    const auto found = std::ranges::find(changed, target.candidate);
+    row = found == changed.end() ? place.logs[target.candidate]
+                                 : changes.logs[scored.first + static_cast<std::size_t>(found - changed.begin())];
   } else {
-    row = parts_.prior.row(parts_.table, target.pair, lookup_.total(place.source), place.jumps);
+    row = parts_.prior.row(lookup_.table(), target.pair, lookup_.total(place.source), place.jumps);
     for (double& p : row) p = std::log(p);
+    const auto own = target.pair == kNone32 ? kNone32 : target.pair - place.first;
     for (const auto questions : {std::span<const Question>(place.fixed), moving})
-      for (const auto& question : questions) add(question, target.target, target.tag, row.data());
+      for (const auto& question : questions)
+        for (const auto& term : QuestionWeights::of(weights_[question], about_tags(question.ask) ? target.tag : own))
+          row[term.jump] += term.weight;
     sum += exp_sum(row.data());
   }
   const double log_sum = std::log(sum);
@@ -128,9 +134,9 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
     auto& scores = parts[first / kSentences];
     PathReader reader(bitext);
     std::vector<Question> moving;
+    std::vector<std::vector<BlockTerm>> made;
     std::vector<BlockModel::Effect> effects;
-    std::vector<const BlockModel::Effect*> asked;
-    BlockModel::Scored scored;
+    BlockModel::Changes changes;
     for (std::size_t s = first; s < last; ++s) {
       reader.read(
           s, [&](const BlockSentence& sentence, SourceSpan span, Words words, std::size_t jump, const History& history) {
@@ -138,17 +144,18 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
             moving.clear();
             ask_moving(sentence, span, place.around, place.source, history, model.families(), moving);
             effects.clear();
-            asked.clear();
-            for (const auto& question : moving) effects.push_back(model.effect(place, question));
-            for (const auto& effect : effects) asked.push_back(&effect);
-            model.score(place, asked, scored);
+            made.resize(std::max(made.size(), moving.size()));
+            for (const auto& question : moving) effects.push_back(model.effect(place, question, made[effects.size()]));
+            changes.candidates.clear();
+            changes.logs.clear();
+            const auto scored = model.score(place, effects, changes);
             const auto known = model.target(place, words);
-            const auto row = model.logprobs(place, moving, scored, known);
+            const auto row = model.logprobs(place, moving, changes, scored, known);
             double best = *std::ranges::max_element(row), sum = exp_sum(row.data());
             const double own = sum;
             for (std::uint32_t c = 0; c < place.n; ++c) {
               if (c == known.candidate) continue;
-              auto other = model.logprobs(place, moving, scored, {c, place.first + c, 0, 0});
+              auto other = model.logprobs(place, moving, changes, scored, {c, place.first + c, 0, 0});
               // Beside a target that is no candidate, the candidates have a little less.
               if (known.candidate == kNone32)
                 for (double& one : other) one += std::log1p(-own);

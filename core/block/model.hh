@@ -1,13 +1,12 @@
 // A trained block model: p(t, j | s) of the steps of a sentence.
 #pragma once
 
-#include "block/features.hh"
 #include "block/prior.hh"
+#include "block/weights.hh"
 
 namespace hyperbaton {
 
 struct BlockModelParts {
-  BlockTableView table;
   BlockPrior prior;
   FamilySet families;
   BlockFeaturesView features;
@@ -24,10 +23,8 @@ struct BlockTarget {
 
 class BlockModel {
  public:
-  explicit BlockModel(const BlockModelParts& parts) : parts_(parts), lookup_(parts.table), index_(parts.features.keys) {
-    parts.table.check();
-    parts.features.check();
-    if (parts.weights.size() != parts.features.jumps.size()) throw Error("the weights do not fit the features");
+  BlockModel(const BlockLookup& lookup, const BlockModelParts& parts)
+      : parts_(parts), lookup_(lookup), weights_(lookup, parts.features, parts.weights) {
     if (parts.prior.by_length.size() < kJumps) throw Error("the prior knows no lengths");
   }
 
@@ -42,39 +39,47 @@ class BlockModel {
     const double* jumps;     // p(j) of all blocks like it
     Neighbourhood around;
     std::vector<Question> fixed;
-    std::vector<double> logs;  // (candidates, 11): log p0 and the weights of the fixed questions
-    std::vector<double> sums;  // of exp(logs) of each candidate
+    std::vector<JumpRow> logs;  // of each candidate: log p0 and the weights of the fixed questions
+    std::vector<JumpRow> exps;  // exp(logs)
+    std::vector<double> sums;   // of the exps of each candidate
+    double sum = 0;             // of all
   };
-  // What an answered question adds: the weights of its features with each candidate that has any.
-  struct Effect {
-    std::vector<std::uint32_t> candidates;  // increasing
-    std::vector<JumpRow> rows;
-  };
-  // The scores of a place after some history: only rows that differ from the place's.
-  struct Scored {
-    double sum;                          // of exp(logs) of all candidates
-    std::vector<std::uint32_t> changed;  // candidates, increasing
+  // What an answered question does to the candidates of a place, by candidate.
+  using Effect = std::span<const BlockTerm>;
+  // Scores of places after some history, one behind the other: only rows that differ from the places'.
+  struct Changes {
+    std::vector<std::uint32_t> candidates;
     std::vector<JumpRow> logs;
+    // Of each candidate, while rows are made: its row, if any, and the jumps that differ.
+    struct Own {
+      std::uint32_t row, jumps;
+    };
+    std::vector<Own> own;
+  };
+  struct Scored {
+    double sum;               // of exp(logs) of all candidates
+    std::size_t first, last;  // changes
   };
 
+  // Whether the answered question is in some feature.
+  bool knows(const Question& question) const { return !weights_[question].empty(); }
   Place place(const BlockSentence& sentence, SourceSpan span) const;
-  Effect effect(const Place& place, const Question& question) const;
-  void score(const Place& place, std::span<const Effect* const> effects, Scored& scored) const;
+  // `made` holds terms that the model has not itself: those of questions about tags.
+  Effect effect(const Place& place, const Question& question, std::vector<BlockTerm>& made) const;
+  Scored score(const Place& place, std::span<const Effect> effects, Changes& changes) const;
   BlockTarget target(const Place& place, std::span<const WordId> words) const;
-  // log p(t, j | s) of all jumps j. A target that is no candidate is one more.
-  JumpRow logprobs(const Place& place, std::span<const Question> moving, const Scored& scored,
+  // log p(t, j | s) of all jumps j. A target that is no candidate is one more, and is asked the moving questions too.
+  JumpRow logprobs(const Place& place, std::span<const Question> moving, const Changes& changes, const Scored& scored,
                    const BlockTarget& target) const;
 
  private:
-  // Adds the weights of a target's features; says whether there are any.
-  bool add(const Question& question, std::uint32_t target, std::uint32_t tag, double* row) const;
   std::uint32_t target_of(const Place& place, std::size_t candidate) const {
-    return parts_.table.targets[place.first + candidate];
+    return lookup_.table().targets[place.first + candidate];
   }
 
   BlockModelParts parts_;
-  BlockLookup lookup_;
-  KeyIndex index_;
+  const BlockLookup& lookup_;
+  QuestionWeights weights_;
 };
 
 // The tag of a target phrase.

@@ -35,6 +35,7 @@ enum class Ask : std::uint8_t {
   SiblingWord,      // a: label of the sibling, b: its coverage, and 4 if it lies to the right
   SiblingTag        // the same, of the tag
 };
+inline constexpr std::size_t kAsks = 13;
 
 inline BlockFamily family_of(Ask ask) {
   constexpr BlockFamily families[] = {BlockFamily::Lexical,   BlockFamily::Context,       BlockFamily::Context,

@@ -132,7 +132,8 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
 }
 
 void BlockTableView::check() const {
-  if (offsets.size() != source_keys.size() + 1 || offsets.back() != static_cast<std::int64_t>(targets.size()) ||
+  if (offsets.size() != source_keys.size() + 1 || offsets.front() != 0 ||
+      offsets.back() != static_cast<std::int64_t>(targets.size()) || !std::ranges::is_sorted(offsets) ||
       counts.size() != targets.size() || jumps.size() != targets.size() * kJumps ||
       target_tags.size() != target_keys.size() ||
       std::ranges::any_of(targets, [&](std::uint32_t t) { return t >= target_keys.size(); }))

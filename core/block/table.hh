@@ -1,7 +1,9 @@
 // The blocks of a training corpus: for each source phrase its targets with counts, and how far each pair jumped.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -101,6 +103,11 @@ class BlockLookup {
         total += table.counts[static_cast<std::size_t>(row)];
       totals_.push_back(total);
     }
+    by_target_.resize(table.targets.size());
+    std::iota(by_target_.begin(), by_target_.end(), 0u);
+    for (std::size_t p = 0; p + 1 < table.offsets.size(); ++p)
+      std::sort(by_target_.begin() + table.offsets[p], by_target_.begin() + table.offsets[p + 1],
+                [&](std::uint32_t a, std::uint32_t b) { return table.targets[a] < table.targets[b]; });
   }
 
   const BlockTableView& table() const { return table_; }
@@ -111,16 +118,16 @@ class BlockLookup {
     std::uint32_t first, last;
   };
   Rows rows(std::uint32_t source) const {
-    if (source == kNone32) return {0, 0};
+    if (source >= totals_.size()) return {0, 0};
     return {static_cast<std::uint32_t>(table_.offsets[source]), static_cast<std::uint32_t>(table_.offsets[source + 1])};
   }
   // How often the source phrase was seen.
   double total(std::uint32_t source) const { return source == kNone32 ? 0 : totals_[source]; }
   std::uint32_t pair(std::uint32_t source, std::uint32_t target) const {
-    if (target != kNone32)
-      for (auto [row, last] = rows(source); row < last; ++row)
-        if (table_.targets[row] == target) return row;
-    return kNone32;
+    const auto [first, last] = rows(source);
+    const auto own = std::span(by_target_).subspan(first, last - first);
+    const auto found = std::ranges::lower_bound(own, target, {}, [&](std::uint32_t row) { return table_.targets[row]; });
+    return found != own.end() && table_.targets[*found] == target ? *found : kNone32;
   }
 
  private:
@@ -128,6 +135,7 @@ class BlockLookup {
   BlockTableView table_;
   KeyIndex sources_, targets_;
   std::vector<double> totals_;
+  std::vector<std::uint32_t> by_target_;  // the pairs of each source phrase, by target
 };
 
 }  // namespace hyperbaton

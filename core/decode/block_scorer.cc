@@ -67,12 +67,9 @@ class BlockScorer::Sentence {
   double estimate(std::int64_t option) {
     const Option* chosen = &options_[static_cast<std::size_t>(option - first_option_)];
     double total = 0;
-    BlockModel::Scored unchanged;
     for (auto k = chosen->first; k < chosen[1].first; ++k) {
       const auto& place = places_[blocks_[k].place].place;
-      unchanged.sum = 0;
-      for (const double sum : place.sums) unchanged.sum += sum;
-      total += model_.logprobs(place, {}, unchanged, blocks_[k].target)[kStraight];
+      total += model_.logprobs(place, {}, changes_, {place.sum, 0, 0}, blocks_[k].target)[kStraight];
     }
     return total;
   }
@@ -92,11 +89,13 @@ class BlockScorer::Sentence {
   // A place with what was computed for it.
   struct Known {
     BlockModel::Place place;
-    U64Map words;     // number of the last two target words: 0 where no feature knows them
-    U64Map contexts;  // the same by what features know of them
-    U64Map effects;   // by question
-    U64Map scored;    // by words and coverage
-    U64Map rows;      // by the above and target
+    SourceSpan seen;     // words whose coverage matters
+    U64Map words;        // number of the last two target words: 0 where no feature knows them
+    U64Map contexts;     // the same by what features know of them
+    U64Map tag_effects;  // by question
+    U64Map scored;       // by words and coverage of nodes
+    U64Map rows;         // by words, coverage of nodes and target
+    U64Map seen_rows;    // by words, coverage of words and target
     std::uint32_t n_words = 0;
   };
 
@@ -105,17 +104,28 @@ class BlockScorer::Sentence {
         by_span_.find_or_add(static_cast<std::uint64_t>(span.begin) << 32 | static_cast<std::uint32_t>(span.end));
     if (!there) {
       *at = static_cast<std::uint32_t>(places_.size());
-      places_.push_back({model_.place(sentence_, span), {}, {}, {}, {}, {}, 0});
+      auto& known = places_.emplace_back();
+      known.place = model_.place(sentence_, span);
+      known.seen = {std::max(span.begin - 1, 0), std::min(span.end + 1, sentence_.size())};
+      if (const auto& around = known.place.around; around.any)
+        known.seen = {std::min(known.seen.begin, around.parent.begin), std::max(known.seen.end, around.parent.end)};
     }
     return *at;
   }
 
-  // What the answers of all moving questions depend on.
-  std::uint64_t situation(Known& known, const History& history) {
+  // The coverage of all words that questions look at.
+  static std::uint64_t seen(const Known& known, const Coverage& covered) {
+    std::uint64_t key = 0;
+    for (int i = known.seen.begin; i < known.seen.end; i += 64)
+      key = combine(key, covered.bits({i, std::min(i + 64, known.seen.end)}));
+    return key;
+  }
+
+  // What the answers of all moving questions about coverage depend on.
+  std::uint64_t situation(const Known& known, const Coverage& covered) {
     const auto& place = known.place;
     std::uint64_t bits = 1;
     const auto push = [&](std::uint64_t answer) { bits = (bits >> 62) != 0 ? combine(bits, answer) : bits << 2 | answer; };
-    const auto& covered = history.covered;
     push((place.span.begin > 0 && covered[place.span.begin - 1] ? 1u : 0u) |
          (place.span.end < sentence_.size() && covered[place.span.end] ? 2u : 0u));
     if (place.around.any) {
@@ -123,16 +133,17 @@ class BlockScorer::Sentence {
       for (const auto& sibling : place.around.siblings)
         push(static_cast<std::uint64_t>(node_coverage(covered, sibling.span)));
     }
-    return combine(words(known, history), bits);
+    return bits;
   }
 
-  const BlockModel::Effect& effect(Known& known, const Question& question) {
-    const auto [at, there] = known.effects.find_or_add(question.key());
+  BlockModel::Effect effect(Known& known, const Question& question) {
+    if (!about_tags(question.ask)) return model_.effect(known.place, question, made_);
+    const auto [at, there] = known.tag_effects.find_or_add(question.key());
     if (!there) {
-      *at = static_cast<std::uint32_t>(effects_.size());
-      effects_.push_back(model_.effect(known.place, question));
+      *at = static_cast<std::uint32_t>(tag_effects_.size());
+      model_.effect(known.place, question, tag_effects_.emplace_back());
     }
-    return effects_[*at];
+    return tag_effects_[*at];
   }
 
   // Words that no feature tells apart have one number. A feature that knows two of them is as frequent with the last alone.
@@ -143,10 +154,10 @@ class BlockScorer::Sentence {
         known.words.find_or_add(static_cast<std::uint64_t>(history.last) << 32 | history.second_last);
     if (there) return *number;
     *number = 0;
-    if (!effect(known, {Ask::PreviousTarget, source, history.last, 0}).candidates.empty()) {
+    if (model_.knows({Ask::PreviousTarget, source, history.last, 0})) {
       const Question both{Ask::PreviousTargets, source, history.last, history.second_last};
-      const bool tells = !effect(known, both).candidates.empty();
-      const auto [own, known_already] = known.contexts.find_or_add(tells ? both.key() : history.last);
+      const auto [own, known_already] =
+          known.contexts.find_or_add(model_.knows(both) ? both.key() : static_cast<std::uint64_t>(history.last));
       if (!known_already) *own = ++known.n_words;
       *number = *own;
     }
@@ -154,31 +165,38 @@ class BlockScorer::Sentence {
   }
 
   const JumpRow& row(Known& known, const BlockTarget& target, const History& history) {
-    const auto here = situation(known, history);
     // Targets that are no candidates are told apart by their number and tag: unknown ones of a tag are all alike.
     const std::uint64_t which = target.candidate != kNone32
                                     ? target.candidate
                                     : combine(static_cast<std::uint64_t>(target.target) << 32 | target.tag, 1);
-    const auto [at, there] = known.rows.find_or_add(combine(here, which));
-    if (!there) {
-      *at = static_cast<std::uint32_t>(rows_.size());
+    const auto asked = combine(which, words(known, history));
+    const auto [at, there] = known.seen_rows.find_or_add(combine(asked, seen(known, history.covered)));
+    if (!there) *at = find_row(known, target, history, asked);
+    return rows_[*at];
+  }
+
+  std::uint32_t find_row(Known& known, const BlockTarget& target, const History& history, std::uint64_t asked) {
+    const auto here = situation(known, history.covered);
+    const auto [at, there] = known.rows.find_or_add(combine(asked, here));
+    if (there) return *at;
+    *at = static_cast<std::uint32_t>(rows_.size());
+    const auto heard = words(known, history);
+    const auto [number, scored] = known.scored.find_or_add(combine(heard, here));
+    if (!scored || target.candidate == kNone32) {
       questions_.clear();
       ask_moving(sentence_, known.place.span, known.place.around, known.place.source, history, model_.families(),
                  questions_);
-      const auto [score, scored] = known.scored.find_or_add(here);
-      if (!scored) {
-        *score = static_cast<std::uint32_t>(scored_.size());
-        scored_.emplace_back();
-        asked_.clear();
-        const bool heard = words(known, history) != 0;
-        for (const auto& question : questions_)
-          if (heard || (question.ask != Ask::PreviousTarget && question.ask != Ask::PreviousTargets))
-            asked_.push_back(&effect(known, question));
-        model_.score(known.place, asked_, scored_.back());
-      }
-      rows_.push_back(model_.logprobs(known.place, questions_, scored_[*score], target));
     }
-    return rows_[*at];
+    if (!scored) {
+      *number = static_cast<std::uint32_t>(scored_.size());
+      effects_.clear();
+      for (const auto& question : questions_)
+        if (heard != 0 || (question.ask != Ask::PreviousTarget && question.ask != Ask::PreviousTargets))
+          if (const auto found = effect(known, question); !found.empty()) effects_.push_back(found);
+      scored_.push_back(model_.score(known.place, effects_, changes_));
+    }
+    rows_.push_back(model_.logprobs(known.place, questions_, changes_, scored_[*number], target));
+    return *at;
   }
 
   const BlockModel& model_;
@@ -189,11 +207,13 @@ class BlockScorer::Sentence {
   std::vector<Block> blocks_;    // the same
   U64Map by_span_;
   std::vector<Known> places_;
-  std::deque<BlockModel::Effect> effects_;
-  std::deque<BlockModel::Scored> scored_;
-  std::deque<JumpRow> rows_;
+  std::deque<std::vector<BlockTerm>> tag_effects_;
+  std::vector<BlockModel::Scored> scored_;
+  BlockModel::Changes changes_;
+  std::vector<JumpRow> rows_;
   std::vector<Question> questions_;
-  std::vector<const BlockModel::Effect*> asked_;
+  std::vector<BlockModel::Effect> effects_;
+  std::vector<BlockTerm> made_;
 };
 
 void BlockOptions::check(const BlockText& text) const {

@@ -188,12 +188,18 @@ class Prior:
         return share * (self.alpha * own.get(j, 0) / count + (1 - self.alpha) * everywhere if count else everywhere)
 
 
-def logprob(event: Event, prior: Prior, weights: dict[tuple[Any, ...], float], tag_of: Any) -> float:
-    """log p(t, j | s) of a step, over all targets of s in training and its own."""
+Targets = set[tuple[str, ...]]
+
+
+def logprob(
+    event: Event, prior: Prior, weights: dict[tuple[Any, ...], float], tag_of: Any, chosen: dict[str, Targets] | None = None
+) -> float:
+    """log p(t, j | s) of a step, over all targets of s in training, or those chosen for it, and its own."""
 
     def score(target: tuple[str, ...], j: int) -> float:
         total = sum(weights.get((q, target if q[1] else tag_of(target), j), 0.0) for q in event.questions)
         return prior(event, target, j) * exp(total)
 
-    targets = {*prior.pairs.get(event.source, {}), event.target}
+    seen = prior.pairs if chosen is None else chosen
+    targets = {*seen.get(event.source, {}), event.target}
     return log(score(event.target, event.jump) / sum(score(target, j) for target in targets for j in JUMPS))

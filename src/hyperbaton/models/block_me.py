@@ -192,9 +192,7 @@ class BlockMe(ReorderingModel):
         return _core.BlockObjective(
             core,
             table,
-            self.features_["keys"],
-            self.features_["starts"],
-            self.features_["jumps"],
+            self._core_features(),
             families=self._family_bits,
             max_targets=self.max_targets,
             n_threads=self._n_threads,
@@ -218,13 +216,14 @@ class BlockMe(ReorderingModel):
     def _core_table(self) -> _core.BlockTable:
         return self.table_.core(self._word_tags, smoothed=self.prior == "smoothed", alpha=self.alpha)
 
+    def _core_features(self) -> _core.BlockFeatures:
+        return _core.BlockFeatures(*(self.features_[name] for name in _FEATURES if name != "counts"))
+
     @cached_property
     def _core_model(self) -> _core.BlockModel:
         return _core.BlockModel(
             self._core_table(),
-            self.features_["keys"],
-            self.features_["starts"],
-            self.features_["jumps"],
+            self._core_features(),
             self.weights_,
             self._word_tags,
             families=self._family_bits,
