@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hyperbaton import _core
@@ -187,7 +187,18 @@ def first_targets(model: BlockMe) -> dict[str, oracle.Targets]:
     }
 
 
+# What comes before v matters, though v is not among the most frequent targets of a.
+RARE = Corpus(
+    [["c", "a"], ["c", "a"], *[["a"]] * 3],
+    [["x", "v"], ["y", "v"], *[["u"]] * 3],
+    [[(0, 0), (1, 1)], [(0, 0), (1, 1)], *[[(0, 0)]] * 3],
+    [["N", "N"], ["N", "N"], *[["N"]] * 3],
+    ["", "(S (x c) (x a))", *[""] * 3],
+)
+
+
 @settings(deadline=None, max_examples=40)
+@example(RARE, "stack", 1)
 @given(corpora(), st.sampled_from(["stack", "cube"]), st.integers(0, 2))
 def test_decoding_asks_as_training_does(corpus: Corpus, search: str, max_targets: int) -> None:
     """The steps of translations, forced ones of training sentences and free ones, have the probabilities of their paths."""
