@@ -46,11 +46,11 @@ BlockModel::Place BlockModel::place(const BlockSentence& sentence, SourceSpan sp
     for (double& p : row) p = std::log(p);
   }
   std::vector<std::uint32_t> changed(place.n, 0);  // jumps whose probability is no longer the prior's
-  std::vector<BlockTerm> made;
+  std::vector<Term> made;
   for (const auto& question : place.fixed)
     for (const auto& term : effect(place, question, made)) {
-      place.logs[term.target][term.jump] += term.weight;
-      changed[term.target] |= 1u << term.jump;
+      place.logs[term.candidate][term.jump] += term.weight;
+      changed[term.candidate] |= 1u << term.jump;
     }
   for (std::uint32_t c = 0; c < place.n; ++c) {
     place.sums.push_back(sum_changed(place.logs[c], changed[c], place.exps[c]));
@@ -59,13 +59,16 @@ BlockModel::Place BlockModel::place(const BlockSentence& sentence, SourceSpan sp
   return place;
 }
 
-BlockModel::Effect BlockModel::effect(const Place& place, const Question& question, std::vector<BlockTerm>& made) const {
-  const auto terms = weights_[question];
-  if (terms.empty()) return {};
-  if (!about_tags(question.ask)) return {terms.begin(), std::ranges::lower_bound(terms, place.n, {}, &BlockTerm::target)};
+BlockModel::Effect BlockModel::effect(const Place& place, const Question& question, std::vector<Term>& made) const {
+  const auto number = index_.number(question);
+  if (number == QuestionIndex::kNoQuestion) return {};
+  if (!about_tags(question.ask)) {
+    const auto own = effect(index_[number]);
+    return {own.begin(), std::ranges::lower_bound(own, place.n, {}, &Term::candidate)};
+  }
   made.clear();
   for (std::uint32_t c = 0; c < place.n; ++c)
-    for (const auto& term : QuestionWeights::of(terms, lookup_.table().target_tags[target_of(place, c)]))
+    for (const auto& term : effect(index_.of_tag(number, tag_row(lookup_.table().target_tags[target_of(place, c)]))))
       made.push_back({c, term.jump, term.weight});
   return made;
 }
@@ -75,11 +78,11 @@ BlockModel::Scored BlockModel::score(const Place& place, std::span<const Effect>
   changes.own.assign(place.n, {kNone32, 0});
   for (const auto effect : effects)
     for (const auto& term : effect) {
-      auto& own = changes.own[term.target];
+      auto& own = changes.own[term.candidate];
       if (own.row == kNone32) {
         own.row = static_cast<std::uint32_t>(changes.candidates.size());
-        changes.candidates.push_back(term.target);
-        changes.logs.push_back(place.logs[term.target]);
+        changes.candidates.push_back(term.candidate);
+        changes.logs.push_back(place.logs[term.candidate]);
       }
       own.jumps |= 1u << term.jump;
       changes.logs[own.row][term.jump] += term.weight;
@@ -118,7 +121,8 @@ JumpRow BlockModel::logprobs(const Place& place, std::span<const Question> movin
     const auto own = target.pair == kNone32 ? kNone32 : target.pair - place.first;
     for (const auto questions : {std::span<const Question>(place.fixed), moving})
       for (const auto& question : questions)
-        for (const auto& term : QuestionWeights::of(weights_[question], about_tags(question.ask) ? target.tag : own))
+        for (const auto& term :
+             effect(index_.of_row(index_[question], about_tags(question.ask) ? tag_row(target.tag) : own)))
           row[term.jump] += term.weight;
     sum += exp_sum(row.data());
   }
@@ -134,7 +138,7 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
     auto& scores = parts[first / kSentences];
     PathReader reader(bitext);
     std::vector<Question> moving;
-    std::vector<std::vector<BlockTerm>> made;
+    std::vector<std::vector<BlockModel::Term>> made;
     std::vector<BlockModel::Effect> effects;
     BlockModel::Changes changes;
     for (std::size_t s = first; s < last; ++s) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "block/prior.hh"
-#include "block/weights.hh"
+#include "block/question_index.hh"
 
 namespace hyperbaton {
 
@@ -24,7 +24,13 @@ struct BlockTarget {
 class BlockModel {
  public:
   BlockModel(const BlockLookup& lookup, const BlockModelParts& parts)
-      : parts_(parts), lookup_(lookup), weights_(lookup, parts.features, parts.weights) {
+      : parts_(parts), lookup_(lookup), index_(lookup, parts.features) {
+    if (parts.weights.size() != parts.features.jumps.size()) throw Error("the weights do not fit the features");
+    for (std::size_t i = 0; i < parts.weights.size(); ++i) {
+      const auto cell = index_.cells()[i];
+      terms_.push_back({cell / static_cast<Cell>(kJumps), static_cast<std::uint8_t>(cell % kJumps),
+                        parts.weights[index_.features()[i]]});
+    }
     if (parts.prior.by_length.size() < kJumps) throw Error("the prior knows no lengths");
   }
 
@@ -44,8 +50,14 @@ class BlockModel {
     std::vector<double> sums;   // of the exps of each candidate
     double sum = 0;             // of all
   };
-  // What an answered question does to the candidates of a place, by candidate.
-  using Effect = std::span<const BlockTerm>;
+  // What an answered question adds to the score of a candidate with a jump.
+  struct Term {
+    std::uint32_t candidate;
+    std::uint8_t jump;
+    double weight;
+  };
+  // What it does to all candidates of a place, in their order.
+  using Effect = std::span<const Term>;
   // Scores of places after some history, one behind the other: only rows that differ from the places'.
   struct Changes {
     std::vector<std::uint32_t> candidates;
@@ -62,10 +74,10 @@ class BlockModel {
   };
 
   // Whether the answered question is in some feature.
-  bool knows(const Question& question) const { return !weights_[question].empty(); }
+  bool knows(const Question& question) const { return !index_[question].empty(); }
   Place place(const BlockSentence& sentence, SourceSpan span) const;
   // `made` holds terms that the model has not itself: those of questions about tags.
-  Effect effect(const Place& place, const Question& question, std::vector<BlockTerm>& made) const;
+  Effect effect(const Place& place, const Question& question, std::vector<Term>& made) const;
   Scored score(const Place& place, std::span<const Effect> effects, Changes& changes) const;
   BlockTarget target(const Place& place, std::span<const WordId> words) const;
   // log p(t, j | s) of all jumps j. A target that is no candidate is one more, and is asked the moving questions too.
@@ -77,9 +89,14 @@ class BlockModel {
     return lookup_.table().targets[place.first + candidate];
   }
 
+  Effect effect(QuestionIndex::Terms terms) const {
+    return std::span(terms_).subspan(terms.first, terms.last - terms.first);
+  }
+
   BlockModelParts parts_;
   const BlockLookup& lookup_;
-  QuestionWeights weights_;
+  QuestionIndex index_;
+  std::vector<Term> terms_;  // with rows in place of candidates
 };
 
 // The tag of a target phrase.

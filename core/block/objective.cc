@@ -12,123 +12,174 @@ constexpr std::size_t kVectorBlock = std::size_t{1} << 16;
 
 }  // namespace
 
-// Probabilities of all candidates of a step.
+// Probabilities of all candidates of a step. Questions about words have weights for candidates, those about tags for groups
+// of candidates with the same tag.
 class BlockObjective::Scores {
  public:
   Scores(const BlockObjective& objective, const Part& part) : objective_(objective), part_(part) {}
 
-  // Fills p(t, j | s) of all candidates; returns -log p of the true one.
-  double fill(std::size_t s, std::span<const double> weights) {
-    const Step& step = part_.steps[s];
-    const auto& features = objective_.features_;
-    const std::size_t n = step.last - step.first;
-    p_.assign(n * kJumps, 0.0);
-    double most = 0;
-    for (std::size_t c = 0; c < n; ++c) {
-      double* row = p_.data() + c * kJumps;
-      each_feature(step.first + c, [&](std::size_t f) { row[features.jumps[f]] += weights[f]; });
-      for (std::size_t j = 0; j < kJumps; ++j) most = std::max(most, row[j]);
+  // Call word(cell, term) for each feature of a candidate and tag(cell, term) for each of a group.
+  template <class Word, class Tag>
+  void each_term(const Word& word, const Tag& tag) const {
+    const auto& index = objective_.index_;
+    const auto cells = index.cells();
+    const auto limit = static_cast<Cell>(n_ * kJumps);
+    for (const auto question : part_.words(s_)) {
+      const auto terms = index[question];
+      for (auto i = terms.first; i < terms.last && cells[i] < limit; ++i) word(cells[i], i);
+      if (extra_)
+        for (auto [i, last] = index.of_row(terms, step().truth); i < last; ++i)
+          word(limit + cells[i] % static_cast<Cell>(kJumps), i);
     }
-    // Most scores are zero.
-    const double nothing = std::exp(-most);
+    for (const auto question : part_.tags(s_))
+      for (std::size_t g = 0; g < n_groups(); ++g) {
+        const auto shift = static_cast<Cell>(g - groups_[g]) * static_cast<Cell>(kJumps);
+        for (auto [i, last] = index.of_tag(question, groups_[g]); i < last; ++i) tag(cells[i] + shift, i);
+      }
+  }
+
+  // Fills p(t, j | s) of all candidates and groups of a step; returns -log p of the true one. Weights in the order of
+  // terms.
+  double fill(std::size_t s, std::span<const double> weights) {
+    visit(s);
+    by_candidate_.assign(n_candidates() * kJumps, 0.0);
+    by_group_.assign(n_groups() * kJumps, 0.0);
+    each_term([&](Cell cell, std::size_t i) { by_candidate_[cell] += weights[i]; },
+              [&](Cell cell, std::size_t i) { by_group_[cell] += weights[i]; });
+    // The largest score of each table is taken off, which nothing but the sum notices.
+    const double most = std::max(0.0, *std::ranges::max_element(by_candidate_));
+    const double most_of_groups = *std::ranges::max_element(by_group_);
+    for (double& score : by_group_) score = score == most_of_groups ? 1 : std::exp(score - most_of_groups);
+    const double nothing = std::exp(-most);  // most candidates have no feature with most jumps
+    const auto& table = objective_.lookup_.table();
+    const auto first = objective_.lookup_.rows(step().source).first;
+    const double total = objective_.lookup_.total(step().source);
     double sum = 0;
-    for (std::size_t c = 0; c < n; ++c) {
-      const auto prior = objective_.prior_.row(objective_.table_, part_.pairs[step.first + c], part_.totals[s], step.jumps);
-      double* row = p_.data() + c * kJumps;
+    for (std::size_t c = 0; c < n_candidates(); ++c) {
+      const auto prior = objective_.prior_.row(table, first + place(c), total, step().jumps);
+      const double* group = by_group_.data() + group_of(c) * kJumps;
+      double* row = by_candidate_.data() + c * kJumps;
       for (std::size_t j = 0; j < kJumps; ++j) {
-        row[j] = prior[j] * (row[j] == 0 ? nothing : std::exp(row[j] - most));
+        row[j] = prior[j] * group[j] * (row[j] == 0 ? nothing : std::exp(row[j] - most));
         sum += row[j];
       }
     }
     const double scale = 1 / sum;
-    for (double& p : p_) p *= scale;
-    return -std::log(std::max(p_[(step.truth - step.first) * kJumps + step.jump], 1e-300));
+    std::ranges::fill(by_group_, 0.0);
+    for (std::size_t c = 0; c < n_candidates(); ++c) {
+      double* row = by_candidate_.data() + c * kJumps;
+      double* group = by_group_.data() + group_of(c) * kJumps;
+      for (std::size_t j = 0; j < kJumps; ++j) group[j] += row[j] *= scale;
+    }
+    return -std::log(std::max(by_candidate_[true_candidate() * kJumps + step().jump], 1e-300));
   }
-
-  const double* row(std::size_t candidate) const { return p_.data() + candidate * kJumps; }
-  template <class Use>
-  void each_feature(std::size_t candidate, const Use& use) const {
-    const auto& features = objective_.features_;
-    for (auto at = part_.starts[candidate]; at < part_.starts[candidate + 1]; ++at) {
-      const auto key = part_.keys[at];
-      for (auto f = features.starts[key]; f < features.starts[key + 1]; ++f) use(static_cast<std::size_t>(f));
+  // Go to a step without filling anything.
+  void visit(std::size_t s) {
+    s_ = s;
+    const auto source = step().source;
+    n_ = objective_.n_targets(source);
+    extra_ = step().truth >= n_;
+    const auto begin = objective_.tag_starts_[source], end = objective_.tag_starts_[source + 1];
+    groups_.assign(objective_.tags_.begin() + static_cast<std::ptrdiff_t>(begin),
+                   objective_.tags_.begin() + static_cast<std::ptrdiff_t>(end));
+    if (extra_) {
+      const auto& table = objective_.lookup_.table();
+      const auto pair = objective_.lookup_.rows(source).first + step().truth;
+      groups_.push_back(tag_row(table.target_tags[table.targets[pair]]));
     }
   }
 
+  const Step& step() const { return part_.steps[s_]; }
+  std::size_t n_candidates() const { return n_ + extra_; }
+  std::size_t n_groups() const { return groups_.size(); }
+  std::size_t true_candidate() const { return extra_ ? n_ : step().truth; }
+  std::size_t group_of(std::size_t c) const {
+    return c == n_ ? n_groups() - 1 : objective_.group_of_[objective_.lookup_.rows(step().source).first + c];
+  }
+  double candidate(Cell cell) const { return by_candidate_[cell]; }
+  double group(Cell cell) const { return by_group_[cell]; }
+
  private:
+  std::uint32_t place(std::size_t c) const { return c == n_ ? step().truth : static_cast<std::uint32_t>(c); }
+
   const BlockObjective& objective_;
   const Part& part_;
-  std::vector<double> p_;
+  std::size_t s_ = 0;
+  std::uint32_t n_ = 0;  // candidates but for the extra one
+  bool extra_ = false;
+  std::vector<std::uint32_t> groups_;
+  std::vector<double> by_candidate_, by_group_;  // (candidates, 11), (groups, 11)
 };
 
 BlockObjective::BlockObjective(const BlockBitext& bitext, const BlockLookup& lookup, const BlockPrior& prior,
                                FamilySet families, const BlockFeaturesView& features, const BlockObjectiveOptions& options,
                                const Progress& progress)
-    : table_(lookup.table()), prior_(prior), features_(features), options_(options) {
+    : lookup_(lookup), prior_(prior), options_(options), index_(lookup, features) {
+  const auto& table = lookup.table();
+  group_of_.resize(table.targets.size());
+  tag_starts_.push_back(0);
+  for (std::uint32_t p = 0; p + 1 < table.offsets.size(); ++p) {
+    const auto first = lookup.rows(p).first, last = first + n_targets(p);
+    const auto tag = [&](std::uint32_t pair) { return tag_row(table.target_tags[table.targets[pair]]); };
+    for (auto pair = first; pair < last; ++pair) tags_.push_back(tag(pair));
+    const auto own = tags_.begin() + static_cast<std::ptrdiff_t>(tag_starts_.back());
+    std::sort(own, tags_.end());
+    tags_.erase(std::unique(own, tags_.end()), tags_.end());
+    for (auto pair = first; pair < last; ++pair)
+      group_of_[pair] = static_cast<std::uint32_t>(std::lower_bound(own, tags_.end(), tag(pair)) - own);
+    tag_starts_.push_back(tags_.size());
+  }
+
   const std::size_t by_memory = kMaxBufferBytes / (n_parameters() * sizeof(double) + 1);
   const std::size_t by_work = bitext.source.words.tokens.size() / 2048;
   const std::size_t n_parts = std::clamp<std::size_t>(std::min(by_memory, by_work), 1, kMaxParts);
   for (std::size_t i = 0; i < n_parts; ++i)
-    parts_.push_back({bitext.size() * i / n_parts, bitext.size() * (i + 1) / n_parts, {}, {}, {}, {}, {}});
+    parts_.push_back({bitext.size() * i / n_parts, bitext.size() * (i + 1) / n_parts, {}, {}});
   parallel_blocks(n_parts, 1, options.n_threads, progress,
-                  [&](std::size_t i, std::size_t) { fill(parts_[i], bitext, lookup, families); });
-  observed_.assign(n_parameters(), 0.0);
+                  [&](std::size_t i, std::size_t) { fill(parts_[i], bitext, families); });
+  for (const auto& part : parts_) n_steps_ += part.steps.size();
+
+  std::vector<double> seen(n_parameters(), 0.0);
   for (const auto& part : parts_) {
-    n_steps_ += part.steps.size();
-    const Scores scores(*this, part);
-    std::array<std::size_t, kJumps> n{};
-    for (const auto& step : part.steps)
-      for (auto c = step.first; c < step.last; ++c) {
-        n.fill(0);
-        scores.each_feature(c, [&](std::size_t f) { ++n[features_.jumps[f]]; });
-        most_features_ = std::max(most_features_, *std::ranges::max_element(n));
-        if (c == step.truth)
-          scores.each_feature(c, [&](std::size_t f) { observed_[f] += features_.jumps[f] == step.jump; });
-      }
+    Scores scores(*this, part);
+    for (std::size_t s = 0; s < part.steps.size(); ++s) {
+      scores.visit(s);
+      const auto truth = scores.true_candidate(), group = scores.group_of(truth);
+      const auto jump = scores.step().jump;
+      scores.each_term([&](Cell cell, std::size_t i) { seen[i] += cell == truth * kJumps + jump; },
+                       [&](Cell cell, std::size_t i) { seen[i] += cell == group * kJumps + jump; });
+    }
   }
+  observed_.resize(n_parameters());
+  by_feature(seen, observed_);
 }
 
-void BlockObjective::fill(Part& part, const BlockBitext& bitext, const BlockLookup& lookup, FamilySet families) {
-  const KeyIndex index(features_.keys);
-  StepReader reader(bitext, lookup, families);
-  part.starts.push_back(0);
+void BlockObjective::fill(Part& part, const BlockBitext& bitext, FamilySet families) const {
+  StepReader reader(bitext, lookup_, families);
   for (std::size_t s = part.begin; s < part.end; ++s)
     reader.read(s, [&](std::span<const Question> questions, std::uint32_t source, std::span<const WordId> words,
                        std::size_t jump, SourceSpan span, std::uint32_t tag) {
-      const auto target = lookup.target(words);
-      const auto rows = lookup.rows(source);
-      const auto last =
-          options_.max_targets == 0
-              ? rows.last
-              : std::min<std::uint32_t>(rows.last, rows.first + static_cast<std::uint32_t>(options_.max_targets));
-      Step step{static_cast<std::uint32_t>(part.pairs.size()), 0, 0, static_cast<std::uint8_t>(jump),
-                prior_.global(tag, span)};
-      const auto truth = lookup.pair(source, target);
-      const auto add = [&](std::uint32_t pair) {
-        if (pair == truth) step.truth = static_cast<std::uint32_t>(part.pairs.size());
-        part.pairs.push_back(pair);
-        const auto own = table_.targets[pair];
+      const auto pair = lookup_.pair(source, lookup_.target(words));
+      Step step{source, pair - lookup_.rows(source).first, part.questions.size(),
+                0,      static_cast<std::uint8_t>(jump),   prior_.global(tag, span)};
+      for (const bool tags : {false, true}) {
         for (const auto& question : questions)
-          if (const auto key = feature_key(question, own, table_.target_tags[own]); index.may_have(key))
-            if (const auto found = index.find(key); found >= 0) part.keys.push_back(static_cast<std::uint32_t>(found));
-        part.starts.push_back(part.keys.size());
-      };
-      for (auto pair = rows.first; pair < last; ++pair) add(pair);
-      if (truth >= last) add(truth);
-      step.last = static_cast<std::uint32_t>(part.pairs.size());
+          if (about_tags(question.ask) == tags)
+            if (const auto number = index_.number(question); number != QuestionIndex::kNoQuestion)
+              part.questions.push_back(number);
+        if (!tags) step.n_words = static_cast<std::uint32_t>(part.questions.size() - step.words);
+      }
       part.steps.push_back(step);
-      part.totals.push_back(lookup.total(source));
     });
 }
 
-// add(scores, step) after each step.
-template <class Add>
-double BlockObjective::pass(const Part& part, std::span<const double> weights, const Add& add) const {
+template <class Use>
+double BlockObjective::pass(const Part& part, std::span<const double> weights, const Use& use) const {
   Scores scores(*this, part);
   double loss = 0;
   for (std::size_t s = 0; s < part.steps.size(); ++s) {
     loss += scores.fill(s, weights);
-    add(scores, part.steps[s]);
+    use(scores);
   }
   return loss;
 }
@@ -152,32 +203,75 @@ double BlockObjective::sum_parts(std::span<double> sum, const Progress& progress
   return loss;
 }
 
+std::vector<double> BlockObjective::by_term(std::span<const double> by_feature) const {
+  std::vector<double> found;
+  found.reserve(by_feature.size());
+  for (const auto f : index_.features()) found.push_back(by_feature[f]);
+  return found;
+}
+
+void BlockObjective::by_feature(std::span<const double> by_term, std::span<double> found) const {
+  for (std::size_t i = 0; i < by_term.size(); ++i) found[index_.features()[i]] = by_term[i];
+}
+
 double BlockObjective::operator()(std::span<const double> weights, std::span<double> gradient,
                                   const Progress& progress) const {
-  const double loss = sum_parts(gradient, progress, [&](const Part& part, std::span<double> sum) {
-    return pass(part, weights, [&](const Scores& scores, const Step& step) {
-      for (auto c = step.first; c < step.last; ++c) {
-        const double* row = scores.row(c - step.first);
-        scores.each_feature(c, [&](std::size_t f) { sum[f] += row[features_.jumps[f]]; });
-      }
+  const auto own = by_term(weights);
+  std::vector<double> expected(own.size());
+  const double loss = sum_parts(expected, progress, [&](const Part& part, std::span<double> sum) {
+    return pass(part, own, [&](const Scores& scores) {
+      scores.each_term([&](Cell cell, std::size_t i) { sum[i] += scores.candidate(cell); },
+                       [&](Cell cell, std::size_t i) { sum[i] += scores.group(cell); });
     });
   });
+  by_feature(expected, gradient);
   for (std::size_t f = 0; f < gradient.size(); ++f) gradient[f] -= observed_[f];
   return loss;
 }
 
-double BlockObjective::expectations(std::span<const double> weights, std::span<double> sums,
+namespace {
+
+// How many features each candidate of a step has with each jump.
+template <class Scores>
+void count_features(const Scores& scores, std::vector<std::uint32_t>& of_groups, std::vector<std::uint32_t>& counts) {
+  of_groups.assign(scores.n_groups() * kJumps, 0);
+  counts.assign(scores.n_candidates() * kJumps, 0);
+  scores.each_term([&](Cell cell, std::size_t) { ++counts[cell]; }, [&](Cell cell, std::size_t) { ++of_groups[cell]; });
+  for (std::size_t c = 0; c < scores.n_candidates(); ++c)
+    for (std::size_t j = 0; j < kJumps; ++j) counts[c * kJumps + j] += of_groups[scores.group_of(c) * kJumps + j];
+}
+
+}  // namespace
+
+std::size_t BlockObjective::most_features() const {
+  std::uint32_t most = 0;
+  std::vector<std::uint32_t> of_groups, counts;
+  for (const auto& part : parts_) {
+    Scores scores(*this, part);
+    for (std::size_t s = 0; s < part.steps.size(); ++s) {
+      scores.visit(s);
+      count_features(scores, of_groups, counts);
+      most = std::max(most, *std::ranges::max_element(counts));
+    }
+  }
+  return most;
+}
+
+double BlockObjective::expectations(std::span<const double> weights, std::size_t most, std::span<double> sums,
                                     const Progress& progress) const {
-  const std::size_t width = most_features_ + 1;
+  const std::size_t width = most + 1;
+  const auto own = by_term(weights);
+  const auto features = index_.features();
   return sum_parts(sums, progress, [&](const Part& part, std::span<double> sum) {
-    return pass(part, weights, [&](const Scores& scores, const Step& step) {
-      std::array<std::size_t, kJumps> n{};
-      for (auto c = step.first; c < step.last; ++c) {
-        n.fill(0);
-        scores.each_feature(c, [&](std::size_t f) { ++n[features_.jumps[f]]; });
-        const double* row = scores.row(c - step.first);
-        scores.each_feature(c, [&](std::size_t f) { sum[f * width + n[features_.jumps[f]]] += row[features_.jumps[f]]; });
-      }
+    std::vector<std::uint32_t> of_groups, counts;
+    return pass(part, own, [&](const Scores& scores) {
+      count_features(scores, of_groups, counts);
+      const auto add = [&](std::size_t i, Cell cell) { sum[features[i] * width + counts[cell]] += scores.candidate(cell); };
+      scores.each_term([&](Cell cell, std::size_t i) { add(i, cell); },
+                       [&](Cell cell, std::size_t i) {
+                         for (std::size_t c = 0; c < scores.n_candidates(); ++c)
+                           if (scores.group_of(c) == cell / kJumps) add(i, static_cast<Cell>(c * kJumps + cell % kJumps));
+                       });
     });
   });
 }
@@ -185,19 +279,16 @@ double BlockObjective::expectations(std::span<const double> weights, std::span<d
 std::vector<double> BlockObjective::curvature(const Progress& progress) const {
   constexpr double kTogether = 5;  // features of a (t, j) that are in the space, about
   const std::vector<double> weights(n_parameters(), 0.0);
-  std::vector<double> sum(n_parameters());
+  std::vector<double> sum(n_parameters()), found(n_parameters());
   sum_parts(sum, progress, [&](const Part& part, std::span<double> own) {
-    return pass(part, weights, [&](const Scores& scores, const Step& step) {
-      for (auto c = step.first; c < step.last; ++c) {
-        const double* row = scores.row(c - step.first);
-        scores.each_feature(c, [&](std::size_t f) {
-          const double p = row[features_.jumps[f]];
-          own[f] += kTogether * p * (1 - p);
-        });
-      }
+    const auto variance = [](double p) { return kTogether * p * (1 - p); };
+    return pass(part, weights, [&](const Scores& scores) {
+      scores.each_term([&](Cell cell, std::size_t i) { own[i] += variance(scores.candidate(cell)); },
+                       [&](Cell cell, std::size_t i) { own[i] += variance(scores.group(cell)); });
     });
   });
-  return sum;
+  by_feature(sum, found);
+  return found;
 }
 
 }  // namespace hyperbaton

@@ -8,8 +8,8 @@
 
 #include <functional>
 
-#include "block/features.hh"
 #include "block/prior.hh"
+#include "block/question_index.hh"
 
 namespace hyperbaton {
 
@@ -23,50 +23,73 @@ class BlockObjective {
   BlockObjective(const BlockBitext& bitext, const BlockLookup& lookup, const BlockPrior& prior, FamilySet families,
                  const BlockFeaturesView& features, const BlockObjectiveOptions& options, const Progress& progress);
 
-  std::size_t n_parameters() const { return features_.jumps.size(); }
+  std::size_t n_parameters() const { return index_.cells().size(); }
   std::size_t n_steps() const { return n_steps_; }
   unsigned n_threads() const { return options_.n_threads; }
-  // The most features that any (t, j) of any step has.
-  std::size_t most_features() const { return most_features_; }
   // How often each feature occurs on the paths.
   std::span<const double> observed() const { return observed_; }
 
   double operator()(std::span<const double> weights, std::span<double> gradient, const Progress& progress) const;
+  // The most features that any (t, j) of any step has.
+  std::size_t most_features() const;
   // sums[p · (most + 1) + m]: Σ p(t, j | s) over all (t, j) where feature p is one of m. Returns -Σ log p.
-  double expectations(std::span<const double> weights, std::span<double> sums, const Progress& progress) const;
+  double expectations(std::span<const double> weights, std::size_t most, std::span<double> sums,
+                      const Progress& progress) const;
   // A guess of the Hessian's diagonal.
   std::vector<double> curvature(const Progress& progress) const;
 
  private:
+  // The candidates of a step are the first targets of its source phrase, and its own where it is none of them.
   struct Step {
-    std::uint32_t first, last;  // candidates of the part
-    std::uint32_t truth;        // candidate
+    std::uint32_t source;
+    std::uint32_t truth;  // place of its target among those of the source phrase
+    std::uint64_t words;  // questions about words are [words, tags) of the part, those about tags [tags, next step's words)
+    std::uint32_t n_words;
     std::uint8_t jump;
     const double* jumps;  // p(j) of all blocks like it
   };
   struct Part {
     std::size_t begin, end;  // sentences
     std::vector<Step> steps;
-    std::vector<std::uint32_t> pairs;   // of candidates
-    std::vector<double> totals;         // of steps: count of the source phrase
-    std::vector<std::uint64_t> starts;  // keys of candidate c: keys[starts[c] .. starts[c + 1])
-    std::vector<std::uint32_t> keys;
+    std::vector<std::uint32_t> questions;
+
+    std::span<const std::uint32_t> words(std::size_t s) const {
+      return std::span(questions).subspan(steps[s].words, steps[s].n_words);
+    }
+    std::span<const std::uint32_t> tags(std::size_t s) const {
+      const auto first = steps[s].words + steps[s].n_words;
+      return std::span(questions).subspan(first, (s + 1 < steps.size() ? steps[s + 1].words : questions.size()) - first);
+    }
   };
   class Scores;
 
-  void fill(Part& part, const BlockBitext& bitext, const BlockLookup& lookup, FamilySet families);
-  template <class Add>
-  double pass(const Part& part, std::span<const double> weights, const Add& add) const;
+  void fill(Part& part, const BlockBitext& bitext, FamilySet families) const;
+  // The first targets of a source phrase.
+  std::uint32_t n_targets(std::uint32_t source) const {
+    const auto [first, last] = lookup_.rows(source);
+    return options_.max_targets == 0 ? last - first
+                                     : std::min(last - first, static_cast<std::uint32_t>(options_.max_targets));
+  }
+  // use(scores) after each step; the sum of all -log p.
+  template <class Use>
+  double pass(const Part& part, std::span<const double> weights, const Use& use) const;
   double sum_parts(std::span<double> sum, const Progress& progress,
                    const std::function<double(const Part&, std::span<double>)>& work) const;
+  // Features in the order of terms, and back.
+  std::vector<double> by_term(std::span<const double> by_feature) const;
+  void by_feature(std::span<const double> by_term, std::span<double> found) const;
 
-  const BlockTableView table_;
+  const BlockLookup& lookup_;
   const BlockPrior prior_;
-  const BlockFeaturesView features_;
   const BlockObjectiveOptions options_;
+  const QuestionIndex index_;
+  // Tags of targets: the groups of source phrase p are tags_[tag_starts_[p] .. tag_starts_[p + 1]), increasing.
+  std::vector<std::uint32_t> tags_;  // rows of tags
+  std::vector<std::size_t> tag_starts_;
+  std::vector<std::uint32_t> group_of_;  // of pairs that are candidates
   std::vector<Part> parts_;
   std::vector<double> observed_;
-  std::size_t n_steps_ = 0, most_features_ = 0;
+  std::size_t n_steps_ = 0;
 };
 
 }  // namespace hyperbaton

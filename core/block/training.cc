@@ -31,14 +31,15 @@ double solve(std::span<const double> sums, double weight, double observed, doubl
 
 Minimum scale_blocks(const BlockObjective& objective, std::vector<double> start, const ScalingOptions& options,
                      const Progress& progress) {
-  const std::size_t width = objective.most_features() + 1;
+  const std::size_t most = objective.most_features(), width = most + 1;
   std::vector<double> sums(objective.n_parameters() * width);
   Minimum minimum{std::move(start), {}};
   const auto observed = objective.observed();
   for (std::size_t pass = 0;; ++pass) {
     const Progress within = [&](std::size_t, std::size_t) { return !progress || progress(pass, options.max_passes); };
     auto& x = minimum.x;
-    const double loss = objective.expectations(x, sums, within) + dot(x, x, objective.n_threads()) / (2 * options.variance);
+    const double loss =
+        objective.expectations(x, most, sums, within) + dot(x, x, objective.n_threads()) / (2 * options.variance);
     const bool settled = !minimum.objective.empty() &&
                          minimum.objective.back() - loss < options.tolerance * std::abs(minimum.objective.back());
     minimum.objective.push_back(loss);

@@ -207,13 +207,13 @@ class BlockScorer::Sentence {
   std::vector<Block> blocks_;    // the same
   U64Map by_span_;
   std::vector<Known> places_;
-  std::deque<std::vector<BlockTerm>> tag_effects_;
+  std::deque<std::vector<BlockModel::Term>> tag_effects_;
   std::vector<BlockModel::Scored> scored_;
   BlockModel::Changes changes_;
   std::vector<JumpRow> rows_;
   std::vector<Question> questions_;
   std::vector<BlockModel::Effect> effects_;
-  std::vector<BlockTerm> made_;
+  std::vector<BlockModel::Term> made_;
 };
 
 void BlockOptions::check(const BlockText& text) const {
