@@ -24,14 +24,14 @@ class BlockObjective::Scores {
     const auto& index = objective_.index_;
     const auto cells = index.cells();
     const auto limit = static_cast<Cell>(n_ * kJumps);
-    for (const auto question : part_.words(s_)) {
+    for (const auto question : part_.words(*step_)) {
       const auto terms = index[question];
       for (auto i = terms.first; i < terms.last && cells[i] < limit; ++i) word(cells[i], i);
       if (extra_)
-        for (auto [i, last] = index.of_row(terms, step().truth); i < last; ++i)
+        for (auto [i, last] = index.of_row(terms, step_->truth); i < last; ++i)
           word(limit + cells[i] % static_cast<Cell>(kJumps), i);
     }
-    for (const auto question : part_.tags(s_))
+    for (const auto question : part_.tags(*step_))
       for (std::size_t g = 0; g < n_groups(); ++g) {
         const auto shift = static_cast<Cell>(g - groups_[g]) * static_cast<Cell>(kJumps);
         for (auto [i, last] = index.of_tag(question, groups_[g]); i < last; ++i) tag(cells[i] + shift, i);
@@ -40,8 +40,8 @@ class BlockObjective::Scores {
 
   // Fills p(t, j | s) of all candidates and groups of a step; returns -log p of the true one. Weights in the order of
   // terms.
-  double fill(std::size_t s, std::span<const double> weights) {
-    visit(s);
+  double fill(const Step& step, std::span<const double> weights) {
+    visit(step);
     by_candidate_.assign(n_candidates() * kJumps, 0.0);
     by_group_.assign(n_groups() * kJumps, 0.0);
     each_term([&](Cell cell, std::size_t i) { by_candidate_[cell] += weights[i]; },
@@ -52,11 +52,11 @@ class BlockObjective::Scores {
     for (double& score : by_group_) score = score == most_of_groups ? 1 : std::exp(score - most_of_groups);
     const double nothing = std::exp(-most);  // most candidates have no feature with most jumps
     const auto& table = objective_.lookup_.table();
-    const auto first = objective_.lookup_.rows(step().source).first;
-    const double total = objective_.lookup_.total(step().source);
+    const auto first = objective_.lookup_.rows(step_->source).first;
+    const double total = objective_.lookup_.total(step_->source);
     double sum = 0;
     for (std::size_t c = 0; c < n_candidates(); ++c) {
-      const auto prior = objective_.prior_.row(table, first + place(c), total, step().jumps);
+      const auto prior = objective_.prior_.row(table, first + place(c), total, step_->jumps);
       const double* group = by_group_.data() + group_of(c) * kJumps;
       double* row = by_candidate_.data() + c * kJumps;
       for (std::size_t j = 0; j < kJumps; ++j) {
@@ -71,40 +71,39 @@ class BlockObjective::Scores {
       double* group = by_group_.data() + group_of(c) * kJumps;
       for (std::size_t j = 0; j < kJumps; ++j) group[j] += row[j] *= scale;
     }
-    return -std::log(std::max(by_candidate_[true_candidate() * kJumps + step().jump], 1e-300));
+    return -std::log(std::max(by_candidate_[true_candidate() * kJumps + step_->jump], 1e-300));
   }
   // Go to a step without filling anything.
-  void visit(std::size_t s) {
-    s_ = s;
-    const auto source = step().source;
+  void visit(const Step& step) {
+    step_ = &step;
+    const auto source = step.source;
     n_ = objective_.n_targets(source);
-    extra_ = step().truth >= n_;
+    extra_ = step_->truth >= n_;
     const auto begin = objective_.tag_starts_[source], end = objective_.tag_starts_[source + 1];
     groups_.assign(objective_.tags_.begin() + static_cast<std::ptrdiff_t>(begin),
                    objective_.tags_.begin() + static_cast<std::ptrdiff_t>(end));
     if (extra_) {
       const auto& table = objective_.lookup_.table();
-      const auto pair = objective_.lookup_.rows(source).first + step().truth;
+      const auto pair = objective_.lookup_.rows(source).first + step_->truth;
       groups_.push_back(tag_row(table.target_tags[table.targets[pair]]));
     }
   }
 
-  const Step& step() const { return part_.steps[s_]; }
   std::size_t n_candidates() const { return n_ + extra_; }
   std::size_t n_groups() const { return groups_.size(); }
-  std::size_t true_candidate() const { return extra_ ? n_ : step().truth; }
+  std::size_t true_candidate() const { return extra_ ? n_ : step_->truth; }
   std::size_t group_of(std::size_t c) const {
-    return c == n_ ? n_groups() - 1 : objective_.group_of_[objective_.lookup_.rows(step().source).first + c];
+    return c == n_ ? n_groups() - 1 : objective_.group_of_[objective_.lookup_.rows(step_->source).first + c];
   }
   double candidate(Cell cell) const { return by_candidate_[cell]; }
   double group(Cell cell) const { return by_group_[cell]; }
 
  private:
-  std::uint32_t place(std::size_t c) const { return c == n_ ? step().truth : static_cast<std::uint32_t>(c); }
+  std::uint32_t place(std::size_t c) const { return c == n_ ? step_->truth : static_cast<std::uint32_t>(c); }
 
   const BlockObjective& objective_;
   const Part& part_;
-  std::size_t s_ = 0;
+  const Step* step_ = nullptr;
   std::uint32_t n_ = 0;  // candidates but for the extra one
   bool extra_ = false;
   std::vector<std::uint32_t> groups_;
@@ -142,10 +141,10 @@ BlockObjective::BlockObjective(const BlockBitext& bitext, const BlockLookup& loo
   std::vector<double> seen(n_parameters(), 0.0);
   for (const auto& part : parts_) {
     Scores scores(*this, part);
-    for (std::size_t s = 0; s < part.steps.size(); ++s) {
-      scores.visit(s);
+    for (const auto& step : part.steps) {
+      scores.visit(step);
       const auto truth = scores.true_candidate(), group = scores.group_of(truth);
-      const auto jump = scores.step().jump;
+      const auto jump = step.jump;
       scores.each_term([&](Cell cell, std::size_t i) { seen[i] += cell == truth * kJumps + jump; },
                        [&](Cell cell, std::size_t i) { seen[i] += cell == group * kJumps + jump; });
     }
@@ -160,25 +159,26 @@ void BlockObjective::fill(Part& part, const BlockBitext& bitext, FamilySet famil
     reader.read(s, [&](std::span<const Question> questions, std::uint32_t source, std::span<const WordId> words,
                        std::size_t jump, SourceSpan span, std::uint32_t tag) {
       const auto pair = lookup_.pair(source, lookup_.target(words));
-      Step step{source, pair - lookup_.rows(source).first, part.questions.size(),
+      Step step{source, pair - lookup_.rows(source).first, part.questions.size(),   0,
                 0,      static_cast<std::uint8_t>(jump),   prior_.global(tag, span)};
-      for (const bool tags : {false, true}) {
+      for (const bool tags : {false, true})
         for (const auto& question : questions)
           if (about_tags(question.ask) == tags)
-            if (const auto number = index_.number(question); number != QuestionIndex::kNoQuestion)
+            if (const auto number = index_.number(question); number != QuestionIndex::kNoQuestion) {
               part.questions.push_back(number);
-        if (!tags) step.n_words = static_cast<std::uint32_t>(part.questions.size() - step.words);
-      }
+              ++(tags ? step.n_tags : step.n_words);
+            }
       part.steps.push_back(step);
     });
+  std::ranges::stable_sort(part.steps, {}, &Step::source);
 }
 
 template <class Use>
 double BlockObjective::pass(const Part& part, std::span<const double> weights, const Use& use) const {
   Scores scores(*this, part);
   double loss = 0;
-  for (std::size_t s = 0; s < part.steps.size(); ++s) {
-    loss += scores.fill(s, weights);
+  for (const auto& step : part.steps) {
+    loss += scores.fill(step, weights);
     use(scores);
   }
   return loss;
@@ -248,8 +248,8 @@ std::size_t BlockObjective::most_features() const {
   std::vector<std::uint32_t> of_groups, counts;
   for (const auto& part : parts_) {
     Scores scores(*this, part);
-    for (std::size_t s = 0; s < part.steps.size(); ++s) {
-      scores.visit(s);
+    for (const auto& step : part.steps) {
+      scores.visit(step);
       count_features(scores, of_groups, counts);
       most = std::max(most, *std::ranges::max_element(counts));
     }

@@ -42,23 +42,23 @@ class BlockObjective {
   // The candidates of a step are the first targets of its source phrase, and its own where it is none of them.
   struct Step {
     std::uint32_t source;
-    std::uint32_t truth;  // place of its target among those of the source phrase
-    std::uint64_t words;  // questions about words are [words, tags) of the part, those about tags [tags, next step's words)
-    std::uint32_t n_words;
+    std::uint32_t truth;      // place of its target among those of the source phrase
+    std::uint64_t questions;  // where they begin, those about words first
+    std::uint16_t n_words, n_tags;
     std::uint8_t jump;
     const double* jumps;  // p(j) of all blocks like it
   };
+  // Steps come by source phrase, so that those which read the same terms follow each other.
   struct Part {
     std::size_t begin, end;  // sentences
     std::vector<Step> steps;
     std::vector<std::uint32_t> questions;
 
-    std::span<const std::uint32_t> words(std::size_t s) const {
-      return std::span(questions).subspan(steps[s].words, steps[s].n_words);
+    std::span<const std::uint32_t> words(const Step& step) const {
+      return std::span(questions).subspan(step.questions, step.n_words);
     }
-    std::span<const std::uint32_t> tags(std::size_t s) const {
-      const auto first = steps[s].words + steps[s].n_words;
-      return std::span(questions).subspan(first, (s + 1 < steps.size() ? steps[s + 1].words : questions.size()) - first);
+    std::span<const std::uint32_t> tags(const Step& step) const {
+      return std::span(questions).subspan(step.questions + step.n_words, step.n_tags);
     }
   };
   class Scores;
