@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from benchmarks.learn.data import Data, generate
-from hyperbaton.learn import learners
+from hyperbaton.learn import LEARNERS
 
 
 def against_perceptron(data: Data, n_clusters: int, n_passes: int, threads: int) -> dict[str, float]:
@@ -27,7 +27,7 @@ def against_perceptron(data: Data, n_clusters: int, n_passes: int, threads: int)
     part = data.select(number[data.clusters] >= 0)
     clusters = number[part.clusters]
 
-    learner = learners["psl"](max_passes=n_passes, tolerance=0.0, threads=threads)
+    learner = LEARNERS["psl"](max_passes=n_passes, tolerance=0.0, threads=threads)
     start = clock()
     model = learner.fit_clusters(part.rows, part.labels, clusters, n_classes=part.n_classes)
     ours = clock() - start
@@ -67,7 +67,7 @@ def cost_by_size(sizes: list[int], n_passes: int, threads: int) -> list[tuple[st
         data = generate(size)
         for name in ("psl", "sgd", "dual_eg", "lbfgs", "gis", "svm", "mmr"):
             options = {} if name == "dual_eg" else {"tolerance": 0.0}
-            learner = learners[name](max_passes=n_passes, threads=threads, **options)
+            learner = LEARNERS[name](max_passes=n_passes, threads=threads, **options)
             entries = len(data.rows.indices)
             start = time.process_time()
             learner.fit(data.rows, data.labels, n_classes=data.n_classes)

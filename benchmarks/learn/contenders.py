@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.learn.data import Data
-from hyperbaton.learn import LinearModel, learners
+from hyperbaton.learn import LEARNERS, LinearModel
 
 # Takes training data, effort and threads; returns weights of shape (n_features + 1, n_classes).
 Fit = Callable[[Any, int, int], np.ndarray]
@@ -35,7 +35,7 @@ def _ours(name: str, objective: str | None = None, label: str | None = None, **o
     def fit(train: Data, effort: int, threads: int) -> np.ndarray:
         limits = {} if name == "relative_frequency" else {"max_passes": 2**effort}
         strict = {"tolerance": 0.0} if name not in ("relative_frequency", "dual_eg", "svm", "mmr") else {}
-        learner = learners[name](threads=threads, **limits, **strict, **options)
+        learner = LEARNERS[name](threads=threads, **limits, **strict, **options)
         learner.fit(train.rows, train.labels, n_classes=train.n_classes)
         return np.vstack([learner.weights_, learner.intercept_])
 

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from benchmarks.learn.data import Data, generate
-from hyperbaton.learn import learners
+from hyperbaton.learn import LEARNERS
 
 
 def active_sets(data: Data, file: Path, n_passes: int = 100) -> dict[float, np.ndarray]:
@@ -20,7 +20,7 @@ def active_sets(data: Data, file: Path, n_passes: int = 100) -> dict[float, np.n
     figure, axes = plt.subplots(figsize=(6, 4))
     shares = {}
     for epsilon in (1.0, 0.1, 0.01):
-        learner = learners["dual_eg"](epsilon=epsilon, max_passes=n_passes, recheck=False)
+        learner = LEARNERS["dual_eg"](epsilon=epsilon, max_passes=n_passes, recheck=False)
         learner.fit(data.rows, data.labels, n_classes=data.n_classes)
         shares[epsilon] = 100 * learner.history_["active"] / len(data)
         axes.plot(np.arange(1, len(shares[epsilon]) + 1), shares[epsilon], label=f"ε = {epsilon:g}")
@@ -44,7 +44,7 @@ RACERS = {
 def seconds_to_training_error(name: str, options: dict[str, float], data: Data, error: float, max_seconds: float) -> float:
     """Seconds of the cheapest fit that reaches the error on its own rows; NaN if none does in time."""
     for effort in range(14):
-        learner = learners[name](max_passes=2**effort, threads=1, **options)
+        learner = LEARNERS[name](max_passes=2**effort, threads=1, **options)
         start = time.perf_counter()
         learner.fit(data.rows, data.labels, n_classes=data.n_classes)
         seconds = time.perf_counter() - start
@@ -62,7 +62,7 @@ def training_times(n_rows: int, file: Path, max_seconds: float = 20.0) -> dict[s
     for n_classes in counts:
         data = generate(n_rows, n_classes)
         # What a maximum entropy model reaches in the end, and a little more.
-        reference = learners["lbfgs"](tolerance=1e-3).fit(data.rows, data.labels, n_classes=n_classes)
+        reference = LEARNERS["lbfgs"](tolerance=1e-3).fit(data.rows, data.labels, n_classes=n_classes)
         goal = float(np.mean(reference.predict(data.rows) != data.labels)) + 0.02
         for label, (name, options) in RACERS.items():
             times[label].append(seconds_to_training_error(name, options, data, goal, max_seconds))

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks._measure import alone
 from benchmarks.learn.data import generate
-from hyperbaton.learn import BinaryRows, learners
+from hyperbaton.learn import LEARNERS, BinaryRows
 
 # Learners for all rows at once that keep nothing, or little, for each row.
 STREAMERS = ("relative_frequency", "lbfgs", "sgd", "psl", "dual_eg", "gis", "ordinal", "svm")
@@ -66,7 +66,7 @@ def _status() -> list[str]:
 def work(folder: str, n_shards: int, name: str, n_passes: int, allowance: float, threads: int) -> dict[str, Any]:
     """Fit one learner with at most `allowance` GiB of private memory above what Python and its libraries take."""
     shards, labels = read_shards(Path(folder), n_shards)
-    learner = learners[name](threads=threads, **({} if name == "relative_frequency" else {"max_passes": n_passes}))
+    learner = LEARNERS[name](threads=threads, **({} if name == "relative_frequency" else {"max_passes": n_passes}))
     before = private_mib()
     if sys.platform == "linux":
         used = next(line for line in _status() if line.startswith("VmData")).split()[1]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.progress import default_threads
 from hyperbaton.metrics import make_metric
-from hyperbaton.tune import Lists, optimizers
+from hyperbaton.tune import OPTIMIZERS, Lists
 from hyperbaton.tune.optimizers import Job
 
 
@@ -47,7 +47,7 @@ def main() -> None:
 
     lists = generated(args.sentences, args.size, args.features, args.seed)
     metric, start = make_metric("bleu"), np.ones(args.features)
-    optimizer = optimizers.make(f"mert:restarts={args.restarts}")
+    optimizer = OPTIMIZERS.make(f"mert:restarts={args.restarts}")
     results = []
     for threads in sorted({1, default_threads()}):
         clock, cpu = time.perf_counter(), time.process_time()

@@ -13,22 +13,22 @@ from hyperbaton.align.base import ALIGNERS
 from hyperbaton.base.options import Option, options_of
 from hyperbaton.base.registry import Registry
 from hyperbaton.cli import build, verbs
-from hyperbaton.data.style import styles
+from hyperbaton.data.style import STYLES
 from hyperbaton.features import FEATURES
-from hyperbaton.learn import learners
-from hyperbaton.metrics import metrics
+from hyperbaton.learn import LEARNERS
+from hyperbaton.metrics import METRICS
 from hyperbaton.models import MODELS, NextPositionModel, OrientationModel
 from hyperbaton.phrases import ORIENTATIONS
 
 DOCS = Path(__file__).parents[1]
 REGISTRIES: dict[str, Registry[Any]] = {
     "models": MODELS,
-    "learners": learners,
+    "learners": LEARNERS,
     "features": FEATURES,
-    "metrics": metrics,
+    "metrics": METRICS,
     "orientations": ORIENTATIONS,
     "aligners": ALIGNERS,
-    "styles": styles,
+    "styles": STYLES,
 }
 
 

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
 from hyperbaton.base.errors import Cancelled, OptionError
-from hyperbaton.learn import BinaryRows, RowsError, learners
+from hyperbaton.learn import LEARNERS, BinaryRows, RowsError
 
-NAMES = list(learners)
+NAMES = list(LEARNERS)
 
 # Why a check of scikit-learn's is not passed.
 ALL_EXCEPT = {
@@ -42,14 +42,14 @@ def name(request):
 
 def quick(name, **options):
     """The learner with few passes."""
-    fields = {field.name for field in dataclasses.fields(learners[name])}
-    return learners[name](**({"max_passes": 10} if "max_passes" in fields else {}), **options)
+    fields = {field.name for field in dataclasses.fields(LEARNERS[name])}
+    return LEARNERS[name](**({"max_passes": 10} if "max_passes" in fields else {}), **options)
 
 
 def test_scikit_learn_accepts_it(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = check_estimator(learners[name](), on_fail=None)
+        results = check_estimator(LEARNERS[name](), on_fail=None)
     failed = {result["check_name"] for result in results if result["status"] == "failed"}
     assert failed == set(ALL_EXCEPT) | set(SOME_EXCEPT.get(name, {}))
 
@@ -100,7 +100,7 @@ def test_a_cluster_is_what_fit_makes_of_its_rows(name):
         options = {"max_passes": 5000, "epsilon": 1e-7}
     if name == "extragradient":
         options = {"max_passes": 20, "tolerance": 0.0}
-    learner = learners[name](**options)
+    learner = LEARNERS[name](**options)
     model = learner.fit_clusters(matrix, labels, clusters, n_classes=3, n_clusters=5)
     assert model.n_clusters == 5 and np.isnan(model.objective[[2, 4]]).all()
     scores = model.scores(matrix, clusters)
@@ -108,7 +108,7 @@ def test_a_cluster_is_what_fit_makes_of_its_rows(name):
     np.testing.assert_array_equal(model.predict(matrix, clusters), scores.argmax(axis=1))
     for cluster in (0, 1, 3):
         here = clusters == cluster
-        alone = learners[name](**options).fit(matrix[here], labels[here], n_classes=3)
+        alone = LEARNERS[name](**options).fit(matrix[here], labels[here], n_classes=3)
         seen = model.features[model.offsets[cluster] : model.offsets[cluster + 1]]
         assert (np.diff(seen) > 0).all()
         present = np.flatnonzero(matrix[here].sum(axis=0))
@@ -124,7 +124,7 @@ def test_progress_can_cancel(name):
     if name == "relative_frequency":
         pytest.skip("takes no passes")
     with pytest.raises(Cancelled):
-        learners[name]().fit(matrix, labels, progress=lambda done, total: False)
+        LEARNERS[name]().fit(matrix, labels, progress=lambda done, total: False)
     seen = []
     quick(name).fit(matrix, labels, progress=lambda done, total: seen.append((done, total)))
     assert seen and all(done <= total for done, total in seen)
@@ -199,7 +199,7 @@ def test_bad_clusters_are_named(name):
 def test_a_prior_is_taken_or_refused(name):
     matrix, _, labels = make_rows(n=20)
     prior = np.full((20, 3), 1 / 3)
-    if not learners[name].takes_prior:
+    if not LEARNERS[name].takes_prior:
         with pytest.raises(OptionError, match="takes no prior"):
             quick(name).fit(matrix, labels, n_classes=3, prior=prior)
         return

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.options import options_of
-from hyperbaton.metrics import Metric, Orders, Outputs, compare, estimate, make_metric, metrics
+from hyperbaton.metrics import METRICS, Metric, Orders, Outputs, compare, estimate, make_metric
 
 HYPOTHESES = ["the cat sat on the mat", "he goes home", "", "green ideas sleep furiously tonight", "a"]
 REFERENCE = ["the cat sat on a mat", "home he goes", "nothing", "colourless green ideas sleep furiously", "a"]
@@ -23,7 +23,7 @@ def outputs(hypotheses: list[str] = HYPOTHESES, orders: Orders = ORDERS, n_refer
     )
 
 
-@pytest.fixture(params=list(metrics))
+@pytest.fixture(params=list(METRICS))
 def metric(request: pytest.FixtureRequest) -> Metric:
     return make_metric(request.param)
 

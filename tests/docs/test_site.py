@@ -12,8 +12,8 @@ import pytest
 
 from hyperbaton.cli import verbs
 from hyperbaton.features import FEATURES
-from hyperbaton.learn import learners
-from hyperbaton.metrics import metrics
+from hyperbaton.learn import LEARNERS
+from hyperbaton.metrics import METRICS
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import ORIENTATIONS
 
@@ -42,9 +42,9 @@ def test_every_plugin_has_its_page_or_row(site: Path) -> None:
     for name in MODELS:
         assert f'href="{name}.html"' in index, name
         assert "<th>option</th>" in page(site, f"models/{name}"), name
-    for name in learners:
+    for name in LEARNERS:
         assert re.search(rf"<h3[^>]*>[^<]*\b{name}\b", page(site, "learners")), name
-    for kind, where in ((FEATURES, "features"), (metrics, "metrics"), (ORIENTATIONS, "extract")):
+    for kind, where in ((FEATURES, "features"), (METRICS, "metrics"), (ORIENTATIONS, "extract")):
         for name in kind:
             assert f"<td><code>{name}</code></td>" in page(site, where), name
 

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from hyperbaton import _core
-from hyperbaton.learn import learners
+from hyperbaton.learn import LEARNERS
 from hyperbaton.learn._matrices import delta_matrix, matrix_text
 from tests.oracles import learn as oracle
 
@@ -71,7 +71,7 @@ def test_ordinal_gradient_and_second_solver(loss):
 
     check_gradient(free, x[keep])
     best = optimize.minimize(free, x[keep], jac=True, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-9})
-    learner = learners["ordinal"](loss=loss, variance=2.0, tolerance=1e-9).fit(rows, labels, n_classes=N_CLASSES)
+    learner = LEARNERS["ordinal"](loss=loss, variance=2.0, tolerance=1e-9).fit(rows, labels, n_classes=N_CLASSES)
     assert learner.history_["objective"][-1] == pytest.approx(best.fun, rel=1e-8)
     assert (np.diff(learner.thresholds_) >= 0).all()
     # The class is the number of thresholds below the score.
@@ -100,7 +100,7 @@ def logistic_optimum(rows, labels, variance):
 def test_logistic_learners_agree_with_scikit_learn(name, options, rel):
     rows, labels = make_problem(positive=True)
     best = logistic_optimum(rows, labels, 1.5)
-    learner = learners[name](variance=1.5, intercept=False, **options).fit(rows, labels, n_classes=N_CLASSES)
+    learner = LEARNERS[name](variance=1.5, intercept=False, **options).fit(rows, labels, n_classes=N_CLASSES)
     reached = oracle.primal(rows.toarray(), labels, learner.weights_, 1.5)
     assert reached == pytest.approx(best, rel=rel)
     assert reached >= best * (1 - 1e-7)
@@ -109,7 +109,7 @@ def test_logistic_learners_agree_with_scikit_learn(name, options, rel):
 def test_l1_satisfies_kkt():
     rows, labels = make_problem(n=300)
     l1, variance = 3.0, 10.0
-    learner = learners["lbfgs"](l1=l1, variance=variance, tolerance=1e-9, max_passes=5000, intercept=False)
+    learner = LEARNERS["lbfgs"](l1=l1, variance=variance, tolerance=1e-9, max_passes=5000, intercept=False)
     weights = learner.fit(rows, labels, n_classes=N_CLASSES).weights_
     _, gradient = _core.linear_loss(
         "logistic", core_rows(rows), labels, weights, matrix=np.eye(N_CLASSES), log_prior=None, n_threads=1
@@ -134,7 +134,7 @@ def test_prior_of_each_row_shifts_the_scores():
 
     best = optimize.minimize(negative, np.zeros(rows.shape[1] * N_CLASSES), jac=True, method="L-BFGS-B")
     for name in ("iis", "gis", "lbfgs"):
-        learner = learners[name](tolerance=1e-9, max_passes=20000, intercept=False)
+        learner = LEARNERS[name](tolerance=1e-9, max_passes=20000, intercept=False)
         learner.fit(rows, labels, n_classes=N_CLASSES, prior=prior)
         assert negative(learner.weights_.ravel())[0] == pytest.approx(best.fun, rel=1e-5)
         probabilities = learner.predict_proba(rows, prior=prior)
@@ -145,7 +145,7 @@ def test_prior_of_each_row_shifts_the_scores():
 def test_one_vs_rest_agrees_with_liblinear():
     rows, labels = make_problem()
     reference = LinearSVC(loss="hinge", C=0.7, tol=1e-8, max_iter=10**6, fit_intercept=False).fit(rows, labels)
-    learner = learners["svm"](cost=0.7, tolerance=1e-8, max_passes=10**5, intercept=False).fit(rows, labels)
+    learner = LEARNERS["svm"](cost=0.7, tolerance=1e-8, max_passes=10**5, intercept=False).fit(rows, labels)
 
     def objective(weights):
         signs = 2 * np.eye(N_CLASSES)[labels] - 1
@@ -166,7 +166,7 @@ def structured_objective(weights, rows, labels, delta, cost):
 def test_crammer_singer_closes_the_gap(delta):
     rows, labels = make_problem()
     matrix = delta_matrix(delta, N_CLASSES)
-    learner = learners["svm"](
+    learner = LEARNERS["svm"](
         kind="crammer-singer", delta=delta, cost=0.5, tolerance=1e-8, max_passes=10**5, intercept=False
     ).fit(rows, labels)
     reached = structured_objective(learner.weights_, rows, labels, matrix, 0.5)
@@ -209,7 +209,7 @@ def test_mmr_agrees_with_scipy(kernel, output_kernel):
         "gaussian": np.exp(-0.5 * (norms[:, None] + norms - 2 * products)),
     }[kernel]
     best = mmr_dual(dense, labels, output, gram, 0.8)
-    learner = learners["mmr"](
+    learner = LEARNERS["mmr"](
         kernel=kernel,
         gamma=0.5,
         degree=2,
@@ -227,7 +227,7 @@ def test_mmr_agrees_with_scipy(kernel, output_kernel):
 def test_extragradient_closes_the_saddle_gap():
     rows, labels = make_problem(n=80, width=8)
     delta, radius = delta_matrix("ordered", N_CLASSES), 1.5
-    learner = learners["extragradient"](
+    learner = LEARNERS["extragradient"](
         delta="ordered", radius=radius, tolerance=1e-7, max_passes=200000, intercept=False
     ).fit(rows, labels)
     assert (np.linalg.norm(learner.weights_, axis=0) <= radius * (1 + 1e-12)).all()

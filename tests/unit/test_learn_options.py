@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.learn import BinaryRows, RowsError, learners
+from hyperbaton.learn import LEARNERS, BinaryRows, RowsError
 from hyperbaton.learn._matrices import delta_matrix, kernel_matrix
 
 
@@ -21,7 +21,7 @@ def ordered_problem(n=1500, seed=0, n_classes=5):
 @pytest.mark.parametrize(("name", "options"), [("psl", {}), ("svm", {"kind": "crammer-singer"})])
 def test_estimated_margins_are_smaller_between_neighbours(name, options):
     rows, labels = ordered_problem()
-    learner = learners[name](delta="estimated", **options).fit(rows, labels, n_classes=5)
+    learner = LEARNERS[name](delta="estimated", **options).fit(rows, labels, n_classes=5)
     delta = learner.delta_
     assert (np.diagonal(delta) == 0).all() and (delta == delta.T).all()
     off = delta[~np.eye(5, dtype=bool)]
@@ -29,7 +29,7 @@ def test_estimated_margins_are_smaller_between_neighbours(name, options):
     near, far = np.abs(np.subtract.outer(range(5), range(5))) == 1, np.abs(np.subtract.outer(range(5), range(5))) > 2
     assert delta[near].mean() < delta[far].mean() - 0.1
     # The estimate is what training then uses, for all rows and for clusters.
-    given = learners[name](delta=";".join(" ".join(map(repr, row)) for row in delta.tolist()), **options)
+    given = LEARNERS[name](delta=";".join(" ".join(map(repr, row)) for row in delta.tolist()), **options)
     np.testing.assert_array_equal(given.fit(rows, labels, n_classes=5).weights_, learner.weights_)
     model = learner.fit_clusters(rows, labels, np.arange(len(labels)) % 3, n_classes=5)
     assert np.isfinite(model.weights).all() and learner.delta_[0, 1] < learner.delta_[0, 4]
@@ -39,11 +39,11 @@ def test_psl_keeps_the_pass_with_the_fewest_held_out_errors():
     rng = np.random.default_rng(0)
     rows = sparse.csr_array((rng.random((600, 300)) < 0.05).astype(float))
     labels = rng.integers(0, 3, 600)
-    learner = learners["psl"](validation=0.3, patience=4, max_passes=200, tolerance=0.0).fit(rows, labels)
+    learner = LEARNERS["psl"](validation=0.3, patience=4, max_passes=200, tolerance=0.0).fit(rows, labels)
     errors = learner.history_["validation"]
     best = int(errors.argmin())
     assert len(errors) == best + 5 < 200
-    again = learners["psl"](validation=0.3, max_passes=best + 1, tolerance=0.0).fit(rows, labels)
+    again = LEARNERS["psl"](validation=0.3, max_passes=best + 1, tolerance=0.0).fit(rows, labels)
     np.testing.assert_array_equal(again.weights_, learner.weights_)
 
 
@@ -54,37 +54,37 @@ def test_psl_stops_by_the_rows_given():
     judges, truth = rows[400:], labels[400:]
     rows, labels = rows[:400], labels[:400]
     options = {"patience": 4, "tolerance": 0.0}
-    learner = learners["psl"](max_passes=200, **options).fit(rows, labels, validation=(judges, truth))
+    learner = LEARNERS["psl"](max_passes=200, **options).fit(rows, labels, validation=(judges, truth))
     errors = learner.history_["validation"]
     best = int(errors.argmin())
     assert len(errors) == best + 5 < 200
     assert 1 - learner.score(judges, truth) == pytest.approx(errors[best])
     # All rows are learned from, and those given are not among them.
-    plain = learners["psl"](max_passes=best + 1, **options).fit(rows, labels)
+    plain = LEARNERS["psl"](max_passes=best + 1, **options).fit(rows, labels)
     np.testing.assert_array_equal(plain.weights_, learner.weights_)
     # Each cluster is judged by its own rows; one without any learns as if none were given.
     clusters, others = np.arange(400) % 3, np.arange(200) % 2
-    stopped = learners["psl"](max_passes=60, **options).fit_clusters(
+    stopped = LEARNERS["psl"](max_passes=60, **options).fit_clusters(
         rows, labels, clusters, validation=(judges, truth, others)
     )
-    free = learners["psl"](max_passes=60, **options).fit_clusters(rows, labels, clusters)
+    free = LEARNERS["psl"](max_passes=60, **options).fit_clusters(rows, labels, clusters)
     errors = [np.mean(model.predict(judges, others) != truth) for model in (stopped, free)]
     assert errors[0] < errors[1]
     last = slice(free.offsets[2], free.offsets[3])
     np.testing.assert_array_equal(stopped.weights[last], free.weights[last])
     with pytest.raises(RowsError, match="label up of row 1 for validation is not among"):
-        learners["psl"]().fit(rows, labels, validation=(judges[:2], ["left", "up"]))
+        LEARNERS["psl"]().fit(rows, labels, validation=(judges[:2], ["left", "up"]))
     with pytest.raises(RowsError, match="validation have 7 features"):
-        learners["psl"]().fit(rows, labels, validation=(sparse.csr_array((1, 7)), ["left"]))
+        LEARNERS["psl"]().fit(rows, labels, validation=(sparse.csr_array((1, 7)), ["left"]))
     with pytest.raises(OptionError, match="does not stop by validation rows"):
-        learners["sgd"]().fit(rows, labels, validation=(judges, truth))
+        LEARNERS["sgd"]().fit(rows, labels, validation=(judges, truth))
 
 
 def test_shrinking_does_not_change_the_answer():
     rows, labels = ordered_problem(n=400, n_classes=3)
-    loose = learners["dual_eg"](epsilon=0.5, recheck=False, max_passes=500).fit(rows, labels)
-    exact = learners["dual_eg"](epsilon=1e-6, max_passes=5000).fit(rows, labels)
-    again = learners["dual_eg"](epsilon=0.01, max_passes=5000).fit(rows, labels)
+    loose = LEARNERS["dual_eg"](epsilon=0.5, recheck=False, max_passes=500).fit(rows, labels)
+    exact = LEARNERS["dual_eg"](epsilon=1e-6, max_passes=5000).fit(rows, labels)
+    again = LEARNERS["dual_eg"](epsilon=0.01, max_passes=5000).fit(rows, labels)
     assert (np.diff(loose.history_["active"]) <= 0).all()
     assert again.history_["rechecks"][-1] >= 1
     assert again.history_["gap"][-1] <= 400 * 0.01**2 / 8
@@ -95,17 +95,17 @@ def test_kernels_see_what_lines_cannot():
     rng = np.random.default_rng(0)
     rows = rng.choice([-1.0, 1.0], size=(200, 2))
     labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
-    assert learners["mmr"](kernel="polynomial").fit(rows, labels).score(rows, labels) == 1
-    assert learners["mmr"](kernel="gaussian").fit(rows, labels).score(rows, labels) == 1
-    small = learners["mmr"](kernel="gaussian", cache=0).fit(rows, labels)
-    kept = learners["mmr"](kernel="gaussian").fit(rows, labels)
+    assert LEARNERS["mmr"](kernel="polynomial").fit(rows, labels).score(rows, labels) == 1
+    assert LEARNERS["mmr"](kernel="gaussian").fit(rows, labels).score(rows, labels) == 1
+    small = LEARNERS["mmr"](kernel="gaussian", cache=0).fit(rows, labels)
+    kept = LEARNERS["mmr"](kernel="gaussian").fit(rows, labels)
     np.testing.assert_array_equal(small.coefficients_, kept.coefficients_)
 
 
 def test_smoothing_towards_the_overall_distribution():
     labels = np.array([0, 0, 0, 1, 0, 0, 2, 2])
     rows = sparse.csr_array((8, 1))
-    learner = learners["relative_frequency"](smoothing=0.5, towards="overall")
+    learner = LEARNERS["relative_frequency"](smoothing=0.5, towards="overall")
     model = learner.fit_clusters(rows, labels, [0, 0, 0, 0, 1, 1, 2, 2])
     probabilities = model.predict_proba(sparse.csr_array((3, 1)), np.arange(3))
     overall, counts = np.array([5, 1, 2]) / 8, np.array([[3, 1, 0], [2, 0, 0], [0, 0, 2]])
@@ -116,8 +116,8 @@ def test_smoothing_towards_the_overall_distribution():
 def test_unit_length_divides_by_the_norm():
     rows, labels = ordered_problem(n=50, n_classes=3)
     scaled = sparse.csr_array(rows / np.sqrt(rows.multiply(rows).sum(axis=1))[:, None])
-    one = learners["lbfgs"](unit_length=True).fit(rows, labels)
-    two = learners["lbfgs"]().fit(scaled, labels)
+    one = LEARNERS["lbfgs"](unit_length=True).fit(rows, labels)
+    two = LEARNERS["lbfgs"]().fit(scaled, labels)
     np.testing.assert_allclose(one.scores(rows), two.scores(scaled), atol=1e-6)
 
 
@@ -132,7 +132,7 @@ def test_rows_are_read_in_place(tmp_path):
     import tracemalloc
 
     tracemalloc.start()
-    learners["psl"](max_passes=1).fit(rows, rng.integers(0, 2, n).astype(np.int32), n_classes=2)
+    LEARNERS["psl"](max_passes=1).fit(rows, rng.integers(0, 2, n).astype(np.int32), n_classes=2)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < indices.nbytes / 2
@@ -157,13 +157,13 @@ def test_rows_are_read_in_place(tmp_path):
 def test_options_that_make_no_sense_are_named(name, options, message):
     rows, labels = ordered_problem(n=20, n_classes=3)
     with pytest.raises(OptionError, match=message):
-        learners[name](**options).fit(rows, labels % 3, n_classes=3)
+        LEARNERS[name](**options).fit(rows, labels % 3, n_classes=3)
 
 
 def test_kernel_inputs_have_no_clusters():
     rows, labels = ordered_problem(n=20, n_classes=3)
     with pytest.raises(OptionError, match="need linear inputs"):
-        learners["mmr"](kernel="gaussian").fit_clusters(rows, labels, np.zeros(20, dtype=int))
+        LEARNERS["mmr"](kernel="gaussian").fit_clusters(rows, labels, np.zeros(20, dtype=int))
 
 
 def test_matrices_by_name():

@@ -12,7 +12,7 @@ import pytest
 from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.metrics import make_metric
-from hyperbaton.tune import Decode, Lists, NBest, Tuning, optimizers, tune, tune_and_choose
+from hyperbaton.tune import OPTIMIZERS, Decode, Lists, NBest, Tuning, tune, tune_and_choose
 from hyperbaton.tune.loop import Iteration
 from hyperbaton.tune.optimizers import Job, Optimizer
 from hyperbaton.tune.protocol import halves
@@ -57,7 +57,7 @@ def decoder() -> MadeUp:
     return MadeUp()
 
 
-@pytest.mark.parametrize("name", list(optimizers))
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
 def test_every_optimizer_finds_good_weights(decoder: MadeUp, name: str) -> None:
     seen: list[Iteration] = []
     settings = "pro:draws=500:interpolation=1" if name == "pro" else name
@@ -85,7 +85,7 @@ def test_every_optimizer_finds_good_weights(decoder: MadeUp, name: str) -> None:
 
 @pytest.mark.parametrize("metric", ["wer", "ribes"])
 def test_any_metric_can_be_the_objective(decoder: MadeUp, metric: str) -> None:
-    optimizer = optimizers["mert"](restarts=2)
+    optimizer = OPTIMIZERS["mert"](restarts=2)
     tuned = tune(decoder, START, [decoder.references], Tuning(metric=metric, iterations=3), optimizer=optimizer)
     gain = tuned.score - tuned.history[0].score
     assert tuned.failure is None and (gain < -10 if metric == "wer" else gain > 10)
@@ -96,7 +96,7 @@ def test_mert_does_not_depend_on_threads_and_repeats_with_the_seed(decoder: Made
     metric = make_metric("bleu:tokenize=none")
     lists = first_lists(nbest, decoder.references)
     one, two, other = (
-        optimizers["mert"](restarts=6).optimize(Job(lists, metric, [START], seed, threads))
+        OPTIMIZERS["mert"](restarts=6).optimize(Job(lists, metric, [START], seed, threads))
         for seed, threads in ((3, 1), (3, 3), (4, 3))
     )
     assert one.tolist() == two.tolist() != other.tolist()
@@ -205,7 +205,7 @@ def test_choosing_on_the_other_half() -> None:
     options = Tuning(metric="bleu:tokenize=none", iterations=2)
     choice = tune_and_choose(
         lambda i: tune(
-            on(first), START, [decoder.references[first]], options, seed=i, optimizer=optimizers["mert"](restarts=1)
+            on(first), START, [decoder.references[first]], options, seed=i, optimizer=OPTIMIZERS["mert"](restarts=1)
         ),
         3,
         on(second),

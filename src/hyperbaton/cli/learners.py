@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hyperbaton.cli import Json
 from hyperbaton.cli._listing import list_plugins
-from hyperbaton.learn import learners as LEARNERS
+from hyperbaton.learn import LEARNERS
 
 
 def learners(as_json: Json = False) -> None:

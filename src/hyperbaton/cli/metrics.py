@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hyperbaton.cli import Json
 from hyperbaton.cli._listing import list_plugins
-from hyperbaton.metrics import metrics as METRICS
+from hyperbaton.metrics import METRICS
 
 
 def metrics(as_json: Json = False) -> None:

@@ -10,8 +10,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.cli import Json, Seed
 from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.evaluate.translations import Scored, read_outputs, score_translations
-from hyperbaton.metrics import Outputs, make_metric
-from hyperbaton.metrics import metrics as METRICS
+from hyperbaton.metrics import METRICS, Outputs, make_metric
 
 
 def score(

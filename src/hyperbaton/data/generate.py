@@ -25,7 +25,7 @@ from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.data.derivation import Deriver
 from hyperbaton.data.noise import Noise, Point
-from hyperbaton.data.style import styles
+from hyperbaton.data.style import STYLES
 
 BLOCK = 500  # sentence pairs between two reports of progress
 
@@ -34,7 +34,7 @@ BLOCK = 500  # sentence pairs between two reports of progress
 class Language:
     """What text is generated: a language and how clean its texts are."""
 
-    style: str = option("chinese", "source language, a file of hyperbaton/data/styles", choices=styles.names())
+    style: str = option("chinese", "source language, a file of hyperbaton/data/styles", choices=STYLES.names())
     noise: float = option(0.05, "rate at which words, order and observed links are disturbed", minimum=0, maximum=1)
     vocabulary: int = option(4000, "words of the source language, about", minimum=500)
 
@@ -112,7 +112,7 @@ def generate(n_sentences: int = 10_000, *, seed: int = 1, progress: Progress | N
     if n_sentences < 0 or seed < 0:
         raise OptionError(f"n_sentences and seed must be at least 0, not {n_sentences} and {seed}")
     options = from_mapping(Language, language)
-    root, lexicon = styles[options.style]().build(options.vocabulary)
+    root, lexicon = STYLES[options.style]().build(options.vocabulary)
     deriver, noise = Deriver(root, seed), Noise(options.noise, lexicon)
     texts = [_TextColumn() for _ in range(5)]
     links, true_links = _LinkColumn(), _LinkColumn()

@@ -31,4 +31,4 @@ class Style(ABC):
         return compile_rules(self.rules, classes, ROOT), classes
 
 
-styles: Registry[Style] = Registry("style", "hyperbaton.data.styles", Style)
+STYLES: Registry[Style] = Registry("style", "hyperbaton.data.styles", Style)

@@ -4,10 +4,10 @@ A learner is one file of this folder; its options are its arguments. All of them
 on SciPy's sparse matrices, on `BinaryRows` (features without values), and on lists of either, whose arrays
 may be memory-mapped. `docs/learners.md` says which learner solves what.
 
->>> from hyperbaton.learn import learners
+>>> from hyperbaton.learn import LEARNERS
 >>> import numpy as np
 >>> rows = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.1]])
->>> learners["lbfgs"](variance=10.0).fit(rows, ["left", "right", "left"]).predict(rows).tolist()
+>>> LEARNERS["lbfgs"](variance=10.0).fit(rows, ["left", "right", "left"]).predict(rows).tolist()
 ['left', 'right', 'left']
 """
 
@@ -19,4 +19,4 @@ from hyperbaton.learn._rows import BinaryRows, RowsError
 
 __all__ = ["BinaryRows", "ClusterModel", "Learner", "LinearModel", "RowsError", "learners", "matrix_text"]
 
-learners: Registry[Learner] = Registry("learner", "hyperbaton.learn", Learner)
+LEARNERS: Registry[Learner] = Registry("learner", "hyperbaton.learn", Learner)

@@ -12,11 +12,12 @@ A metric is one file of this folder; its options are its arguments. `docs/metric
 """
 
 from hyperbaton.metrics._metric import Metric, Statistics, Values
-from hyperbaton.metrics._naming import make_metric, metrics
+from hyperbaton.metrics._naming import METRICS, make_metric
 from hyperbaton.metrics._outputs import Orders, Outputs
 from hyperbaton.metrics._significance import Comparison, Estimate, compare, estimate
 
 __all__ = [
+    "METRICS",
     "Comparison",
     "Estimate",
     "Metric",
@@ -27,5 +28,4 @@ __all__ = [
     "compare",
     "estimate",
     "make_metric",
-    "metrics",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hyperbaton.base.registry import Registry
 from hyperbaton.metrics._metric import Metric
 
-metrics: Registry[Metric] = Registry("metric", "hyperbaton.metrics", Metric)
+METRICS: Registry[Metric] = Registry("metric", "hyperbaton.metrics", Metric)
 
 
 def make_metric(text: str) -> Metric:
@@ -18,4 +18,4 @@ def make_metric(text: str) -> Metric:
         ...
     hyperbaton.base.errors.OptionError: unknown option 'token'; known: tokenize, lowercase, smooth, max-order
     """
-    return metrics.make(text)
+    return METRICS.make(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hyperbaton.base.options import option
-from hyperbaton.learn import Learner, learners
+from hyperbaton.learn import LEARNERS, Learner
 from hyperbaton.models._discriminative import Discriminative, learner_options
 
 
@@ -20,5 +20,5 @@ class Maxent(Discriminative):
     tolerance: float = option(1e-3, "stop when the gradient is this part of the first one", minimum=0)
 
     def _learner(self) -> Learner:
-        cls = learners[self.learner]
+        cls = LEARNERS[self.learner]
         return cls(**learner_options(self, cls))

@@ -8,10 +8,10 @@ from typing import Any
 
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.decode import Decoding
-from hyperbaton.metrics import make_metric, metrics
+from hyperbaton.metrics import METRICS, make_metric
 from hyperbaton.run.keys import Table
 from hyperbaton.run.models import DISTANCES, NamedModel
-from hyperbaton.tune import Tuning, optimizers
+from hyperbaton.tune import OPTIMIZERS, Tuning
 
 NO_LIMIT = -1
 DEFAULT_METRICS = ("bleu", "nist", "meteor", "wer", "ter", "pdscore")
@@ -84,11 +84,11 @@ def read_translation(table: Table, models: Mapping[str, NamedModel]) -> Translat
         table.choice("baselines", baseline, systems)
     named = tuple(table.take_list("metrics", str, list(DEFAULT_METRICS)))
     for name in named:
-        table.choice("metrics", name.partition(":")[0].lower(), metrics.names())
+        table.choice("metrics", name.partition(":")[0].lower(), METRICS.names())
         table.trying(lambda name=name: make_metric(name), "metrics")  # type: ignore[misc]
     tuning = table.table("tuning").options(Tuning)
     table.trying(lambda: make_metric(tuning.metric), "tuning")
-    table.trying(lambda: optimizers.make(tuning.optimizer), "tuning")
+    table.trying(lambda: OPTIMIZERS.make(tuning.optimizer), "tuning")
     decoding = table.table("decoding").options(Decoding)
     counts = table.options(Counts, KEYS)
     return Translation(systems, limits, tune_limit, baselines, named, counts, tuning, decoding)

@@ -6,7 +6,7 @@ which optimizer does what.
 
 from hyperbaton.tune.loop import Tuned, Tuning, tune
 from hyperbaton.tune.nbest import Decode, Lists, NBest
-from hyperbaton.tune.optimizers import Optimizer, optimizers
+from hyperbaton.tune.optimizers import OPTIMIZERS, Optimizer
 from hyperbaton.tune.protocol import tune_and_choose
 
-__all__ = ["Decode", "Lists", "NBest", "Optimizer", "Tuned", "Tuning", "optimizers", "tune", "tune_and_choose"]
+__all__ = ["OPTIMIZERS", "Decode", "Lists", "NBest", "Optimizer", "Tuned", "Tuning", "tune", "tune_and_choose"]

@@ -22,7 +22,7 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Artefact, hash_arrays, save
 from hyperbaton.metrics import Metric, Outputs, make_metric
 from hyperbaton.tune.nbest import Decode, Floats, Lists, check_nbest, first_of_each
-from hyperbaton.tune.optimizers import Job, Optimizer, optimizers
+from hyperbaton.tune.optimizers import OPTIMIZERS, Job, Optimizer
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ def tune(
     """
     options = options or Tuning()
     metric = make_metric(options.metric)
-    optimizer = optimizer or optimizers.make(options.optimizer)
+    optimizer = optimizer or OPTIMIZERS.make(options.optimizer)
     start = np.ascontiguousarray(start, np.float64)
     if not np.isfinite(start).all() or not start.any():
         raise OptionError("tuning needs finite weights to start from, and at least one that is not 0")

@@ -3,6 +3,6 @@
 from hyperbaton.base.registry import Registry
 from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
 
-__all__ = ["Job", "Optimizer", "optimizers"]
+__all__ = ["OPTIMIZERS", "Job", "Optimizer"]
 
-optimizers: Registry[Optimizer] = Registry("optimizer", "hyperbaton.tune.optimizers", Optimizer)
+OPTIMIZERS: Registry[Optimizer] = Registry("optimizer", "hyperbaton.tune.optimizers", Optimizer)
