@@ -133,6 +133,17 @@ def test_same_results_same_bytes(tmp_path: Path) -> None:
     assert {"index.html", "report.md", "tables/translation.tex", "figures/score-by-limit.png"} <= first.keys()
 
 
+def test_a_second_report_leaves_nothing_of_the_first(tmp_path: Path) -> None:
+    whole = plausible_results()
+    out = tmp_path / "out"
+    for kept in (("movement", "translation"), ("movement",)):
+        write_report(write(tmp_path, MINIMAL | {key: whole[key] for key in kept}), out)
+        assert ("figures/score-by-limit.png" in files(out)) == ("translation" in kept)
+        assert ("tables/translation.tex" in files(out)) == ("translation" in kept)
+    write_report(tmp_path, tmp_path / "anew")
+    assert files(out).keys() == files(tmp_path / "anew").keys()
+
+
 @pytest.mark.parametrize("kept", [[], ["corpus", "findings"], ["sentences"], ["block", "costs"]])
 def test_what_is_missing_is_told(tmp_path: Path, kept: list[str]) -> None:
     whole = plausible_results()

@@ -98,5 +98,7 @@ def test_verb_fails_in_one_line_and_keeps_the_best_weights(system: System, tmp_p
     assert "tuning failed: no choice from the n-best lists has a better BLEU than 0.00" in failed.stderr
     assert System.load(tmp_path / "tuned").weights == system.weights
     (tmp_path / "ref").write_text("a\n", encoding="utf-8")
-    short = hyperbaton("tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "other")
-    assert short.returncode == 1 and "ref:2: has 1 lines, but " in short.stderr and len(short.stderr.splitlines()) == 1
+    for verb, more in (("tune", ["-o", tmp_path / "other"]), ("diagnose", [])):
+        short = hyperbaton(verb, tmp_path / "system", tmp_path / "src", tmp_path / "ref", *more)
+        assert short.returncode == 1 and "ref:2: has 1 lines, but " in short.stderr
+        assert len(short.stderr.splitlines()) == 1

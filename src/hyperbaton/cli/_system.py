@@ -12,7 +12,7 @@ import typer
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import option, options_of
 from hyperbaton.corpus import read_tree_lines
-from hyperbaton.corpus.files import shown
+from hyperbaton.corpus.files import read_lines, shown
 from hyperbaton.decode import Decoding, System
 
 Weights = Annotated[
@@ -39,6 +39,15 @@ DecodingFlags = dataclasses.make_dataclass(
     ],
     namespace={"__module__": __name__},
 )
+
+
+def read_beside(path: str, source: str, n_lines: int) -> list[str]:
+    """A file with a line for each sentence of the source."""
+    lines = list(read_lines(path))
+    if len(lines) != n_lines:
+        what = f"has {len(lines)} lines, but {shown(source)} has {n_lines}; every sentence needs a line"
+        raise InputError(what, shown(path), min(len(lines), n_lines) + 1)
+    return lines
 
 
 def read_trees_beside(path: str, n_lines: int) -> list[str]:

@@ -17,6 +17,7 @@ from hyperbaton.cli._system import (
     Weights,
     changed,
     parse_weights,
+    read_beside,
     read_trees_beside,
 )
 from hyperbaton.corpus.files import read_lines
@@ -52,9 +53,9 @@ def diagnose(
         found = run(
             loaded,
             lines,
-            list(read_lines(reference)),
+            read_beside(reference, source, len(lines)),
             changed(loaded, flags),
-            tags=None if source_tags is None else list(read_lines(source_tags)),
+            tags=None if source_tags is None else read_beside(source_tags, source, len(lines)),
             trees=None if source_trees is None else read_trees_beside(source_trees, len(lines)),
             threads=n_threads(threads),
             progress=bars.stage("diagnose"),

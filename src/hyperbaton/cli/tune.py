@@ -22,6 +22,7 @@ from hyperbaton.cli._system import (
     Weights,
     changed,
     parse_weights,
+    read_beside,
     read_trees_beside,
 )
 from hyperbaton.corpus.files import read_lines, shown
@@ -74,7 +75,7 @@ def tune(
     lines, texts = _read(source, references)
     annotations = {}  # by the names of Translator.blocks
     if source_tags is not None:
-        annotations["tags"] = _read_beside(source_tags, source, len(lines))
+        annotations["tags"] = read_beside(source_tags, source, len(lines))
     if source_trees is not None:
         annotations["trees"] = read_trees_beside(source_trees, len(lines))
     loaded = System.load(system).with_weights(parse_weights(weight))
@@ -139,16 +140,7 @@ def _read(source: str, references: list[str]) -> tuple[list[str], list[list[str]
     lines = list(read_lines(source))
     if not lines:
         raise InputError("the file has no lines", shown(source))
-    return lines, [_read_beside(path, source, len(lines)) for path in references]
-
-
-def _read_beside(path: str, source: str, n_lines: int) -> list[str]:
-    """A file with a line for each sentence of the source."""
-    lines = list(read_lines(path))
-    if len(lines) != n_lines:
-        what = f"has {len(lines)} lines, but {shown(source)} has {n_lines}; every sentence needs a line"
-        raise InputError(what, shown(path), min(len(lines), n_lines) + 1)
-    return lines
+    return lines, [read_beside(path, source, len(lines)) for path in references]
 
 
 def _inputs(system: Path, lines: list[str], decoding: str, annotations: dict[str, list[str]]) -> dict[str, str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from hyperbaton.base.progress import default_threads
 
 Ints = npt.NDArray[np.int64]
 
@@ -40,6 +42,24 @@ def number_words(*texts: Sequence[str]) -> list[Numbered]:
         each = map(numbers.__getitem__, chain.from_iterable(sentences))
         found.append(Numbered(np.fromiter(each, np.uint32, int(offsets[-1])), offsets))
     return found
+
+
+def edits_of(count: Callable[..., Ints], hypotheses: Numbered, references: Sequence[Numbered], line: Ints) -> list[Ints]:
+    """The edits, as a function of the core counts them, that turn hypotheses into each of the references.
+
+    Hypothesis h belongs to line `line[h]` of the references.
+    """
+    return [
+        count(
+            words=hypotheses.words,
+            offsets=hypotheses.offsets,
+            reference_words=reference.words,
+            reference_offsets=reference.offsets,
+            line=line,
+            n_threads=default_threads(),
+        )
+        for reference in references
+    ]
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.base.options import option
-from hyperbaton.base.progress import default_threads
 from hyperbaton.metrics._metric import Metric, Statistics, Values, error_rate
 from hyperbaton.metrics._outputs import Outputs
 from hyperbaton.metrics._sacrebleu import signature
-from hyperbaton.metrics._words import number_words
+from hyperbaton.metrics._words import edits_of, number_words
 
 
 @dataclass
@@ -36,17 +35,7 @@ class Ter(Metric):
         prepare = self._sacrebleu()._preprocess_segment
         texts = [[prepare(line) for line in text] for text in (outputs.hypotheses, *outputs.references)]
         hypotheses, *references = number_words(*texts)
-        edits = [
-            _core.translation_edits(
-                words=hypotheses.words,
-                offsets=hypotheses.offsets,
-                reference_words=reference.words,
-                reference_offsets=reference.offsets,
-                line=outputs.line,
-                n_threads=default_threads(),
-            )
-            for reference in references
-        ]
+        edits = edits_of(_core.translation_edits, hypotheses, references, outputs.line)
         lengths = [reference.lengths[outputs.line] for reference in references]
         return np.column_stack([np.min(edits, axis=0), np.mean(lengths, axis=0)]).astype(np.float64)
 

@@ -13,10 +13,9 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.base.options import option
-from hyperbaton.base.progress import default_threads
 from hyperbaton.metrics._metric import Metric, Statistics, Values, error_rate
 from hyperbaton.metrics._outputs import Outputs
-from hyperbaton.metrics._words import number_words
+from hyperbaton.metrics._words import edits_of, number_words
 
 
 @dataclass
@@ -37,18 +36,10 @@ class Wer(Metric):
         if self.lowercase:
             texts = [[line.lower() for line in text] for text in texts]
         hypotheses, *references = number_words(*texts)
-        found = []
-        for reference in references:
-            edits = _core.edit_distances(
-                words=hypotheses.words,
-                offsets=hypotheses.offsets,
-                reference_words=reference.words,
-                reference_offsets=reference.offsets,
-                line=outputs.line,
-                n_threads=default_threads(),
-            )
-            found.append(np.column_stack([edits, reference.lengths[outputs.line]]).astype(np.float64))
-        return self.best_reference(found)
+        each = zip(edits_of(_core.edit_distances, hypotheses, references, outputs.line), references, strict=True)
+        return self.best_reference(
+            [np.column_stack([edits, reference.lengths[outputs.line]]).astype(np.float64) for edits, reference in each]
+        )
 
     def score(self, sums: Statistics) -> Values:
         return error_rate(sums)

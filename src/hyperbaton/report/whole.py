@@ -77,10 +77,12 @@ def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path
     """Write the report of a run, and return its page.
 
     `results` is a run's folder or its results.json. In `out`: index.html, which needs no other file; report.md;
-    tables/*.tex; figures/*.svg and *.png. The same results give the same bytes.
+    tables/*.tex; figures/*.svg and *.png. The same results give the same bytes. Tables and figures that an earlier report
+    left there and this one has not are deleted.
     """
     told, out = read_results(results), Path(out)
     sections = sections_of(told)
+    earlier = _parts(out) if (out / "report.md").exists() else set()
     svgs = {}
     for section in sections:
         for block in section.blocks:
@@ -95,7 +97,16 @@ def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path
                 write_figure(block.figure, out / "figures" / f"{block.name}.png")
     _write(out / "report.md", as_markdown(told["title"], sections))
     _write(out / "index.html", as_page(told["title"], sections, svgs))
+    tables = {block.name for section in sections for block in section.blocks if isinstance(block, Table)}
+    for path in earlier:
+        if path.stem not in (tables if path.suffix == ".tex" else svgs):
+            path.unlink(missing_ok=True)
     return out / "index.html"
+
+
+def _parts(out: Path) -> set[Path]:
+    """Tables and figures of a report."""
+    return {*(out / "tables").glob("*.tex"), *(out / "figures").glob("*.svg"), *(out / "figures").glob("*.png")}
 
 
 def _write(path: Path, text: str) -> None:
