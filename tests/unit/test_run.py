@@ -116,7 +116,7 @@ def test_results_have_every_part(done: tuple[Plan, Path], monkeypatch: pytest.Mo
 
 def test_links_of_translations_belong_to_their_words(done: tuple[Plan, Path]) -> None:
     plan, root = done
-    corpus, output = (plan.stages[name].folder(root) for name in ("corpus", "translate.both.1.none"))
+    corpus, output = (stage.folder(root) for stage in (plan.corpus["test"], plan.stages["translate.both.1.none"]))
     columns = (corpus / "test.source", output / "hypotheses", output / "links", output / "segments.jsonl")
     for source, words, links, told in zip(*map(read_lines, columns), strict=True):
         owner: list[set[int]] = []  # the source words of the phrase that each target word belongs to
@@ -153,9 +153,26 @@ def test_a_stage_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
     split = 'source = "a.source"\ntarget = "a.target"\nlinks = "a.links"\n'
     text = "".join(f"[corpus.{name}]\n{split}" for name in ("train", "dev", "test")) + "[models.pair]\n"
     plan = plan_of(write_experiment(tmp_path, text))
-    with pytest.raises(StageFailed, match=r"^stage corpus failed: .*/a.links:1: link '1-7' .*; its log is .*corpus.log$"):
+    with pytest.raises(
+        StageFailed, match=r"^stage corpus.train failed: .*/a.links:1: link '1-7' .*; its log is .*corpus.train.log"
+    ):
         execute(plan, tmp_path / "out")
-    assert not plan.stages["corpus"].is_done(tmp_path / "out")
+    assert not plan.corpus["train"].is_done(tmp_path / "out")
+
+
+def test_another_development_text_trains_nothing_anew(tmp_path: Path) -> None:
+    for name in ("a.source", "a.target"):
+        (tmp_path / name).write_text("a b\n" * 20, encoding="utf-8")
+    (tmp_path / "a.links").write_text("0-0 1-1\n" * 20, encoding="utf-8")
+    split = 'source = "a.source"\ntarget = "a.target"\nlinks = "a.links"\n'
+    text = "".join(f"[corpus.{name}]\n{split}" for name in ("train", "dev", "test"))
+    text += '[models.pair]\nannotations = []\n[translation.systems]\npair = ["pair"]\n'
+    first, other = (
+        plan_of(write_experiment(tmp_path, text.replace("[corpus.dev]", f"[corpus.dev]\nlines = {n}"))) for n in (9, 8)
+    )
+    anew = {name for name, stage in other.stages.items() if stage.key != first.stages[name].key}
+    tuned = {name for name in other.stages if name.partition(".")[0] in ("tune", "translate", "measure", "score")}
+    assert anew == tuned | {"corpus.dev", "movement"}
 
 
 @pytest.mark.slow
@@ -188,7 +205,8 @@ def test_text_without_links_and_tags_gets_links_and_classes(tmp_path: Path) -> N
     text += "[classes]\nclasses = 5\nruns = 1\n"
     text += '[models.pair]\nannotations = ["source_classes"]\nmax-passes = 2\nmin-count = 1\n[translation]\nsystems = {}\n'
     plan = plan_of(write_experiment(tmp_path, text))
-    assert list(plan.stages) == ["corpus", "align", "movement", "classes.source", "train.pair", "evaluate.pair"]
+    corpus = ["corpus.train", "corpus.dev", "corpus.test"]
+    assert list(plan.stages) == [*corpus, "align", "movement", "classes.source", "train.pair", "evaluate.pair"]
     (tmp_path / "stages").mkdir()
     for stage in plan:
         do(stage.order(tmp_path, 1))

@@ -16,12 +16,14 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
     """Shell commands by section of the report."""
     experiment, how = plan.experiment, plan.experiment.translation
     again = _shell("hyperbaton", "run", experiment.file, "-o", root)
-    corpus = plan.stages["corpus"].folder(root)
-    linked = plan.stages["align"].folder(root) if "align" in plan.stages else corpus
+
+    def column(split: str, name: str) -> Path:
+        stages = [plan.stages["align"]] if name == "links" and "align" in plan.stages else []
+        paths = [stage.folder(root) / f"{split}.{name}" for stage in (*stages, plan.corpus[split])]
+        return next((path for path in paths if path.exists()), paths[-1])
 
     def columns(split: str) -> list[Any]:
-        links = linked / f"{split}.links"
-        return [corpus / f"{split}.source", corpus / f"{split}.target", links if links.exists() else corpus / links.name]
+        return [column(split, name) for name in ("source", "target", "links")]
 
     told = {"corpus": [again], "costs": [_shell("hyperbaton", "status", root)]}
     evaluating = experiment.evaluating
@@ -34,9 +36,9 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
         if kind is OrientationModel:
             options += ["--max-length", evaluating.max_length, "--max-distance", evaluating.max_distance]
         else:
-            for annotation, column in FROM_CORPUS.items():
+            for annotation, name in FROM_CORPUS.items():
                 if any(annotation in m.annotations for m in models):
-                    options += [f"--{annotation.replace('_', '-')}", corpus / f"{evaluating.split}.{column}"]
+                    options += [f"--{annotation.replace('_', '-')}", column(evaluating.split, name)]
         told[section] = [_shell("hyperbaton", "evaluate", *folders, *columns(evaluating.split), *options)]
     if how.systems:
         told["translation"] = [again, *_scoring(plan, root, columns("test"))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from hyperbaton.base.options import to_mapping
 from hyperbaton.run.cost import Size, cost_of, size_of
 from hyperbaton.run.experiment import SPLITS, Experiment
 from hyperbaton.run.models import FROM_CORPUS, NamedModel
-from hyperbaton.run.stage import File, Stage
+from hyperbaton.run.stage import CORPUS, File, Stage
 from hyperbaton.run.translation import shown_limit
 
 
@@ -21,6 +21,11 @@ class Plan:
     experiment: Experiment
     size: Size
     stages: dict[str, Stage] = field(default_factory=dict)
+    corpus: dict[str, Stage] = field(default_factory=dict)  # the stage that leaves each split
+
+    def text(self, *splits: str) -> dict[str, Stage]:
+        """Splits as inputs of a stage."""
+        return {f"{CORPUS}{split}": self.corpus[split] for split in splits}
 
     def add(
         self,
@@ -29,10 +34,15 @@ class Plan:
         options: dict[str, Any],
         sub: str = "",
         times: int = 1,
+        *,
+        splits: Sequence[str] = (),
         **inputs: Stage | File | None,
     ) -> Stage:
-        """Add a stage; inputs that are None are left out. For its cost: what it does exactly, and how often."""
-        given = {key: value for key, value in inputs.items() if value is not None}
+        """Add a stage that reads splits of the corpus, and more; inputs that are None are left out.
+
+        For its cost: what it does exactly, and how often.
+        """
+        given = {key: value for key, value in inputs.items() if value is not None} | self.text(*splits)
         return self.add_with(name, kind, options, given, sub, times)
 
     def add_with(
@@ -48,10 +58,11 @@ class Plan:
     def __len__(self) -> int:
         return len(self.stages)
 
-    def inputs(self) -> dict[str, File]:
-        """The files that the experiment reads, by split and column."""
+    def inputs(self, *splits: str) -> dict[str, File]:
+        """The files that the experiment reads for these splits, or all, by split and column."""
         found = self.experiment.corpus.files
-        return {f"{split}.{column}": File(path) for split, files in found.items() for column, path in files.items()}
+        wanted = [split for split in found if split in (splits or SPLITS)]
+        return {f"{split}.{column}": File(path) for split in wanted for column, path in found[split].items()}
 
 
 def train_name(model: NamedModel, side: str) -> str:
@@ -80,33 +91,35 @@ def output_name(run: int, limit: int) -> str:
 def make_plan(experiment: Experiment) -> Plan:
     """Lay out the stages of an experiment."""
     plan = Plan(experiment, size_of(experiment))
-    corpus = _add_corpus(plan)
+    _add_corpus(plan)
     links = None
     if experiment.aligner is not None:
         aligner = experiment.resolved()["align"]
-        links = plan.add("align", "align", {"aligner": aligner, "splits": list(SPLITS)}, corpus=corpus)
+        links = plan.add("align", "align", {"aligner": aligner, "splits": list(SPLITS)}, splits=SPLITS)
     longest = experiment.extraction.max_length
-    plan.add("movement", "movement", {"splits": list(SPLITS), "max_length": longest}, corpus=corpus, links=links)
-    trained = _add_models(plan, corpus, links)
+    plan.add("movement", "movement", {"splits": list(SPLITS), "max_length": longest}, links=links, splits=SPLITS)
+    trained = _add_models(plan, links)
     if experiment.translation.systems:
-        _add_translation(plan, corpus, links, trained)
+        _add_translation(plan, links, trained)
     return plan
 
 
-def _add_corpus(plan: Plan) -> Stage:
+def _add_corpus(plan: Plan) -> None:
+    """Each split is a stage of its own, so that another development text trains nothing anew; generated text is one."""
     experiment, corpus = plan.experiment, plan.experiment.corpus
     options: dict[str, Any] = {"clean": to_mapping(corpus.cleaning)}
     if corpus.generating is not None and corpus.language is not None:
         options |= {"generate": to_mapping(corpus.generating) | to_mapping(corpus.language), "seed": experiment.seed}
-        return plan.add("corpus", "corpus", options, "generate")
-    options |= {
-        "splits": {split: to_mapping(corpus.limits[split]) for split in SPLITS},
-        "tokenize": {key: value for key, value in to_mapping(corpus.tokenizing).items() if value is not None},
-    }
-    return plan.add_with("corpus", "corpus", options, dict(plan.inputs()))
+        generated = plan.add("corpus", "corpus", options, "generate")
+        plan.corpus = dict.fromkeys(SPLITS, generated)
+        return
+    options["tokenize"] = {key: value for key, value in to_mapping(corpus.tokenizing).items() if value is not None}
+    for split in SPLITS:
+        own = options | {"splits": {split: to_mapping(corpus.limits[split])}}
+        plan.corpus[split] = plan.add_with(f"{CORPUS}{split}", "corpus", own, dict(plan.inputs(split)))
 
 
-def _add_models(plan: Plan, corpus: Stage, links: Stage | None) -> dict[str, Stage]:
+def _add_models(plan: Plan, links: Stage | None) -> dict[str, Stage]:
     """Training and evaluation; returns the trained models by the names they have in systems."""
     experiment = plan.experiment
     annotations = {a for model in experiment.models.values() for a in model.annotations}
@@ -114,11 +127,11 @@ def _add_models(plan: Plan, corpus: Stage, links: Stage | None) -> dict[str, Sta
     for side in ("source", "target"):
         if f"{side}_classes" in annotations:
             options = {"side": side, "clustering": to_mapping(experiment.classes), "seed": experiment.seed}
-            classes[f"{side}_classes"] = plan.add(f"classes.{side}", "classes", options, corpus=corpus)
+            classes[f"{side}_classes"] = plan.add(f"classes.{side}", "classes", options, splits=["train"])
     trained = {}
     # The longest first: what runs beside the others should not be waited for at the end.
     for model in sorted(experiment.models.values(), key=lambda m: -cost_of(f"train {m.model}", plan.size).seconds):
-        inputs: dict[str, Stage | File] = {"corpus": corpus}
+        inputs: dict[str, Stage | File] = {**plan.text("train")}
         inputs |= {a: classes[a] for a in model.annotations if a in classes}
         if links is not None:
             inputs["links"] = links
@@ -133,7 +146,8 @@ def _add_models(plan: Plan, corpus: Stage, links: Stage | None) -> dict[str, Sta
             trained[_use_name(model, side)] = stage
             if model.evaluated:
                 held_out = to_mapping(experiment.evaluating)
-                plan.add(evaluate_name(model, side), "evaluate", held_out, corpus=corpus, links=links, model=stage)
+                splits = [experiment.evaluating.split]
+                plan.add(evaluate_name(model, side), "evaluate", held_out, splits=splits, links=links, model=stage)
     return trained
 
 
@@ -141,18 +155,18 @@ def _use_name(model: NamedModel, side: str) -> str:
     return f"{model.name}.after" if side == "after" and len(model.sides) > 1 else model.name
 
 
-def _add_translation(plan: Plan, corpus: Stage, links: Stage | None, trained: dict[str, Stage]) -> None:
+def _add_translation(plan: Plan, links: Stage | None, trained: dict[str, Stage]) -> None:
     experiment, how = plan.experiment, plan.experiment.translation
     phrase_options = {"extraction": to_mapping(experiment.extraction), "scoring": to_mapping(experiment.scoring)}
-    phrases = plan.add("extract", "extract", phrase_options, corpus=corpus, links=links)
-    lm = plan.add("lm", "lm", {"estimation": to_mapping(experiment.lm)}, corpus=corpus)
+    phrases = plan.add("extract", "extract", phrase_options, splits=["train"], links=links)
+    lm = plan.add("lm", "lm", {"estimation": to_mapping(experiment.lm)}, splits=["train"])
     measured: dict[str, Stage | File] = {}
     for system, members in how.systems.items():
         assembled = _add_system(plan, system, members, phrases, lm, trained)
         sub = _heaviest(plan, members)
         annotations = {a for name in members for a in experiment.models[name].annotations}
         columns = [column for annotation, column in FROM_CORPUS.items() if annotation in annotations]
-        outputs: dict[str, Stage | File] = {"corpus": corpus}
+        outputs: dict[str, Stage | File] = {**plan.text("test")}
         if links is not None:
             outputs["links"] = links
         for run in range(how.counts.tuning_runs):
@@ -164,19 +178,21 @@ def _add_translation(plan: Plan, corpus: Stage, links: Stage | None, trained: di
                 "seed": experiment.seed + run,
             }
             turns = how.tuning.iterations + 1
-            tuned = plan.add(tune_name(system, run), "tune", options, f"tune {sub}", turns, corpus=corpus, system=assembled)
+            name = tune_name(system, run)
+            tuned = plan.add(name, "tune", options, f"tune {sub}", turns, splits=["dev"], system=assembled)
             for limit in how.limits:
                 outputs[output_name(run, limit)] = plan.add(
                     translate_name(system, run, limit),
                     "translate",
                     {"limit": limit, "columns": columns},
                     f"translate {sub}",
-                    corpus=corpus,
+                    splits=["test"],
                     system=assembled,
                     weights=tuned,
                 )
         chosen = {"metrics": list(how.metrics)}
-        measured[system] = plan.add_with(f"measure.{system}", "measure", chosen, outputs, times=len(outputs) - 1)
+        n_outputs = how.counts.tuning_runs * len(how.limits)
+        measured[system] = plan.add_with(f"measure.{system}", "measure", chosen, outputs, times=n_outputs)
     options = {
         "systems": list(how.systems),
         "limits": list(how.limits),

@@ -160,7 +160,7 @@ def _tuning(plan: Plan, root: Path) -> dict[str, Any]:
 def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
     """The test sentences where systems differ most, with the derivation of each."""
     experiment, how = plan.experiment, plan.experiment.translation
-    corpus = plan.stages["corpus"].folder(root)
+    corpus = plan.corpus["test"].folder(root)
     source, reference = (list(read_lines(corpus / f"test.{column}")) for column in ("source", "target"))
     tags = list(read_lines(corpus / "test.tags")) if (corpus / "test.tags").exists() else None
     spread = read_json(plan.stages["score"].folder(root) / "spread.json")

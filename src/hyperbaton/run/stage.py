@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 STAGE_FILE = "stage.json"
+CORPUS = "corpus."  # what the names of stages and inputs that are a split begin with
 KEY_LENGTH = 12
 
 

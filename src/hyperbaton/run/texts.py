@@ -1,4 +1,4 @@
-"""The text that stages share: columns of the splits, from the corpus stage, and links from the aligner's where it ran."""
+"""The text that stages share: columns of the splits, from the corpus stages, and links from the aligner's where it ran."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext, Tags, Trees
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.corpus.files import read_lines
+from hyperbaton.run.stage import CORPUS
 
 
 class Texts:
@@ -20,13 +21,17 @@ class Texts:
 
     def path(self, split: str, column: str) -> Path:
         """The file of a column; links of an aligner come before those of the corpus."""
-        for stage in ("links", "corpus"):
-            if stage in self.inputs and (path := self.inputs[stage] / f"{split}.{column}").exists():
-                return path
-        raise InputError(f"the {split} part of the corpus has no {column}")
+        found = self._find(split, column)
+        if found is None:
+            raise InputError(f"the {split} part of the corpus has no {column}")
+        return found
 
     def has(self, split: str, column: str) -> bool:
-        return any((self.inputs[s] / f"{split}.{column}").exists() for s in ("links", "corpus") if s in self.inputs)
+        return self._find(split, column) is not None
+
+    def _find(self, split: str, column: str) -> Path | None:
+        folders = [self.inputs[name] for name in ("links", f"{CORPUS}{split}") if name in self.inputs]
+        return next((path for folder in folders if (path := folder / f"{split}.{column}").exists()), None)
 
     def bitext(self, split: str, *, links: bool = True) -> Bitext:
         """A split as a bitext, with links if there are any."""

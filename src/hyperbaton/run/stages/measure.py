@@ -10,7 +10,7 @@ import numpy as np
 
 from hyperbaton.evaluate.translations import read_outputs
 from hyperbaton.metrics import Metric, Outputs, Statistics, make_metric
-from hyperbaton.run.stage import Work
+from hyperbaton.run.stage import CORPUS, Work
 from hyperbaton.run.texts import Texts
 
 VERSION = 2
@@ -19,7 +19,7 @@ VERSION = 2
 def run(work: Work) -> None:
     texts = Texts(work.inputs)
     reference, links = texts.path("test", "target"), texts.path("test", "links")
-    names = [name for name in work.inputs if name not in ("corpus", "links")]
+    names = [name for name in work.inputs if name != "links" and not name.startswith(CORPUS)]
     outputs = [read_outputs(work.inputs[n] / "hypotheses", [reference], work.inputs[n] / "links", [links]) for n in names]
     for i, metric in enumerate(make_metric(name) for name in work.options["metrics"]):
         for name, found in zip(names, statistics(metric, outputs), strict=True):
