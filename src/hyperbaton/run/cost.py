@@ -43,6 +43,7 @@ RATES: Mapping[str, Rate] = {
     "lm": Rate(1, 0.1, 60, 4),
     "train": Rate(1, 0.1, 60, 15),
     "train dpr": Rate(2, 1.8, 100, 45),
+    "train block_me": Rate(2, 3.5, 150, 8),
     "train nine_class": Rate(1, 1.5, 80, 10),
     "train pair": Rate(2, 15, 100, 55),
     "train sequence": Rate(3, 22, 150, 87),
@@ -50,6 +51,8 @@ RATES: Mapping[str, Rate] = {
     "system": Rate(1, 0.2, 60, 25),
     "tune": Rate(3, 12, 130, 12, "dev"),
     "translate": Rate(1, 10, 100, 15, "test"),
+    "tune block_me": Rate(3, 20, 130, 15, "dev"),
+    "translate block_me": Rate(1, 17, 100, 20, "test"),
     "measure": Rate(1, 1, 100, 0, "test"),
     "score": Rate(5, 0, 100, 0),
 }
