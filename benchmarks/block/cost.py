@@ -1,0 +1,60 @@
+"""How the cost of training the block model grows with the corpus.
+
+    python -m benchmarks.block.cost DATA [--sizes 20000 50000 185000] [--passes 10]
+
+DATA is the folder of corpora; the text are sentence pairs of Chinese laws, those with trees first. Each size is trained in
+a process of its own, with a fixed number of passes; reading the text is not counted. The last column is the processor time
+of one step of the paths relative to the first size: 1 for all sizes would be a cost exactly linear in the steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks._measure import alone, print_rows
+from benchmarks.block.data import Part, prepare
+from hyperbaton.corpus.classes import word_classes
+from hyperbaton.models.block_me import BlockMe
+
+
+def work(data: str, size: int, passes: int) -> dict[str, Any]:
+    """Train on so many pairs."""
+    with TemporaryDirectory() as folder:
+        prepare(Path(data), Path(folder), size, 1, 1, 1)
+        train = Part(Path(folder), "train")
+        bitext = train.bitext()
+        known = train.known(bitext)
+    classes = word_classes(bitext.target, 40, runs=1, sweeps=2)
+    clock, processors = time.perf_counter(), time.process_time()
+    model = BlockMe(max_passes=passes, tolerance=0)
+    model.fit(bitext, target_classes=classes, **known)  # type: ignore[arg-type]
+    return {
+        "pairs": len(bitext),
+        "steps": model.table_.n_steps,
+        "features": model.n_features,
+        "seconds": time.perf_counter() - clock,
+        "processor_s": time.process_time() - processors,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", metavar="DATA")
+    parser.add_argument("--sizes", nargs="+", type=int, default=[20_000, 50_000, 100_000, 185_000])
+    parser.add_argument("--passes", type=int, default=10)
+    options = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    for size in options.sizes:
+        row = alone(work, options.data, size, options.passes)
+        row["us_per_step"] = 1e6 * row["processor_s"] / row["steps"]
+        row["relative"] = row["us_per_step"] / (rows[0]["us_per_step"] if rows else row["us_per_step"])
+        rows.append(row)
+    print_rows(rows)
+
+
+if __name__ == "__main__":
+    main()
