@@ -137,6 +137,7 @@ def _speed(fullest: str, folder: Path, how: dict[str, Any], weights: dict[str, A
         rows.append({"system": name, **parts})
         for part in TESTED:
             rows[-1][f"{part}, relative"] = parts[part] / best["lexicalized"][part]
+        rows[-1]["MiB"] = max(told["peak_mib"] for told in seconds[name])
     print_rows(rows)
 
 
