@@ -60,7 +60,7 @@ def decoder() -> MadeUp:
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
 def test_every_optimizer_finds_good_weights(decoder: MadeUp, name: str) -> None:
     seen: list[Iteration] = []
-    settings = "pro:draws=500:interpolation=1" if name == "pro" else name
+    settings = "pro:draws=500" if name == "pro" else name
     options = Tuning(optimizer=settings, iterations=8, metric="bleu:tokenize=none")
     tuned = tune(
         decoder,
@@ -81,6 +81,30 @@ def test_every_optimizer_finds_good_weights(decoder: MadeUp, name: str) -> None:
     # A feature that never differs keeps its share, and the size of all weights stays.
     assert np.abs(tuned.weights).sum() == pytest.approx(np.abs(START).sum())
     assert tuned.weights[4] > 0
+
+
+class Fixed(Optimizer):
+    """Always favours the same weights."""
+
+    def __init__(self, weights: Floats) -> None:
+        self.weights = weights
+
+    def optimize(self, job: Job) -> Floats:
+        return self.weights
+
+
+@pytest.mark.parametrize(("good", "reaches"), [(True, [0.25, 0.5, 1.0]), (False, [0.25, 0.125, 0.0625])])
+def test_steps_shrink_when_they_fail_and_grow_when_they_help(decoder: MadeUp, good: bool, reaches: list[float]) -> None:
+    favoured = np.array([2.0, -0.1, 3.0, 0.5, 1.0]) * (1 if good else -1)
+    favoured *= np.abs(START).sum() / np.abs(favoured).sum()
+    options = Tuning(iterations=len(reaches), metric="bleu:tokenize=none")
+    tuned = tune(decoder, START, [decoder.references], options, optimizer=Fixed(favoured))
+    best = START
+    for turn, reach in zip(tuned.history[1:], reaches, strict=True):
+        expected = best + reach * (favoured - best)
+        assert turn.weights == pytest.approx(expected * np.abs(START).sum() / np.abs(expected).sum())
+        best = np.array(turn.weights) if good else START
+    assert (tuned.failure is None) == good
 
 
 @pytest.mark.parametrize("metric", ["wer", "ribes"])

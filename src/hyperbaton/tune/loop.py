@@ -27,6 +27,7 @@ from hyperbaton.tune.optimizers import OPTIMIZERS, Job, Optimizer
 log = logging.getLogger(__name__)
 
 KIND = "tuning"
+_SHORTEST = 1 / 16  # of the ways from the best weights
 _VANISHED = 1e-12  # weights whose sum is this part of the first ones' are no weights
 
 
@@ -42,6 +43,9 @@ class Tuning:
     optimizer: str = option("mert", "mert, mira or pro, with options as in mert:restarts=10")
     iterations: int = option(15, "translations of the development text at most", minimum=1)
     patience: int = option(4, "stop so many iterations after the last better score", minimum=1)
+    reach: float = option(
+        0.25, "how far the first step goes, of the way to the weights that the lists favour", minimum=0.01, maximum=1
+    )
     min_gain: float = option(0.01, "smaller gains, in points of the metric, count as none", minimum=0)
 
     def __post_init__(self) -> None:
@@ -132,7 +136,7 @@ def tune(
             best_so_far = np.array(state.best(metric.higher_is_better).weights)
             starts = [state.weights] if np.array_equal(best_so_far, state.weights) else [state.weights, best_so_far]
             job = Job(state.lists, metric, starts, (seed << 16) + number, threads or default_threads(), progress)
-            state = _move(state, optimizer.optimize(job), metric, np.abs(start).sum())
+            state = _move(state, optimizer.optimize(job), metric, options, np.abs(start).sum())
         if folder is not None:
             _store(folder, identity, state, seed)
     best = state.best(metric.higher_is_better)
@@ -189,17 +193,34 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
     return state
 
 
-def _move(state: _State, weights: Floats, metric: Metric, size: float) -> _State:
-    """Take new weights, of the same sum of absolute values as the first ones, if they are any good."""
+def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, size: float) -> _State:
+    """Go towards new weights, of the same sum of absolute values as the first ones, if they are any good."""
     if not np.isfinite(weights).all():
         return replace(state, stopped="failure", failure="the optimizer returned weights that are not finite")
     if not np.abs(weights).sum() > _VANISHED * size:
         return replace(state, stopped="failure", failure="the optimizer returned weights that vanish")
     weights = weights * (size / np.abs(weights).sum())
+    best = np.array(state.best(metric.higher_is_better).weights)
+    weights = best + _reach(state, metric, options) * (weights - best)
+    weights = weights * (size / np.abs(weights).sum())
     if np.allclose(weights, state.weights, rtol=1e-6, atol=1e-9 * size):
         return replace(state, stopped="the weights do not change")
     log.info("%s on the lists: %.3f", metric.title, state.lists.value(metric, weights))
     return replace(state, weights=weights)
+
+
+def _reach(state: _State, metric: Metric, options: Tuning) -> float:
+    """How far to go from the best weights so far towards those that the lists favour: less after each step that failed.
+
+    Lists speak for weights near those that they were made with. What looks best far away is often a part of the space
+    where the decoder finds translations that nobody has seen.
+    """
+    reach = options.reach
+    scores = [turn.score for turn in state.history]
+    for i in range(1, len(scores)):
+        better = _gain(metric, _best(metric, scores[:i]), scores[i]) > 0
+        reach = min(1.0, 2 * reach) if better else max(_SHORTEST, reach / 2)
+    return reach
 
 
 def _gain(metric: Metric, before: float, after: float) -> float:

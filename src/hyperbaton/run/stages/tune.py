@@ -11,7 +11,7 @@ from hyperbaton.run.texts import Texts
 from hyperbaton.tune import Tuning, tune
 from hyperbaton.tune.system import SystemDecoder
 
-VERSION = 1
+VERSION = 2
 
 
 def run(work: Work) -> None:

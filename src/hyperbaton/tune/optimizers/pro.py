@@ -26,9 +26,6 @@ class Pro(Optimizer):
     kept: int = option(50, "pairs kept of each list (Ξ)", minimum=1)
     min_difference: float = option(5.0, "smallest difference of a pair, in points of the metric", minimum=0)
     variance: float = option(100.0, "σ² of the Gaussian prior of each weight", minimum=1e-6)
-    interpolation: float = option(
-        0.1, "share of the new weights in the result (Ψ); 1 forgets the old ones", minimum=0.0, maximum=1
-    )
 
     def optimize(self, job: Job) -> Floats:
         lists, spread = job.lists, job.lists.spread
@@ -43,8 +40,7 @@ class Pro(Optimizer):
         learner = Lbfgs(variance=self.variance, intercept=False, threads=job.threads)
         learner.fit(np.concatenate([rows, -rows]), labels, n_classes=2)
         direction = learner.weights_[:, 1] - learner.weights_[:, 0]
-        found = keep_fixed(job, np.divide(direction, spread, out=np.zeros_like(spread), where=spread > 0))
-        return job.start + self.interpolation * (found - job.start)
+        return keep_fixed(job, np.divide(direction, spread, out=np.zeros_like(spread), where=spread > 0))
 
     def _pairs(self, offsets: Ints, gains: Floats, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """The better and the worse candidate of the pairs that are kept."""
