@@ -7,7 +7,7 @@ import multiprocessing
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -43,6 +43,15 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
     print("\t".join(columns))
     for row in rows:
         print("\t".join(f"{row[c]:.4g}" if isinstance(row[c], float) else str(row[c]) for c in columns), flush=True)
+
+
+def print_growth(found: Iterable[dict[str, Any]], unit: str) -> None:
+    """Costs by size, with microseconds of the processors for one of the column `unit`, alone and relative to the first size."""
+    rows: list[dict[str, Any]] = []
+    for row in found:
+        each = 1e6 * row["processor_s"] / row[unit]
+        rows.append({**row, "us_each": each, "relative": each / (rows[0]["us_each"] if rows else each)})
+    print_rows(rows)
 
 
 def print_json(value: Any) -> None:

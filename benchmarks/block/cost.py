@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks._measure import alone, print_rows
+from benchmarks._measure import alone, print_growth
 from benchmarks.block.data import Part, prepare
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.models.block_me import BlockMe
@@ -47,13 +47,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=[20_000, 50_000, 100_000, 185_000])
     parser.add_argument("--passes", type=int, default=10)
     options = parser.parse_args()
-    rows: list[dict[str, Any]] = []
-    for size in options.sizes:
-        row = alone(work, options.data, size, options.passes)
-        row["us_per_step"] = 1e6 * row["processor_s"] / row["steps"]
-        row["relative"] = row["us_per_step"] / (rows[0]["us_per_step"] if rows else row["us_per_step"])
-        rows.append(row)
-    print_rows(rows)
+    print_growth((alone(work, options.data, size, options.passes) for size in options.sizes), "steps")
 
 
 if __name__ == "__main__":

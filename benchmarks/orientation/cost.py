@@ -13,7 +13,7 @@ import argparse
 import time
 from typing import Any
 
-from benchmarks._measure import alone, print_rows
+from benchmarks._measure import alone, print_growth
 from hyperbaton.corpus import Bitext
 from hyperbaton.models import MODELS
 
@@ -39,13 +39,8 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=[20_000, 50_000, 100_000, 185_000])
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    rows: list[dict[str, Any]] = []
-    for size in options.sizes:
-        row = alone(work, options.model, options.orientations, options.files, size, options.seed)
-        row["us_per_sample"] = 1e6 * row["processor_s"] / row["samples"]
-        row["relative"] = row["us_per_sample"] / (rows[0]["us_per_sample"] if rows else row["us_per_sample"])
-        rows.append(row)
-    print_rows(rows)
+    each = (alone(work, options.model, options.orientations, options.files, size, options.seed) for size in options.sizes)
+    print_growth(each, "samples")
 
 
 if __name__ == "__main__":
