@@ -46,7 +46,7 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
 
 
 def print_growth(found: Iterable[dict[str, Any]], unit: str) -> None:
-    """Costs by size, with microseconds of the processors for one of the column `unit`, alone and relative to the first size."""
+    """Costs by size, with microseconds of the processors for one `unit` (a column), also relative to the first size."""
     rows: list[dict[str, Any]] = []
     for row in found:
         each = 1e6 * row["processor_s"] / row[unit]
