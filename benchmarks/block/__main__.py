@@ -5,7 +5,8 @@
 DATA is the folder of corpora. Training text are all sentence pairs with trees and as many others as it takes. Rows: the
 phrase-based system, the block model with a flat prior and no questions about the parse (ME), and what is added to it.
 Each row's weights are tuned by themselves, once for each seed; scores are means over the seeds, and p tells whether the
-difference to ME (of ME: to PBT) may be chance, by approximate randomisation. Each piece of work runs in a process of its
+difference to ME (of ME: to PBT) may be chance, by approximate randomisation. A second table has the rows with the weights
+that were tuned for ME, which shows what the model alone changes. Each piece of work runs in a process of its
 own and is kept in DIR: the same command goes on where it was interrupted. Tables go to stdout and DIR/tables.txt.
 """
 
@@ -17,13 +18,24 @@ import io
 import json
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from benchmarks._measure import alone, print_rows
 from benchmarks.block.data import prepare
-from benchmarks.block.rows import ROWS, TESTED, Training, Translating, build_parts, outputs, time_row, train_row, tune_row
+from benchmarks.block.rows import (
+    ROWS,
+    TESTED,
+    Training,
+    Translating,
+    build_parts,
+    outputs,
+    share_row,
+    time_row,
+    train_row,
+    tune_row,
+)
 from hyperbaton.evaluate.translations import Scored, score_translations
 from hyperbaton.metrics import make_metric
 
@@ -76,10 +88,31 @@ def main() -> None:
         ]
         for row in given.rows
     }
+    shared = {
+        row: [
+            kept(
+                f"{row}.{seed}.shared",
+                {**training, **translating},
+                share_row,
+                row,
+                translating,
+                f"{seed}.shared",
+                found["weights"],
+            )
+            for seed, found in zip(given.seeds, tuned["ME"], strict=True)
+        ]
+        for row in models
+        if "ME" in tuned and row != "ME"
+    }
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         print(f"command: python -m benchmarks.block {shlex.join(sys.argv[1:])}")
-        _tables(folder, given.rows, given.seeds, trained)
+        runs = {row: [str(seed) for seed in given.seeds] for row in given.rows}
+        _tables(folder, "Each row with weights of its own", runs, trained)
+        runs = {row: [f"{seed}.shared" if row in shared else str(seed) for seed in given.seeds] for row in ("ME", *shared)}
+        if shared:
+            _tables(folder, "All rows with the weights of ME", runs, trained)
+        _paths(trained)
         if models:
             for pops in given.speed_pops:
                 how = {**translating, "pop_limit": pops, "stack": max(given.stack, pops // 5)}
@@ -88,12 +121,12 @@ def main() -> None:
     print(told.getvalue(), end="")
 
 
-def _tables(folder: Path, rows: Sequence[str], seeds: Sequence[int], trained: dict[str, Any]) -> None:
-    for part, title in zip(TESTED, ("Test text, links of the reference are automatic", "Hand-aligned news"), strict=True):
-        made = {row: [outputs(folder, row, seed, part) for seed in seeds] for row in rows}
-        print(f"\n{title}: mean, deviation over tuning runs, p against ME (ME: against PBT)")
+def _tables(folder: Path, title: str, runs: dict[str, list[str]], trained: dict[str, Any]) -> None:
+    for part, text in zip(TESTED, ("test text, links of the reference are automatic", "hand-aligned news"), strict=True):
+        made = {row: [outputs(folder, row, run, part) for run in names] for row, names in runs.items()}
+        print(f"\n{title}; {text}: mean, deviation over tuning runs, p against ME (ME: against PBT)")
         found = []
-        for row in rows:
+        for row in runs:
             other = "PBT" if row == "ME" else "ME"
             against = made[other] if row != "PBT" and other in made else []
             metrics = [make_metric(name) for name in METRICS]
@@ -102,6 +135,9 @@ def _tables(folder: Path, rows: Sequence[str], seeds: Sequence[int], trained: di
             for name, scored in zip(METRICS, scores, strict=True):
                 found[-1] |= _told(name, scored)
         print_rows(found)
+
+
+def _paths(trained: dict[str, Any]) -> None:
     if not trained:
         return
     print("\nHeld-out paths: log p(t, j | s), log p(j | s, t), jumps right (%), processor seconds of training")

@@ -127,11 +127,19 @@ def tune_row(folder: str, name: str, how: dict[str, Any], seed: int, threads: in
     return found
 
 
+def share_row(
+    folder: str, name: str, how: dict[str, Any], run: str, weights: dict[str, Any], threads: int
+) -> dict[str, Any]:
+    """Translate with weights that were tuned for another row."""
+    path = Path(folder)
+    _translate(path, _weighted(path, name, weights), f"{name}.{run}", Translating(**how), threads)
+    return {}
+
+
 def time_row(folder: str, name: str, how: dict[str, Any], weights: dict[str, Any]) -> dict[str, Any]:
     """Processor seconds of translating with one thread, behind a first time."""
     path, options = Path(folder), Translating(**how)
-    system = _system(path, name)
-    system = system.with_weights({key: values for key, values in weights.items() if key in system.features})
+    system = _weighted(path, name, weights)
     _translate(path, system, f"{name}.speed", options, 1)
     return _translate(path, system, f"{name}.speed", options, 1)
 
@@ -150,9 +158,9 @@ def _translate(path: Path, system: System, run: str, options: Translating, threa
     return seconds
 
 
-def outputs(folder: Path, name: str, seed: int, part: str) -> Outputs:
-    """What a row's system made of a text, beside what it should be."""
-    text, run = Part(folder, part).paths, f"{name}.{seed}.{part}"
+def outputs(folder: Path, name: str, run: str, part: str) -> Outputs:
+    """What a run of a row's system made of a text, beside what it should be."""
+    text, run = Part(folder, part).paths, f"{name}.{run}.{part}"
     return read_outputs(folder / f"{run}.hyp", [text["en"]], folder / f"{run}.links", [text["links"]])
 
 
@@ -161,6 +169,12 @@ def _system(path: Path, name: str) -> System:
         return System.load(path / f"{name}.system")
     base = System.load(path / "PBT.system")
     return System.of(base.table, base.lms, {BLOCK: load_model(path / f"{name}.model")}, options=base.options)
+
+
+def _weighted(path: Path, name: str, weights: dict[str, Any]) -> System:
+    """The system of a row with the weights that it knows."""
+    system = _system(path, name)
+    return system.with_weights({key: values for key, values in weights.items() if key in system.features})
 
 
 def _annotations(system: System, part: Part) -> dict[str, list[str]]:
