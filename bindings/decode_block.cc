@@ -15,6 +15,7 @@ class BlockSteps : public BoundSteps {
     scorer_.score(steps, scores, states);
   }
   float estimate(std::size_t sentence, std::int64_t option) const override { return scorer_.estimate(sentence, option); }
+  void forget(std::size_t sentence) const override { scorer_.forget(sentence); }
 
  private:
   BlockScorer scorer_;

@@ -51,7 +51,8 @@ class BlockScorer::Sentence {
     options_.push_back({{}, 0, static_cast<std::uint32_t>(steps_.size())});
   }
 
-  double score(std::int64_t option, PathState& state) {
+  // From the state, which it leaves behind the option.
+  double score(std::int64_t option) {
     const Option* chosen = &options_[static_cast<std::size_t>(option - first_option_)];
     const auto steps = std::span(steps_).subspan(chosen->first, chosen[1].first - chosen->first);
     const Block* block = &blocks_[chosen->first];
@@ -249,10 +250,12 @@ void BlockScorer::score(const StepBatch& steps, std::span<float> scores, std::sp
     unpack(steps.states[i], own.state);
     own.state.covered.assign(steps.coverage.begin() + static_cast<std::ptrdiff_t>(i * n),
                              steps.coverage.begin() + static_cast<std::ptrdiff_t>((i + 1) * n));
-    scores[i] = static_cast<float>(own.score(steps.options[i], own.state));
+    scores[i] = static_cast<float>(own.score(steps.options[i]));
     states[i] = pack(own.state);
   }
 }
+
+void BlockScorer::forget(std::size_t s) const { sentences_[s].reset(); }
 
 float BlockScorer::estimate(std::size_t s, std::int64_t option) const {
   return static_cast<float>(sentence(s).estimate(option));

@@ -35,6 +35,7 @@ class BlockScorer : public StepScorer {
   void score(const StepBatch& steps, std::span<float> scores, std::span<std::int64_t> states) const override;
   // The option's score if it comes right after the words before it, with nothing around it translated.
   float estimate(std::size_t sentence, std::int64_t option) const override;
+  void forget(std::size_t sentence) const override;
 
  private:
   class Sentence;

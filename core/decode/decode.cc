@@ -44,7 +44,10 @@ Decoded decode(const DecodeInput& input, const DecodeOptions& options, const Pro
   const std::size_t n = input.source_offsets.size() - 1;
   std::vector<Translated> parts(n);
   parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t s = begin; s < end; ++s) parts[s] = translate(input, s, options);
+    for (std::size_t s = begin; s < end; ++s) {
+      parts[s] = translate(input, s, options);
+      for (const auto& steps : input.step_scorers) steps.scorer->forget(s);
+    }
   });
   Decoded all;
   all.n_features = n_step_features(input);

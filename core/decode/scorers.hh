@@ -64,6 +64,8 @@ class StepScorer {
   virtual void score(const StepBatch& steps, std::span<float> scores, std::span<std::int64_t> states) const = 0;
   // What an option of a sentence may be expected to get, for the future costs.
   virtual float estimate(std::size_t /*sentence*/, std::int64_t /*option*/) const { return 0; }
+  // A sentence is translated: what is remembered of it may go.
+  virtual void forget(std::size_t /*sentence*/) const {}
 };
 struct WeightedSteps {
   const StepScorer* scorer;
