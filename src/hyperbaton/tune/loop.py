@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 KIND = "tuning"
 _SHORTEST = 1 / 16  # of the ways from the best weights
+_FALL = 1.0  # points of the metric by which a step fails
 _VANISHED = 1e-12  # weights whose sum is this part of the first ones' are no weights
 
 
@@ -210,7 +211,7 @@ def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, size:
 
 
 def _reach(state: _State, metric: Metric, options: Tuning) -> float:
-    """How far to go from the best weights so far towards those that the lists favour: less after each step that failed.
+    """How far to go from the best weights so far towards those that the lists favour: less after each step that failed by far.
 
     Lists speak for weights near those that they were made with. What looks best far away is often a part of the space
     where the decoder finds translations that nobody has seen.
@@ -218,8 +219,11 @@ def _reach(state: _State, metric: Metric, options: Tuning) -> float:
     reach = options.reach
     scores = [turn.score for turn in state.history]
     for i in range(1, len(scores)):
-        better = _gain(metric, _best(metric, scores[:i]), scores[i]) > 0
-        reach = min(1.0, 2 * reach) if better else max(_SHORTEST, reach / 2)
+        gain = _gain(metric, _best(metric, scores[:i]), scores[i])
+        if gain > 0:
+            reach = min(1.0, 2 * reach)
+        elif gain < -_FALL:
+            reach = max(_SHORTEST, reach / 2)
     return reach
 
 

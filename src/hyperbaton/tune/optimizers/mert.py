@@ -23,6 +23,7 @@ class Mert(Optimizer):
     restarts: int = option(20, "random starting points", minimum=0)
     directions: int = option(5, "random directions in each pass, besides the axes", minimum=0)
     max_passes: int = option(50, "passes over the directions at most", minimum=1)
+    nearly: float = option(0.2, "ends of searches this close to the best, in points of the metric, are averaged", minimum=0)
     tolerance: float = option(0.01, "smallest gain of a step that counts, in points of the metric", minimum=0)
 
     def optimize(self, job: Job) -> Floats:
@@ -45,8 +46,21 @@ class Mert(Optimizer):
             n_threads=job.threads,
             progress=job.progress,
         )
-        best: Floats = weights[int(np.argmax(scores))]
-        return best
+        return self._middle(job, weights, scores)
+
+    def _middle(self, job: Job, weights: Floats, scores: Floats) -> Floats:
+        """The mean of the ends that are nearly as good as the best, if it is as good as they are; else the best.
+
+        Searches end at the edges of what the lists hold; other lists have other edges, but much the same middle.
+        """
+        free = job.lists.spread > 0
+        best, enough = int(np.argmax(scores)), scores.max() - self.nearly
+        sizes = np.abs(weights[:, free]).sum(axis=1, keepdims=True)
+        weights = weights.copy()
+        weights[:, free] *= np.divide(sizes[best], sizes, out=np.ones_like(sizes), where=sizes > 0)
+        mean: Floats = weights[scores >= enough].mean(axis=0)
+        value = job.lists.value(job.metric, mean)
+        return mean if (value if job.metric.higher_is_better else -value) >= enough else weights[best]
 
     def _starts(self, job: Job, scales: Floats) -> Floats:
         """The given starts, then random ones: every other near the present weights, the rest anywhere."""
