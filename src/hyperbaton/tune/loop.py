@@ -211,7 +211,7 @@ def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, size:
 
 
 def _reach(state: _State, metric: Metric, options: Tuning) -> float:
-    """How far to go from the best weights so far towards those that the lists favour: less after each step that failed by far.
+    """How far to go from the best weights so far towards those that the lists favour: less after a step that fell.
 
     Lists speak for weights near those that they were made with. What looks best far away is often a part of the space
     where the decoder finds translations that nobody has seen.
