@@ -62,6 +62,7 @@ class _Executor:
         self.root, self.limits, self.say, self.lock = root, limits, say, lock
         self.done = {stage.name for stage in plan if stage.is_done(root)}
         self.waiting = [stage for stage in plan if stage.name not in self.done]
+        self.order = list(plan.stages)
         self.total = len(plan)
         self.running: list[_Running] = []
         self.failed: dict[str, str] = {}
@@ -79,9 +80,9 @@ class _Executor:
         finally:
             self._stop()
         if self.failed:
-            name, reason = next(iter(self.failed.items()))
-            more = f" (and {len(self.failed) - 1} more: {', '.join(list(self.failed)[1:])})" if len(self.failed) > 1 else ""
-            raise StageFailed(f"stage {name} failed: {reason}; its log is {self._log(name)}{more}")
+            name, *others = [name for name in self.order if name in self.failed]
+            more = f" (and {len(others)} more: {', '.join(others)})" if others else ""
+            raise StageFailed(f"stage {name} failed: {self.failed[name]}; its log is {self._log(name)}{more}")
 
     def _start_what_fits(self) -> None:
         if len(self.running) >= self.limits.jobs:
