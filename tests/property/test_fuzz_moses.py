@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.base.errors import HyperbatonError
@@ -82,6 +82,7 @@ def test_the_unchanged_folder_translates(tmp_path: Path) -> None:
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@example(name="moses.ini", edits=[(334, 0, b" ||| ")], cut=None)  # a path that is empty
 @given(
     name=st.sampled_from(sorted(FILES)),
     edits=st.lists(st.tuples(st.integers(0, 700), st.integers(0, 12), st.sampled_from(PIECES)), min_size=1, max_size=3),

@@ -100,8 +100,8 @@ class MosesIni(NamedTuple):
             raise InputError(f"{feature.kind} names no path", self.path, feature.line)
         named = Path(feature.values["path"])
         for base in (self.path.parent, self.path.parent.parent, Path()):
-            for name in (named, named.with_name(f"{named.name}.gz")):
-                if (base / name).exists():
+            for name in (named, Path(f"{named}.gz")):
+                if (base / name).is_file():
                     return base / name
         raise InputError(f"there is no file {named}", self.path, feature.line)
 
