@@ -171,8 +171,7 @@ def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]
 
 def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
     """Stop, if a rule says so."""
-    scores = [turn.score for turn in state.history]
-    number, last = len(scores) - 1, state.history[-1]
+    number, last = len(state.history) - 1, state.history[-1]
     if number == 0:
         lists = state.lists
         reachable = metric.score(lists.statistics[lists.best(lists.gains(metric, state.weights))].sum(axis=0))
@@ -187,7 +186,7 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
         return replace(state, stopped="no new translations")
     if number >= options.iterations:
         return replace(state, stopped="the iterations are used up")
-    better = [i for i in range(1, len(scores)) if _gain(metric, _best(metric, scores[:i]), scores[i]) > options.min_gain]
+    better = [i for i, gain in enumerate(_gains(metric, state), start=1) if gain > options.min_gain]
     # The first lists say little about other weights: scores fall at first, and only what was gained can end.
     if better and number - better[-1] >= options.patience:
         return replace(state, stopped=f"no better score for {options.patience} iterations")
@@ -198,16 +197,22 @@ def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, size:
     """Go towards new weights, of the same sum of absolute values as the first ones, if they are any good."""
     if not np.isfinite(weights).all():
         return replace(state, stopped="failure", failure="the optimizer returned weights that are not finite")
-    if not np.abs(weights).sum() > _VANISHED * size:
-        return replace(state, stopped="failure", failure="the optimizer returned weights that vanish")
-    weights = weights * (size / np.abs(weights).sum())
     best = np.array(state.best(metric.higher_is_better).weights)
-    weights = best + _reach(state, metric, options) * (weights - best)
-    weights = weights * (size / np.abs(weights).sum())
-    if np.allclose(weights, state.weights, rtol=1e-6, atol=1e-9 * size):
+    reached = _sized(weights, size)
+    if reached is not None:
+        reached = _sized(best + _reach(state, metric, options) * (reached - best), size)
+    if reached is None:
+        return replace(state, stopped="failure", failure="the optimizer returned weights that vanish")
+    if np.allclose(reached, state.weights, rtol=1e-6, atol=1e-9 * size):
         return replace(state, stopped="the weights do not change")
-    log.info("%s on the lists: %.3f", metric.title, state.lists.value(metric, weights))
-    return replace(state, weights=weights)
+    log.info("%s on the lists: %.3f", metric.title, state.lists.value(metric, reached))
+    return replace(state, weights=reached)
+
+
+def _sized(weights: Floats, size: float) -> Floats | None:
+    """Weights with this sum of absolute values, nothing if they vanish."""
+    found = np.abs(weights).sum()
+    return weights * (size / found) if found > _VANISHED * size else None
 
 
 def _reach(state: _State, metric: Metric, options: Tuning) -> float:
@@ -217,14 +222,18 @@ def _reach(state: _State, metric: Metric, options: Tuning) -> float:
     where the decoder finds translations that nobody has seen.
     """
     reach = options.reach
-    scores = [turn.score for turn in state.history]
-    for i in range(1, len(scores)):
-        gain = _gain(metric, _best(metric, scores[:i]), scores[i])
+    for gain in _gains(metric, state):
         if gain > 0:
             reach = min(1.0, 2 * reach)
         elif gain < -_FALL:
             reach = max(_SHORTEST, reach / 2)
     return reach
+
+
+def _gains(metric: Metric, state: _State) -> list[float]:
+    """What each iteration but the first gained over the best score before it."""
+    scores = [turn.score for turn in state.history]
+    return [_gain(metric, _best(metric, scores[:i]), scores[i]) for i in range(1, len(scores))]
 
 
 def _gain(metric: Metric, before: float, after: float) -> float:
