@@ -8,7 +8,6 @@ namespace hyperbaton::bindings {
 namespace {
 
 struct BoundBlockTable {
-  BlockTableView view;
   BlockLookup lookup;
   BlockPrior prior;
 };
@@ -131,7 +130,7 @@ HYPERBATON_BINDINGS(block) {
             table.check();
             const BlockPrior prior{smoothed, alpha, rows_of(by_tag), rows_of(by_length)};
             if (prior.by_length.empty()) throw Error("the prior knows no lengths");
-            new (self) BoundBlockTable{table, BlockLookup(table), prior};
+            new (self) BoundBlockTable{BlockLookup(table), prior};
           },
           nb::arg("source_keys").noconvert(), nb::arg("target_keys").noconvert(), nb::arg("offsets").noconvert(),
           nb::arg("targets").noconvert(), nb::arg("counts").noconvert(), nb::arg("jumps").noconvert(),

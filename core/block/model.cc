@@ -32,10 +32,8 @@ BlockModel::Place BlockModel::place(const BlockSentence& sentence, SourceSpan sp
   const auto begin = static_cast<std::size_t>(span.begin), end = static_cast<std::size_t>(span.end);
   place.source = lookup_.source(sentence.words.subspan(begin, end - begin));
   place.jumps = parts_.prior.global(place.tag, span);
-  const auto rows = lookup_.rows(place.source);
-  place.first = rows.first;
-  place.n = rows.last - rows.first;
-  if (parts_.max_targets > 0) place.n = std::min<std::uint32_t>(place.n, static_cast<std::uint32_t>(parts_.max_targets));
+  place.first = lookup_.rows(place.source).first;
+  place.n = lookup_.n_candidates(place.source, parts_.max_targets);
   sentence.neighbourhood(span, place.around);
   ask_fixed(sentence, span, place.source, parts_.families, place.fixed);
 

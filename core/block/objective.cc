@@ -77,7 +77,7 @@ class BlockObjective::Scores {
   void visit(const Step& step) {
     step_ = &step;
     const auto source = step.source;
-    n_ = objective_.n_targets(source);
+    n_ = objective_.lookup_.n_candidates(source, objective_.options_.max_targets);
     extra_ = step_->truth >= n_;
     const auto begin = objective_.tag_starts_[source], end = objective_.tag_starts_[source + 1];
     groups_.assign(objective_.tags_.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -118,7 +118,7 @@ BlockObjective::BlockObjective(const BlockBitext& bitext, const BlockLookup& loo
   group_of_.resize(table.targets.size());
   tag_starts_.push_back(0);
   for (std::uint32_t p = 0; p + 1 < table.offsets.size(); ++p) {
-    const auto first = lookup.rows(p).first, last = first + n_targets(p);
+    const auto first = lookup.rows(p).first, last = first + lookup.n_candidates(p, options.max_targets);
     const auto tag = [&](std::uint32_t pair) { return tag_row(table.target_tags[table.targets[pair]]); };
     for (auto pair = first; pair < last; ++pair) tags_.push_back(tag(pair));
     const auto own = tags_.begin() + static_cast<std::ptrdiff_t>(tag_starts_.back());

@@ -64,12 +64,6 @@ class BlockObjective {
   class Scores;
 
   void fill(Part& part, const BlockBitext& bitext, FamilySet families) const;
-  // The first targets of a source phrase.
-  std::uint32_t n_targets(std::uint32_t source) const {
-    const auto [first, last] = lookup_.rows(source);
-    return options_.max_targets == 0 ? last - first
-                                     : std::min(last - first, static_cast<std::uint32_t>(options_.max_targets));
-  }
   // use(scores) after each step; the sum of all -log p.
   template <class Use>
   double pass(const Part& part, std::span<const double> weights, const Use& use) const;

@@ -121,6 +121,11 @@ class BlockLookup {
     if (source >= totals_.size()) return {0, 0};
     return {static_cast<std::uint32_t>(table_.offsets[source]), static_cast<std::uint32_t>(table_.offsets[source + 1])};
   }
+  // How many of its pairs, the most frequent ones, are candidates: `max_targets` at most, where 0 takes all.
+  std::uint32_t n_candidates(std::uint32_t source, std::size_t max_targets) const {
+    const auto [first, last] = rows(source);
+    return max_targets == 0 ? last - first : std::min(last - first, static_cast<std::uint32_t>(max_targets));
+  }
   // How often the source phrase was seen.
   double total(std::uint32_t source) const { return source == kNone32 ? 0 : totals_[source]; }
   std::uint32_t pair(std::uint32_t source, std::uint32_t target) const {
