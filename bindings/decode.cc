@@ -236,9 +236,9 @@ HYPERBATON_BINDINGS(decode) {
          const std::vector<const BoundJumpScorer*>& jump_scorers, const std::vector<const BoundSteps*>& step_scorers,
          const Array2<std::int64_t>& walls, const Array2<std::int64_t>& zones, const Words& forced_words,
          const Ints& forced_offsets, bool cube, std::size_t stack, double log_threshold, std::size_t pop_limit,
-         int distortion_limit, bool future_distortion, std::size_t n_best, bool distinct, std::size_t n_best_factor,
-         const Array2<double>& directions, std::size_t max_steps, bool relax, bool graph, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
+         int distortion_limit, bool early_distortion, bool future_distortion, std::size_t n_best, bool distinct,
+         std::size_t n_best_factor, const Array2<double>& directions, std::size_t max_steps, bool relax, bool graph,
+         unsigned n_threads, const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
         const auto views = view_lms(lms);
         const std::size_t n = source_offsets.size() - 1;
@@ -281,12 +281,13 @@ HYPERBATON_BINDINGS(decode) {
         if (max_steps < 1) throw Error("at least one step must be looked at");
         input.walls = wall_rows;
         input.zones = zone_rows;
-        const DecodeOptions how{{cube, {stack, log_threshold}, pop_limit, {distortion_limit, true, future_distortion}},
-                                {n_best, distinct, n_best_factor},
-                                {{directions.data(), directions.size()}, n_step_features(input), max_steps},
-                                relax,
-                                graph,
-                                n_threads};
+        const DecodeOptions how{
+            {cube, {stack, log_threshold}, pop_limit, {distortion_limit, true, {early_distortion, future_distortion}}},
+            {n_best, distinct, n_best_factor},
+            {{directions.data(), directions.size()}, n_step_features(input), max_steps},
+            relax,
+            graph,
+            n_threads};
         Decoded decoded;
         {
           const nb::gil_scoped_release release;
@@ -316,8 +317,8 @@ HYPERBATON_BINDINGS(decode) {
       },
       nb::kw_only(), "options"_a, "source_offsets"_a, "lms"_a, "distortion_weight"_a, "option_scorers"_a, "jump_scorers"_a,
       "step_scorers"_a, "walls"_a, "zones"_a, "forced_words"_a, "forced_offsets"_a, "cube"_a, "stack"_a, "log_threshold"_a,
-      "pop_limit"_a, "distortion_limit"_a, "future_distortion"_a, "n_best"_a, "distinct"_a, "n_best_factor"_a,
-      "directions"_a, "max_steps"_a, "relax"_a, "graph"_a, "n_threads"_a, "progress"_a.none(),
+      "pop_limit"_a, "distortion_limit"_a, "early_distortion"_a, "future_distortion"_a, "n_best"_a, "distinct"_a,
+      "n_best_factor"_a, "directions"_a, "max_steps"_a, "relax"_a, "graph"_a, "n_threads"_a, "progress"_a.none(),
       "The best translations of sentences, as columns.");
 }
 

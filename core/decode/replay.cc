@@ -1,6 +1,5 @@
 // Features of steps, unweighted: of a whole translation, and of single ways in the search graph.
 #include <algorithm>
-#include <cstdlib>
 
 #include "decode/space.hh"
 
@@ -10,8 +9,8 @@ namespace hyperbaton {
 void Space::add_features(const std::uint32_t* state, std::uint32_t before, std::uint32_t local, const Move& move,
                          float* next) const {
   const std::size_t option = first_option_ + local;
-  const auto distance = static_cast<float>(std::abs(move.previous.end - move.next.begin));
-  *next++ = -distance;
+  *next++ = -static_cast<float>(limits_.distance.step(move.previous, move.next, coverage(state)));
+  const auto distance = static_cast<float>(jump_distance(move.previous, move.next));
   for (std::size_t k = 0; k < input_.lms.size(); ++k, ++next) {
     LmState states[2] = {lms_[k].context(state[at_lms_ + k]), {}};
     int now = 0;

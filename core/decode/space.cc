@@ -111,7 +111,7 @@ void Space::weigh_options() {
     needs_end_ |= !on_blocks || scorer.side == Side::After;
     needs_begin_ |= scorer.rule == StepRule::Neighbour || (on_blocks && scorer.side == Side::After);
   }
-  needs_end_ |= input_.distortion_weight != 0 || limits_.distortion >= 0 || limits_.future_distortion || has_steps();
+  needs_end_ |= input_.distortion_weight != 0 || limits_.distortion >= 0 || limits_.distance.future || has_steps();
 }
 
 Space::JumpOption Space::visit(const JumpScorer& scorer, std::uint32_t option) const {
@@ -198,16 +198,6 @@ float Space::future(const std::uint32_t* state) const {
   return sum;
 }
 
-// The least distance that a way through all gaps, left to right, still takes.
-float Space::distance_ahead(const Coverage& after, int end) const {
-  int distance = 0;
-  for (int begin = after.next_gap(0); begin < n_words_; begin = after.next_gap(end)) {
-    distance += std::abs(begin - end);
-    end = after.next_covered(begin);
-  }
-  return -input_.distortion_weight * static_cast<float>(distance);
-}
-
 std::uint8_t Space::step_class(const OptionScorer& scorer, const Move& move, const Coverage& before,
                                Orientation block) const {
   Orientation orientation;
@@ -230,7 +220,7 @@ std::uint8_t Space::step_class(const OptionScorer& scorer, const Move& move, con
 float Space::row_score(std::size_t scorer, std::uint32_t row, const Move& move) const {
   const auto& made = input_.option_scorers[scorer];
   const float score = weighted_[scorer][row * made.n_classes + move.classes[scorer]];
-  return made.times_distance ? score * static_cast<float>(std::abs(move.previous.end - move.next.begin)) : score;
+  return made.times_distance ? score * static_cast<float>(jump_distance(move.previous, move.next)) : score;
 }
 
 void Space::prepare(const std::uint32_t* state, float future, const Span& span, Move& move) {
@@ -247,7 +237,8 @@ void Space::prepare(const std::uint32_t* state, float future, const Span& span, 
     return future_[static_cast<std::size_t>(begin) * stride + static_cast<std::size_t>(end)];
   };
   move.future = future - cost(gap_begin, gap_end) + cost(gap_begin, span.source.begin) + cost(span.source.end, gap_end);
-  move.ahead = limits_.future_distortion ? distance_ahead(coverage(move.state.data()), span.source.end) : 0;
+  const int ahead = limits_.distance.ahead(coverage(move.state.data()), span.source.end, n_words_);
+  move.ahead = -input_.distortion_weight * static_cast<float>(ahead);
 
   const bool swap_possible = span.source.begin > 0 && !before[span.source.begin - 1];
   // Only a swap asks where the previous phrase began; step scorers may ask anything.
@@ -256,7 +247,7 @@ void Space::prepare(const std::uint32_t* state, float future, const Span& span, 
   // Where nobody asks for the end, any will do: only the start of the sentence has 0.
   move.state[at_previous_] = begin << 16 | static_cast<std::uint32_t>(needs_end_ ? span.source.end : 1);
 
-  move.score = -input_.distortion_weight * static_cast<float>(std::abs(move.previous.end - span.source.begin));
+  move.score = -input_.distortion_weight * static_cast<float>(limits_.distance.step(move.previous, span.source, before));
   auto block = Orientation::Monotone;
   if (needs_stack_) {
     const auto shifted = stacks_.shift(state[at_stack_], span.source);

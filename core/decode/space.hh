@@ -10,6 +10,7 @@
 
 #include "decode/block_stack.hh"
 #include "decode/chart.hh"
+#include "decode/distance.hh"
 #include "decode/lm_scorer.hh"
 #include "decode/options.hh"
 #include "decode/scorers.hh"
@@ -41,9 +42,9 @@ struct DecodeInput {
 };
 
 struct Limits {
-  int distortion;          // -1: none
-  bool constraints;        // walls and zones hold
-  bool future_distortion;  // count the least distance still to go among the future costs (Green et al. 2010)
+  int distortion;    // -1: none
+  bool constraints;  // walls and zones hold
+  Distance distance;
 };
 
 // Features of a step, in this order: distance, language models, option scorers (one or one for each class), jump scorers,
@@ -139,7 +140,6 @@ class Space {
   void weigh_options();
   void weigh_jumps();
   void lay_out_state();
-  float distance_ahead(const Coverage& after, int end) const;
   std::uint8_t step_class(const OptionScorer& scorer, const Move& move, const Coverage& before, Orientation block) const;
   // Where the first and the last word visited by an option lie, and the jumps between them.
   JumpOption visit(const JumpScorer& scorer, std::uint32_t option) const;

@@ -20,6 +20,8 @@ KINDS = ("wbe-msd", "phrase-mslr", "hier-mslr")
 CASES = [(kind, limit, search) for kind in KINDS for limit in (0, 6, -1) for search in (0, 1)]
 # Large stacks without a limit take long, and cube pruning covers the rest.
 CASES = [case for case in CASES if case[1:] != (-1, 0) or case[0] == "wbe-msd"]
+CASES += [("early", 6, 1), ("early", -1, 1)]  # wbe-msd with [early-distortion-cost]
+FILES = {kind: f"{kind}-bidirectional-fe" for kind in KINDS} | {"early": "early"}
 
 
 class Line(NamedTuple):
@@ -55,6 +57,7 @@ def translations(kind: str, limit: int, search: int) -> Translations:
         pop_limit=5000,
         threshold=0.0,
         distortion_limit=limit,
+        early_distortion=system(kind).options.early_distortion,
         future_distortion=False,
     )
     return Translator(system(kind), options, threads=2).translate_block(LINES, NBest(5, distinct=True))
@@ -69,6 +72,9 @@ def tables(kind: str) -> tuple[dict, dict, oracle.Arpa]:  # type: ignore[type-ar
 
 def recomputed(kind: str, found: Translations, path: int, sentence: int) -> dict[str, list[float]]:
     """All features of a translation from its segmentation alone."""
+    distortion = oracle.distortion
+    if kind == "early":
+        kind, distortion = "wbe-msd", oracle.early_distortion
     phrases, reordering, lm = tables(kind)
     source = LINES[sentence].split()
     steps = [oracle.Step(s.begin, s.end, tuple(s.target)) for s in found.steps(path)]
@@ -82,7 +88,7 @@ def recomputed(kind: str, found: Translations, path: int, sentence: int) -> dict
             hierarchical=unit == "hier",
             columns=COLUMNS[orientations],
         ),
-        "Distortion0": [oracle.distortion(steps)],
+        "Distortion0": [distortion(steps)],
         "LM0": [lm.sentence(words) if source else 0.0],
         "WordPenalty0": [-len(words)],
         "PhrasePenalty0": [len(steps)],
@@ -93,9 +99,7 @@ def recomputed(kind: str, found: Translations, path: int, sentence: int) -> dict
 
 @pytest.mark.parametrize(("kind", "limit", "search"), CASES)
 def test_scores_equal_moses(kind: str, limit: int, search: int) -> None:
-    golden = parse(
-        list(oracle.open_text(GOLDEN / "decode" / f"{kind}-bidirectional-fe.dl{limit}.search{search}.nbest5.gz"))
-    )
+    golden = parse(list(oracle.open_text(GOLDEN / "decode" / f"{FILES[kind]}.dl{limit}.search{search}.nbest5.gz")))
     found = translations(kind, limit, search)
     ours = parse(list(found.nbest(alignment=True)))
     assert ours.keys() == golden.keys()

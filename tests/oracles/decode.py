@@ -76,6 +76,29 @@ def distortion(path: Sequence[Step]) -> float:
     return -sum(abs(step.begin - end) for step, end in zip(path, ends, strict=False))
 
 
+def early_distortion(path: Sequence[Step]) -> float:
+    """Moore and Quirk (2007): the way over a gap and back is charged when a phrase behind the gap is chosen."""
+    covered: set[int] = set()
+    previous: set[int] = set()
+    total = 0
+    for step in path:
+        words = set(range(step.begin, step.end))
+        gap = next(i for i in range(step.end) if i not in covered)
+        prefix = set(range(gap))
+        if gap in words:
+            cost = 0
+        elif previous and max(words) < min(previous):
+            cost = len(words)
+        elif previous <= prefix:
+            cost = len(range(gap, min(words))) + len(words)
+        else:
+            cost = len(range(max(previous) + 1, min(words))) + len(words)
+        total -= 2 * cost
+        covered |= words
+        previous = words
+    return total
+
+
 def phrase_orientation(previous: Step | None, step: Step) -> str:
     if previous is None:
         return "M" if step.begin == 0 else "DR"

@@ -218,8 +218,8 @@ SHAPES: dict[str, Callable[..., tuple[Any, Callable[..., float]]] | None] = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=20, deadline=None)
-@given(case=cases(), limit=st.sampled_from([-1, 0, 1, 2]), ahead=st.booleans())
-def test_search_without_pruning_finds_the_best(shape: str, case: Any, limit: int, ahead: bool) -> None:
+@given(case=cases(), limit=st.sampled_from([-1, 0, 1, 2]), early=st.booleans(), ahead=st.booleans())
+def test_search_without_pruning_finds_the_best(shape: str, case: Any, limit: int, early: bool, ahead: bool) -> None:
     words, pairs = case
     with tempfile.TemporaryDirectory() as folder:
         table, arpa = write_and_read(pairs, Path(folder))
@@ -235,7 +235,8 @@ def test_search_without_pruning_finds_the_best(shape: str, case: Any, limit: int
 
     def score(path: list[oracle.Step]) -> float:
         target = [word for step in path for word in step.target]
-        total = 0.8 * arpa.sentence(target) + 0.4 * oracle.distortion(path) + 0.2 * len(target) + 0.2 * len(path)
+        distortion = oracle.early_distortion(path) if early else oracle.distortion(path)
+        total = 0.8 * arpa.sentence(target) + 0.4 * distortion + 0.2 * len(target) + 0.2 * len(path)
         for step in path:
             pair = (" ".join(words[step.begin : step.end]), " ".join(step.target))
             if pair in pairs:
@@ -253,6 +254,7 @@ def test_search_without_pruning_finds_the_best(shape: str, case: Any, limit: int
             pop_limit=1_000_000,
             table_limit=0,
             distortion_limit=limit,
+            early_distortion=early,
             future_distortion=ahead,
         )
         found = Translator(system, options, threads=1).translate_block([" ".join(words)], NBest(30))

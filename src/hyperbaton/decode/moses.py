@@ -158,10 +158,15 @@ def _decoding(ini: MosesIni, table: Feature) -> Decoding:
         threshold=ini.number("beam-threshold", 1e-5),
         distortion_limit=int(ini.number("distortion-limit", 6)),
         table_limit=int(table.values.get("table-limit", 20)),
+        early_distortion=_flag(ini, "early-distortion-cost"),
         future_distortion=False,  # Moses does not
         drop_unknown="drop-unknown" in ini.sections,
         monotone_at_punctuation="monotone-at-punctuation" in ini.sections,
     )
+
+
+def _flag(ini: MosesIni, section: str) -> bool:
+    return section in ini.sections
 
 
 def _reordering_rows(system: System, model: ReorderingTable, progress: Progress | None) -> Iterator[bytes]:
@@ -218,6 +223,7 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
         "weight": "\n".join(f"{name}= {' '.join(f'{w:.9g}' for w in ws)}" for name, ws in system.weights.items()),
     }
     for name, wanted in (
+        ("early-distortion-cost", options.early_distortion),
         ("drop-unknown", options.drop_unknown),
         ("monotone-at-punctuation", options.monotone_at_punctuation),
     ):

@@ -17,6 +17,9 @@ class Decoding:
     threshold: float = option(0.0, "drop hypotheses whose score is this factor below the best, e.g. 1e-5", minimum=0)
     distortion_limit: int = option(6, "farthest jump in words; 0 is monotone, -1 no limit", minimum=-1)
     table_limit: int = option(20, "options of a source phrase; 0 takes all", minimum=0)
+    early_distortion: bool = option(
+        False, "charge the way over a gap and back as soon as it is jumped over (Moore and Quirk 2007)"
+    )
     future_distortion: bool = option(True, "count the distance still to go among the future costs (Green et al. 2010)")
     drop_unknown: bool = option(False, "leave unknown words out instead of copying them")
     monotone_at_punctuation: bool = option(False, "do not reorder across punctuation")

@@ -221,6 +221,7 @@ class Translator:
             log_threshold=float(np.log(options.threshold)) if options.threshold > 0 else -np.inf,
             pop_limit=options.pop_limit,
             distortion_limit=options.distortion_limit,
+            early_distortion=options.early_distortion,
             future_distortion=options.future_distortion,
             n_best=n_best.n,
             distinct=n_best.distinct,
