@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -21,7 +23,32 @@ namespace hyperbaton {
 // Called with (items done, items in all); returns false to cancel. May be empty.
 using Progress = std::function<bool(std::size_t, std::size_t)>;
 
-// Call work(begin, end) for consecutive blocks of [0, n_items). Throws Cancelled, or what a worker threw first.
+// Asks inside a long item of work whether to stop, and throws Cancelled if so. Cheap enough for an inner loop.
+class Poll {
+ public:
+  // `look` returns false to stop.
+  explicit Poll(std::function<bool()> look) : look_(std::move(look)) {}
+  void operator()() {
+    if (++n_calls_ % kCalls == 0) check();
+  }
+  // The same without counting calls first, for loops whose turns take long.
+  void check() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < kInterval) return;
+    last_ = now;
+    if (!look_()) throw Cancelled();
+  }
+
+ private:
+  static constexpr unsigned kCalls = 256;
+  static constexpr std::chrono::milliseconds kInterval{50};
+  std::function<bool()> look_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  unsigned n_calls_ = 0;
+};
+
+// Call work(begin, end) or, where items take long, work(begin, end, poll) for consecutive blocks of [0, n_items). Throws
+// Cancelled, or what a worker threw first.
 template <class Work>
 void parallel_blocks(std::size_t n_items, std::size_t block_size, unsigned n_threads, const Progress& progress,
                      const Work& work) {
@@ -33,19 +60,24 @@ void parallel_blocks(std::size_t n_items, std::size_t block_size, unsigned n_thr
   std::exception_ptr failure;
   std::mutex failure_mutex;
   const auto loop = [&](bool reports) {
+    const auto proceed = [&] { return !reports || !progress || progress(done.load(), n_items); };
+    Poll poll([&] { return !stop.load(std::memory_order_relaxed) && proceed(); });
     try {
       while (!stop.load(std::memory_order_relaxed)) {
         const std::size_t block = next.fetch_add(1);
         if (block >= n_blocks) break;
         const std::size_t begin = block * block_size, end = std::min(begin + block_size, n_items);
-        work(begin, end);
+        if constexpr (std::invocable<const Work&, std::size_t, std::size_t, Poll&>)
+          work(begin, end, poll);
+        else
+          work(begin, end);
         done += end - begin;
-        if (reports && progress && !progress(done.load(), n_items)) throw Cancelled();
+        if (!proceed()) throw Cancelled();
       }
     } catch (...) {
-      stop = true;
       const std::lock_guard lock(failure_mutex);
       if (!failure) failure = std::current_exception();
+      stop = true;
     }
   };
   std::vector<std::thread> workers;

@@ -63,6 +63,7 @@ class Cubes {
     const Coverage covered = space.coverage(state);
     const int first_gap = covered.next_gap(0);
     for (int begin = first_gap; begin < space.n_words(); begin = covered.next_gap(begin + 1)) {
+      search_.poll();
       const auto spans = space.spans_from(begin);
       const std::size_t first = rows_.size();
       for (const auto id : group)

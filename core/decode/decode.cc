@@ -16,13 +16,14 @@ struct Translated {
   std::vector<GraphRow> graph;
 };
 
-Translated translate(const DecodeInput& input, std::size_t sentence, const DecodeOptions& options) {
+Translated translate(const DecodeInput& input, std::size_t sentence, const DecodeOptions& options, Poll& poll) {
   Translated result;
   result.first_option = static_cast<std::size_t>(input.options.offsets[sentence]);
   auto search_options = options.search;
   while (true) {
     Space space(input, sentence, search_options.limits);
-    Search search(space, search_options, options.n_best.n > 1 || options.graph || !options.envelope.directions.empty());
+    const bool keep_arcs = options.n_best.n > 1 || options.graph || !options.envelope.directions.empty();
+    Search search(space, search_options, keep_arcs, poll);
     const bool found = search.run();
     if (!result.relaxed) result.counts = search.counts();
     if (found || result.relaxed || !options.relax) {
@@ -43,9 +44,9 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
 Decoded decode(const DecodeInput& input, const DecodeOptions& options, const Progress& progress) {
   const std::size_t n = input.source_offsets.size() - 1;
   std::vector<Translated> parts(n);
-  parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
     for (std::size_t s = begin; s < end; ++s) {
-      parts[s] = translate(input, s, options);
+      parts[s] = translate(input, s, options, poll);
       for (const auto& steps : input.step_scorers) steps.scorer->forget(s);
     }
   });

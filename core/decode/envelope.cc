@@ -56,7 +56,7 @@ std::vector<GraphRow> best_steps(const Search& search, std::size_t most) {
 class Envelopes {
  public:
   Envelopes(const Search& search, Space& space, std::size_t most)
-      : rows_(best_steps(search, most)), last_(static_cast<std::int64_t>(search.stacks().size()) - 1) {
+      : search_(search), rows_(best_steps(search, most)), last_(static_cast<std::int64_t>(search.stacks().size()) - 1) {
     const auto& chart = search.chart();
     ranges_.resize(chart.size());
     std::vector<Space::Way> ways;
@@ -73,6 +73,7 @@ class Envelopes {
     std::ranges::fill(ranges_, Range{0, 1});
     std::vector<Line> here, ends;
     for (std::size_t i = 0; i < rows_.size();) {
+      search_.poll();
       const auto& node = rows_[i];
       here.clear();
       for (; i < rows_.size() && rows_[i].to == node.to; ++i) {
@@ -104,6 +105,7 @@ class Envelopes {
     std::uint32_t first, last;
   };
 
+  const Search& search_;
   std::vector<GraphRow> rows_;
   std::int64_t last_;            // stack
   std::vector<float> features_;  // of each row

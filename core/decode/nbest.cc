@@ -35,6 +35,7 @@ std::vector<Path> best_paths(const Search& search, const Space& space, const NBe
   const std::size_t most =
       options.distinct && options.factor == 0 ? ~std::size_t{0} : options.n * std::max<std::size_t>(options.factor, 1);
   for (std::size_t taken = 0; taken < most && paths.size() < options.n && !queue.empty();) {
+    search.poll();
     const auto i = queue.top();
     queue.pop();
     const Way way = ways[i];

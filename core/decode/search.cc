@@ -9,9 +9,10 @@ constexpr std::size_t kBatch = 16384;
 
 }  // namespace
 
-Search::Search(Space& space, const SearchOptions& options, bool keep_arcs)
+Search::Search(Space& space, const SearchOptions& options, bool keep_arcs, Poll& poll)
     : space_(space),
       options_(options),
+      poll_(poll),
       chart_(space.state_size(), keep_arcs),
       batch_{space.sentence(), space.n_words(), {}, {}, {}, {}, {}} {
   stacks_.resize(static_cast<std::size_t>(space.n_words()) + 1);
@@ -79,6 +80,7 @@ void Search::ask_steps(std::span<Candidate> candidates, std::span<std::uint32_t>
 }
 
 bool Search::finished(Candidate& candidate, const std::uint32_t* state) {
+  poll_();
   ++counts_.hypotheses;
   if (candidate.stack + 1 < stacks_.size()) return true;
   if (!space_.complete(state)) return false;

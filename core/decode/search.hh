@@ -1,6 +1,7 @@
 // Search for the best translation of a sentence: stacks of hypotheses by the number of words covered.
 #pragma once
 
+#include "base/parallel.hh"
 #include "decode/chart.hh"
 #include "decode/space.hh"
 
@@ -22,13 +23,15 @@ struct SearchCounts {
 // Fill stacks 0 … n_words. The last one holds complete translations, their scores with the end of the sentence.
 class Search {
  public:
-  Search(Space& space, const SearchOptions& options, bool keep_arcs);
+  Search(Space& space, const SearchOptions& options, bool keep_arcs, Poll& poll);
   // False if no hypothesis covers the sentence.
   bool run();
 
   const Chart& chart() const { return chart_; }
   std::span<const Stack> stacks() const { return stacks_; }
   const SearchCounts& counts() const { return counts_; }
+  // For whatever works on the result: throws Cancelled when the search is to stop.
+  void poll() const { poll_(); }
 
  private:
   // A step that is scored except for step scorers.
@@ -56,6 +59,7 @@ class Search {
   friend class Cubes;
   Space& space_;
   const SearchOptions options_;
+  Poll& poll_;
   Chart chart_;
   std::vector<Stack> stacks_;
   SearchCounts counts_;
@@ -73,6 +77,7 @@ void Search::for_each_span(std::uint32_t id, const OnSpan& on_span) {
   const Coverage covered = space_.coverage(state.data());
   const int first_gap = covered.next_gap(0);
   for (int begin = first_gap; begin < space_.n_words(); begin = covered.next_gap(begin + 1)) {
+    poll_();
     const auto spans = space_.spans_from(begin);
     counts_.spans += static_cast<std::int64_t>(spans.size());
     if (!space_.reachable(state.data(), begin)) {

@@ -40,7 +40,7 @@ class LocalProblem {
   explicit LocalProblem(const Problem& problem) : problem_(problem), local_(problem.rows.n_features(), -1) {}
 
   Fit train(const Trainer& trainer, std::span<const std::uint32_t> members, std::span<const std::uint32_t> judges,
-            std::size_t cluster) {
+            std::size_t cluster, Poll& poll) {
     number_features(members);
     training_.copy(problem_.rows, problem_.labels, members, local_);
     copy_prior(members);
@@ -58,7 +58,10 @@ class LocalProblem {
                         prior_,
                         combine(problem_.seed, cluster),
                         1,
-                        {},
+                        [&](std::size_t, std::size_t) {
+                          poll.check();
+                          return true;
+                        },
                         validation ? &*validation : nullptr};
     Fit fit = hyperbaton::train(trainer, local);
     for (const FeatureId id : ids_) local_[static_cast<std::size_t>(id)] = -1;
@@ -163,7 +166,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
   // Workers borrow a local problem, whose table of features is too large to make for every chunk.
   std::mutex mutex;
   std::vector<std::unique_ptr<LocalProblem>> idle;
-  parallel_blocks(parts.size(), 1, problem.n_threads, problem.progress, [&](std::size_t p, std::size_t) {
+  parallel_blocks(parts.size(), 1, problem.n_threads, problem.progress, [&](std::size_t p, std::size_t, Poll& poll) {
     std::unique_ptr<LocalProblem> local;
     {
       const std::lock_guard lock(mutex);
@@ -175,7 +178,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
     if (!local) local = std::make_unique<LocalProblem>(problem);
     for (std::size_t c = chunks[p]; c < chunks[p + 1]; ++c) {
       if (groups[c].empty()) continue;
-      Fit fit = local->train(trainer, groups[c], judges[c], c);
+      Fit fit = local->train(trainer, groups[c], judges[c], c, poll);
       all.offsets[c + 1] = static_cast<std::int64_t>(local->ids().size());
       const auto& objective = fit.history.at("objective");
       if (!objective.empty()) all.objective[c] = objective.back();

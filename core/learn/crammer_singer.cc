@@ -31,12 +31,14 @@ class CrammerSinger {
     Fit fit;
     // A row is left alone after a violation below `shrink`, which follows the progress down to the tolerance.
     double shrink = std::max(0.1, options_.tolerance);
-    for (std::size_t pass = 0; pass < options_.max_passes; ++pass) {
+    std::size_t pass = 0;
+    Poll poll(problem_.still(pass, options_.max_passes));
+    for (; pass < options_.max_passes; ++pass) {
       problem_.report(pass, options_.max_passes);
       fit.history["active"].push_back(static_cast<double>(active_.size()));
       const bool complete = active_.size() == problem_.rows.size();
       shuffle_rows(problem_.rows, random, active_);
-      const double worst = walk(shrink);
+      const double worst = walk(shrink, poll);
       fit.history["objective"].push_back(dual_);
       if (complete && worst <= options_.tolerance) break;
       if (active_.empty()) {
@@ -56,10 +58,11 @@ class CrammerSinger {
   double bound(std::size_t k, std::size_t truth) const { return k == truth ? options_.cost : 0; }
 
   // One pass; returns the largest violation met.
-  double walk(double shrink) {
+  double walk(double shrink, Poll& poll) {
     double worst = 0;
     std::size_t n_kept = 0;
     for (std::size_t t = 0; t < active_.size(); ++t) {
+      poll();
       prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(active_), t, alpha_.data(), n_);
       const std::uint32_t i = active_[t];
       const std::size_t y = problem_.label(i);

@@ -21,14 +21,17 @@ class MmrDescent {
     Random random(problem_.seed);
     auto active = all_rows(problem_.rows);
     double bar = std::numeric_limits<double>::infinity();
-    for (std::size_t pass = 0; pass < options_.max_passes; ++pass) {
+    std::size_t pass = 0;
+    Poll poll(problem_.still(pass, options_.max_passes));
+    for (; pass < options_.max_passes; ++pass) {
+      problem_.report(pass, options_.max_passes);
       fit.history["active"].push_back(static_cast<double>(active.size()));
       const bool complete = active.size() == problem_.rows.size();
       shuffle_rows(problem_.rows, random, active);
       double worst = 0;
       std::size_t n_kept = 0;
       for (std::size_t t = 0; t < active.size(); ++t) {
-        if (t % kReportRows == 0) problem_.report(pass, options_.max_passes);
+        poll();
         prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(active), t, alpha.data(), 1);
         const std::uint32_t i = active[t];
         const double gradient = inputs_.gradient(i) - 1;

@@ -1,6 +1,5 @@
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include "learn/passes.hh"
 #include "learn/random.hh"
@@ -23,13 +22,12 @@ class BinarySvm {
         alpha_(problem.rows.size(), 0.0),
         active_(all_rows(problem.rows)) {}
 
-  void run(bool reports) {
+  void run(Poll& poll) {
     Random random(combine(problem_.seed, target_));
     for (std::size_t pass = 0; pass < options_.max_passes; ++pass) {
-      if (reports) problem_.report(pass, options_.max_passes);
       active_by_pass.push_back(static_cast<double>(active_.size()));
       shuffle_rows(problem_.rows, random, active_);
-      const double spread = walk();
+      const double spread = walk(poll);
       objective.push_back(dual_);
       if (spread > options_.tolerance) continue;
       if (active_.size() == problem_.rows.size()) break;
@@ -45,10 +43,11 @@ class BinarySvm {
   double sign(std::size_t i) const { return problem_.label(i) == target_ ? 1 : -1; }
 
   // One pass; returns the spread of the projected gradients.
-  double walk() {
+  double walk(Poll& poll) {
     double highest = -kInfinity, lowest = kInfinity;
     std::size_t n_kept = 0;
     for (std::size_t t = 0; t < active_.size(); ++t) {
+      poll();
       prefetch_visits(problem_.rows, problem_.labels, std::span<const std::uint32_t>(active_), t, alpha_.data(), 1);
       const std::uint32_t i = active_[t];
       const Row row = problem_.rows[i];
@@ -100,12 +99,10 @@ Trainer one_vs_rest_trainer(const SvmOptions& options) {
     Fit fit;
     fit.weights.resize(problem.rows.width() * n);
     std::vector<std::vector<double>> objectives(n), actives(n);
-    problem.report(0, options.max_passes);
-    const auto caller = std::this_thread::get_id();
-    parallel_blocks(n, 1, problem.n_threads, {}, [&](std::size_t k, std::size_t) {
+    problem.report(0, n);
+    parallel_blocks(n, 1, problem.n_threads, problem.progress, [&](std::size_t k, std::size_t, Poll& poll) {
       BinarySvm svm(options, problem, k);
-      // Only the thread that called us can see Ctrl-C.
-      svm.run(std::this_thread::get_id() == caller);
+      svm.run(poll);
       for (std::size_t f = 0; f < svm.weights.size(); ++f) fit.weights[f * n + k] = svm.weights[f];
       objectives[k] = std::move(svm.objective), actives[k] = std::move(svm.active_by_pass);
     });

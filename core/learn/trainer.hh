@@ -39,6 +39,10 @@ struct Problem {
   void report(std::size_t done, std::size_t total) const {
     if (progress && !progress(done, total)) throw Cancelled();
   }
+  // What a Poll inside a pass asks.
+  std::function<bool()> still(const std::size_t& done, std::size_t total) const {
+    return [this, &done, total] { return !progress || progress(done, total); };
+  }
 };
 
 // Rows between two looks at the progress callback inside a pass.
