@@ -104,7 +104,10 @@ def test_results_have_every_part(done: tuple[Plan, Path], monkeypatch: pytest.Mo
     assert set(rows[2]["scores"]) == {"BLEU", "WER", "PDscore"}
     assert set(rows[2]["significance"]["linear"]["BLEU"]) == {"delta", "p"} and not rows[0]["significance"]
     assert results["corpus"]["train"]["pairs"] <= 200 and results["corpus"]["test"]["pairs"] == 30
-    assert len(results["movement"]["distances"]) == 31 and results["movement"]["jumps_by_tag"]
+    movement = results["movement"]
+    counts = {name: sum(classes.values()) for name, classes in movement["orientations"].items()}
+    assert set(counts.values()) == {sum(movement["distances"].values())}, "pictures and tables count the same phrase pairs"
+    assert movement["jumps_by_tag"]
     assert {row["stage"] for row in results["costs"]} == set(plan.stages)
     for sentence in results["sentences"]:
         for told in sentence["hypotheses"]:

@@ -12,7 +12,7 @@ A metric is one file of this folder; its options are its arguments. `docs/metric
 """
 
 from hyperbaton.metrics._metric import Metric, Statistics, Values
-from hyperbaton.metrics._naming import METRICS, make_metric
+from hyperbaton.metrics._naming import METRICS, higher_is_better, make_metric, metric_or_none
 from hyperbaton.metrics._outputs import Orders, Outputs
 from hyperbaton.metrics._significance import Comparison, Estimate, compare, estimate
 
@@ -27,5 +27,7 @@ __all__ = [
     "Values",
     "compare",
     "estimate",
+    "higher_is_better",
     "make_metric",
+    "metric_or_none",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.registry import Registry
 from hyperbaton.metrics._metric import Metric
 
@@ -19,3 +20,21 @@ def make_metric(text: str) -> Metric:
     hyperbaton.base.errors.OptionError: unknown option 'token'; known: tokenize, lowercase, smooth, max-order
     """
     return METRICS.make(text)
+
+
+def metric_or_none(name: str) -> Metric | None:
+    """The metric that a score's name means, or None for a score that is no metric of ours."""
+    try:
+        return make_metric(name)
+    except HyperbatonError:
+        return None
+
+
+def higher_is_better(name: str) -> bool:
+    """Whether higher scores are better: what the metric says, and yes for scores of unknown names.
+
+    >>> higher_is_better("BLEU"), higher_is_better("TER:no-punct=yes"), higher_is_better("block accuracy")
+    (True, False, True)
+    """
+    metric = metric_or_none(name)
+    return metric is None or metric.higher_is_better

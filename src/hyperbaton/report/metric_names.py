@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from hyperbaton.base.errors import HyperbatonError
-from hyperbaton.metrics import Metric, make_metric
+from hyperbaton.metrics import higher_is_better, metric_or_none
 
 # NIST runs from 0 to about 10; the others from 0 to 100.
 _DECIMALS = {"NIST": 3}
@@ -17,28 +16,20 @@ def title_of(name: str) -> str:
     >>> title_of("bleu"), title_of("bleu:tokenize=none"), title_of("mine")
     ('BLEU', 'BLEU:tokenize=none', 'mine')
     """
-    metric = _metric(name)
+    metric = metric_or_none(name)
     _, colon, options = name.partition(":")
     return name if metric is None else metric.title + colon + options
 
 
 def wanted(name: str) -> Literal["high", "low"]:
-    """Whether more or less of a metric is better.
+    """Which scores of a metric are better.
 
     >>> wanted("TER"), wanted("BLEU")
     ('low', 'high')
     """
-    metric = _metric(name)
-    return "high" if metric is None or metric.higher_is_better else "low"
+    return "high" if higher_is_better(name) else "low"
 
 
 def decimals_of(name: str) -> int:
     """The digits with which a metric is told."""
     return _DECIMALS.get(title_of(name).partition(":")[0], 2)
-
-
-def _metric(name: str) -> Metric | None:
-    try:
-        return make_metric(name)
-    except HyperbatonError:
-        return None

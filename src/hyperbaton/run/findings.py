@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hyperbaton.metrics import higher_is_better
+
 
 def findings(results: dict[str, Any]) -> list[str]:
     """Say what the results show, one sentence each, in plain words."""
@@ -52,11 +54,11 @@ def _translation(results: dict[str, Any]) -> str:
     if not rows:
         return "Nothing was translated."
     metric = next(iter(rows[0]["scores"]))
-    best = max(rows, key=lambda row: row["scores"][metric]["value"])
+    choose, better = (max, "") if higher_is_better(metric) else (min, " (lower is better)")
+    best = choose(rows, key=lambda row: row["scores"][metric]["value"])
     limit = "no distortion limit" if best["limit"] is None else f"distortion limit {best['limit']}"
-    text = (
-        f"The best translations are those of {best['system']} with {limit}, {metric} {best['scores'][metric]['value']:.2f}"
-    )
-    for baseline, told in best["significance"].items():
-        text += f", {told[metric]['delta']:+.2f} against {baseline} (p = {told[metric]['p']:.3f})"
+    score = f"{metric} {best['scores'][metric]['value']:.2f}{better}"
+    text = f"The best translations are those of {best['system']} with {limit}, {score}"
+    for baseline, test in best["significance"].items():
+        text += f", {test[metric]['delta']:+.2f} against {baseline} (p = {test[metric]['p']:.3f})"
     return text + "."

@@ -13,9 +13,8 @@ from hyperbaton.phrases import Samples, extract, orientation_set
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 
-VERSION = 2
+VERSION = 3
 
-FARTHEST = 15
 SETS = ("three", "five", "msd", "hier-mslr")
 FARTHEST_JUMP = 5  # XI11's jumps
 N_TAGS = 12
@@ -30,8 +29,8 @@ def run(work: Work) -> None:
     jumps = visit_order(train.need_links(), threads=work.threads).jumps(train.source.lengths)
     inner = jumps.next < train.source.lengths[jumps.sentence]
     movement: dict[str, Any] = {
-        "distances": _histogram(samples.distance_before, FARTHEST),
-        "word_distortions": _histogram((jumps.next - jumps.current - 1)[inner], FARTHEST),
+        "distances": _histogram(samples.distance_before),
+        "word_distortions": _histogram((jumps.next - jumps.current - 1)[inner]),
         "orientations": {name: _classes(samples, name) for name in SETS},
     }
     if texts.has("train", "tags"):
@@ -61,11 +60,10 @@ def _sizes(bitext: Bitext) -> dict[str, Any]:
     }
 
 
-def _histogram(values: npt.NDArray[Any], farthest: int) -> dict[str, int]:
-    """How many values there are of each from -farthest to farthest; those beyond are left out."""
-    near = values[np.abs(values.astype(np.int64)) <= farthest].astype(np.int64)
-    counts = np.bincount(near + farthest, minlength=2 * farthest + 1)
-    return {str(d): int(n) for d, n in zip(range(-farthest, farthest + 1), counts, strict=True)}
+def _histogram(values: npt.NDArray[Any]) -> dict[str, int]:
+    """How often each value occurs, all of them: the counts of a picture and of a table add up to the same."""
+    found, counts = np.unique(values, return_counts=True)
+    return {str(value): n for value, n in zip(found.tolist(), counts.tolist(), strict=True)}
 
 
 def _classes(samples: Samples, name: str) -> dict[str, int]:
@@ -83,5 +81,5 @@ def _by_tag(tags: Tags, where: npt.NDArray[np.int64], jump: npt.NDArray[np.int64
     for label in common.tolist():
         here = clipped[labels == label]
         if len(here):
-            found[tags.vocabulary.word(label)] = _histogram(here, FARTHEST_JUMP)
+            found[tags.vocabulary.word(label)] = _histogram(here)
     return found
