@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import ArtefactError
-from hyperbaton.base.store import Artefact, save, writing_file, writing_folder
+from hyperbaton.base.store import Artefact, save, writing_file, writing_files, writing_folder
 
 ARRAYS = {"a": np.arange(5, dtype=np.int32), "b.empty": np.zeros((0, 2), np.float32)}
 
@@ -47,13 +48,20 @@ def test_a_failure_leaves_the_old_one(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "x"]
 
 
-def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np.lib.format, "write_array", full)
-    with pytest.raises(ArtefactError, match=r"x: cannot be written: No space left on device"):
-        save(tmp_path / "x", "thing", ARRAYS)
+def test_a_write_that_fails_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+    """The system's reason is told, not how many bytes were written; folders that were made for it are gone."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(ArtefactError, match=r"x: cannot be written: File too large$"):
+            save(tmp_path / "x", "t", {"a": np.zeros(1000)})
+        names = [tmp_path / "new" / "deep" / name for name in ("a", "b")]
+        message = r"new/deep/a and 1 more: cannot be written: File too large$"
+        with pytest.raises(ArtefactError, match=message), writing_files(names) as asides:
+            for aside in asides:
+                aside.write_bytes(bytes(2000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert list(tmp_path.iterdir()) == []
 
 

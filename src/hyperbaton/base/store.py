@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, BinaryIO, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -87,8 +87,11 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
         raise ArtefactError(f"{paths[-1]}: the same file would be written twice")
     asides = [path if _is_special(path) else _beside(path, "incomplete") for path in finals]
     moves = [(aside, path) for aside, path in zip(asides, finals, strict=True) if aside != path]
+    made: list[Path] = []  # folders, the outer ones first
     try:
         for _, path in moves:
+            missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+            made.extend(reversed(missing))
             path.parent.mkdir(parents=True, exist_ok=True)
         yield asides
         for aside, _ in moves:
@@ -97,12 +100,15 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
         for folder in {path.parent for _, path in moves}:
             fsync(folder)
     except OSError as error:
-        names = ", ".join(map(str, paths))
+        names = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
         raise ArtefactError(f"{names}: cannot be written: {error.strerror or error}") from error
     finally:
         for aside, _ in moves:
             with contextlib.suppress(OSError):
                 aside.unlink()
+        for folder in reversed(made):  # those that nothing came to stand in
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
@@ -157,7 +163,7 @@ def save(
         for name, array in arrays.items():
             array = np.ascontiguousarray(array)
             with (folder / f"{name}.npy").open("wb") as file:
-                np.lib.format.write_array(file, array, allow_pickle=False)
+                _write_array(file, array)
             listing[name] = {"dtype": array.dtype.str, "shape": list(array.shape)}
         for name, write in (parts or {}).items():
             write(folder / name)
@@ -173,6 +179,13 @@ def save(
         }
         text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
         (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def _write_array(file: BinaryIO, array: npt.NDArray[Any]) -> None:
+    """Write a .npy file as numpy does, whose own function does not say why a write failed."""
+    header = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(file, header)
+    file.write(array.view(np.uint8).data if array.size and array.ndim else array.tobytes())
 
 
 class Artefact:

@@ -22,7 +22,7 @@ from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.base.options import from_mapping, option
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
-from hyperbaton.corpus.files import write_pieces
+from hyperbaton.corpus.files import write_files
 from hyperbaton.data.derivation import Deriver
 from hyperbaton.data.noise import Noise, Point
 from hyperbaton.data.style import STYLES
@@ -85,9 +85,12 @@ class Generated:
     ) -> dict[str, Generated]:
         """Write train, dev and test as text files, train.source, train.target, train.links, …; returns the parts."""
         parts = self.split(n_dev, n_test)
-        for name, part in parts.items():
-            for ending, column in part._columns().items():
-                write_pieces(Path(folder) / f"{name}.{ending}", column.pieces())
+        files = {
+            str(Path(folder) / f"{name}.{ending}"): column.pieces()
+            for name, part in parts.items()
+            for ending, column in part._columns().items()
+        }
+        write_files(files)
         return parts
 
     def _columns(self) -> Mapping[str, Text | Links]:

@@ -12,8 +12,7 @@ import numpy as np
 
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.store import writing_file
-from hyperbaton.corpus.files import read_lines, write_pieces
+from hyperbaton.corpus.files import read_lines, write_files
 from hyperbaton.corpus.text import gather
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ReorderingTable
@@ -192,7 +191,7 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
             f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables can be exported"
         )
     features: list[str] = ["UnknownWordPenalty", "WordPenalty", "PhrasePenalty"]
-    write_pieces(folder / "phrase-table.gz", phrase_table_pieces(system.table, progress))
+    files = {str(folder / "phrase-table.gz"): phrase_table_pieces(system.table, progress)}
     features.append(
         f"PhraseDictionaryMemory name={TRANSLATION} num-features={system.table.scores.shape[1]} path=phrase-table.gz "
         f"input-factor=0 output-factor=0 table-limit={system.options.table_limit}"
@@ -201,14 +200,14 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
         if isinstance(model, ReorderingTable):
             file = f"reordering-table.{name}.{model.kind.name}.gz"
             kind = f"{model.kind.name}-{'collapseff' if model.collapse else 'allff'}"
-            write_pieces(folder / file, _reordering_rows(system, model, progress))
+            files[str(folder / file)] = _reordering_rows(system, model, progress)
             features.append(
                 f"LexicalReordering name={name} num-features={model.n_features} "
                 f"type={kind} input-factor=0 output-factor=0 path={file}"
             )
     features.append("Distortion")
     for name, lm in system.lms.items():
-        lm.write_arpa(folder / f"{name}.arpa.gz")
+        files[str(folder / f"{name}.arpa.gz")] = lm.arpa_pieces()
         features.append(f"KENLM name={name} factor=0 path={name}.arpa.gz order={lm.order}")
     options = system.options
     sections: dict[str, Any] = {
@@ -230,6 +229,6 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
         if wanted:
             sections[name] = "true"
     ini = folder / "moses.ini"
-    with writing_file(ini) as aside:
-        aside.write_text("".join(f"[{name}]\n{value}\n\n" for name, value in sections.items()), encoding="utf-8")
+    files[str(ini)] = (f"[{name}]\n{value}\n\n".encode() for name, value in sections.items())
+    write_files(files)
     return ini

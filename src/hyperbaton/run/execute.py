@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ from hyperbaton.run.stage import Stage
 Say = Callable[[str], None]
 PATIENCE = 10.0  # seconds to wait for the processes of a run that was killed
 POLL = 0.05
+LITTLE = 1 << 16  # bytes of a disk that is as good as full
 
 
 class StageFailed(HyperbatonError):
@@ -139,6 +141,8 @@ class _Executor:
         if status < 0:
             return f"its process was ended by signal {-status}" + (" (out of memory?)" if status == -9 else "")
         lines = self._log(stage.name).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        if not lines and shutil.disk_usage(self.root).free < LITTLE:
+            return "No space left on device"  # not even for its log
         return lines[-1] if lines else f"its process ended with status {status}"
 
     def _stop(self) -> None:
