@@ -37,7 +37,7 @@ def corpus(**changes: Any) -> dict[str, Any]:
         (values(seed="one"), "key 'seed': must be a whole number, not 'one'"),
         (values(seed=True), "key 'seed': must be a whole number, not True"),
         (values(lm={"ordr": 3}), "key 'lm.ordr': unknown (did you mean order?); allowed: order, prune"),
-        (values(lm={"order": "3"}), "key 'lm.order': must be of type int, not '3'"),
+        (values(lm={"order": "3"}), "key 'lm.order': must be a whole number, not '3'"),
         (values(lm={"order": True}), "key 'lm.order': must be a whole number, not True"),
         (values(lm=5), "key 'lm': must be a table, not 5"),
         (values(lm={"order": 0}), "key 'lm.order': must be at least 1, not 0"),

@@ -150,8 +150,8 @@ def test_rows_are_read_in_place(tmp_path):
         ("mmr", {"output_kernel": "1 2 0; 2 1 0; 0 0 1"}, "positive semi-definite"),
         ("ordinal", {"intercept": False}, "thresholds are kept"),
         ("relative_frequency", {"intercept": False}, "set intercept"),
-        ("lbfgs", {"variance": float("inf")}, "variance must be at most"),
-        ("lbfgs", {"variance": float("nan")}, "variance must be at least"),
+        ("lbfgs", {"variance": float("inf")}, "variance must be a finite number, not inf"),
+        ("lbfgs", {"variance": float("nan")}, "variance must be a finite number, not nan"),
     ],
 )
 def test_options_that_make_no_sense_are_named(name, options, message):

@@ -166,8 +166,8 @@ def test_several_runs_of_a_system() -> None:
         ("blue", "unknown metric 'blue' (did you mean bleu?)"),
         ("bleu:tokenize", "options are written option=value, not 'tokenize'"),
         ("bleu:tokenize=14a", "tokenize must be one of"),
-        ("nist:max-order=x", "max-order must be of type int, not 'x'"),
-        ("wer:lowercase=maybe", "lowercase must be of type bool"),
+        ("nist:max-order=x", "max-order must be a whole number, not 'x'"),
+        ("wer:lowercase=maybe", "lowercase must be true or false"),
     ],
 )
 def test_wrong_names_and_options(text: str, message: str) -> None:

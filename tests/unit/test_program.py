@@ -134,3 +134,60 @@ def test_completion(shell: str) -> None:
     if shell == "bash":
         assert "--distortion-limit" in offered("hyperbaton translate --dist")
         assert "cube" in offered("hyperbaton translate --search ")
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_help_cuts_nothing(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every option of every verb has its whole name in the help, and help texts are printed as they are written."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    program = typer.main.get_command(build())
+    for verb, command in program.commands.items():  # type: ignore[attr-defined]
+        text = command.get_help(typer.Context(command, info_name=f"hyperbaton {verb}"))
+        words = " ".join(text.split())
+        for parameter in command.params:
+            names = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar or ""]
+            for name in [*names, *parameter.secondary_opts]:
+                shown = name in text or f"--[no-]{name.removeprefix('--no-').removeprefix('--')}" in text
+                assert shown or parameter.hidden, (verb, name)
+            assert parameter.hidden or " ".join((parameter.help or "").split()).partition(" [")[0] in words, parameter.name
+        assert "<bool>" not in text and "[more]" not in text and "…]" not in text, verb
+        for line in text.splitlines():
+            # Examples are not wrapped, so that they can be copied; names too long to wrap stand alone.
+            assert len(line) <= columns or line.startswith("  hyperbaton ") or " " not in line.strip(), line
+
+
+def test_numbers_that_no_program_takes() -> None:
+    for wrong in (
+        ["translate", "system", "--stack", "99999999999999999999"],
+        ["translate", "system", "--distortion-limit", str(2**31)],
+        ["translate", "system", "--nbest", str(2**63)],
+        ["align", "a", "b", "--model1-iterations", "9" * 30],
+        ["lm", "a", "-o", "b", "--memory", "inf"],
+        ["train", "dpr", "a", "b", "c", "-o", "d", "--max-passes", "9" * 30],
+        ["run", "a.toml", "--memory", "nan"],
+    ):
+        done = hyperbaton(*wrong)
+        assert (done.returncode, done.stdout) == (2, ""), wrong
+        assert f"Invalid value: {wrong[-2]} must be " in done.stderr, done.stderr
+
+
+def test_closed_and_full_streams(corpus: Path, tmp_path: Path) -> None:
+    def shell(line: str) -> tuple[int, str]:
+        done = subprocess.run(
+            ["bash", "-c", line.replace("hyperbaton", f"{sys.executable} -m hyperbaton")],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert done.stdout == ""
+        return done.returncode, done.stderr
+
+    error = "hyperbaton: error: standard"
+    assert shell("hyperbaton classes - <&-") == (1, f"{error} input: cannot be read: Bad file descriptor\n")
+    assert shell("hyperbaton models >&-") == (1, f"{error} output: cannot be written: Bad file descriptor\n")
+    assert shell("hyperbaton classes missing 2>&-") == (1, "")
+    full = f"{error} output: cannot be written: No space left on device (the disk is full)\n"
+    links = corpus / "train.links"
+    for line in ("hyperbaton models > /dev/full", f"hyperbaton symmetrize {links} {links} -q > /dev/full"):
+        assert shell(line) == (1, full)

@@ -18,6 +18,7 @@ hyperbaton.base.errors.OptionError: unknown option 'length'; known: max-length, 
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,10 @@ from typing import Any, TypeVar
 from hyperbaton.base.errors import OptionError
 
 T = TypeVar("T")
+
+# The largest whole number of an option that declares no maximum: the core takes numbers of 32 bits.
+LARGEST = 2**31 - 1
+_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "a table"}
 
 
 def option(
@@ -47,16 +52,24 @@ class Option:
 
     name: str
     type: Any
-    default: Any
-    help: str
-    choices: Sequence[str] | None
-    minimum: float | None
-    maximum: float | None
+    default: Any = None
+    help: str = ""
+    choices: Sequence[str] | None = None
+    minimum: float | None = None
+    maximum: float | None = None
 
     @property
     def flag(self) -> str:
         """The option's name on the command line and in experiment files."""
         return self.name.replace("_", "-")
+
+    @property
+    def range(self) -> str:
+        """The limits in words, for the end of a help text; nothing where they are the ordinary ones."""
+        if self.maximum is not None:
+            low = "at most" if self.minimum is None else f"{_number(self.minimum)} to"
+            return f" [{low} {_number(self.maximum)}]"
+        return f" [at least {_number(self.minimum)}]" if self.minimum else ""
 
     def check(self, value: Any) -> Any:
         """Return the value in the option's type, or raise OptionError naming the option."""
@@ -64,16 +77,33 @@ class Option:
         if value is None and optional:
             return value
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if isinstance(kind, type) and not isinstance(value, kind):
-            raise OptionError(f"{self.flag} must be of type {kind.__name__}, not {value!r}")
+            value = float(value) if abs(value) < 10**300 else math.inf
+        is_switch = isinstance(value, bool) and kind in (int, float)
+        if is_switch or (isinstance(kind, type) and not isinstance(value, kind)):
+            raise OptionError(f"{self.flag} must be {_NAMES.get(kind, kind.__name__)}, not {value!r}")
         if self.choices is not None and value not in self.choices:
             raise OptionError(f"{self.flag} must be one of {', '.join(self.choices)}, not {value!r}")
-        if self.minimum is not None and not value >= self.minimum:
-            raise OptionError(f"{self.flag} must be at least {self.minimum:g}, not {value!r}")
-        if self.maximum is not None and not value <= self.maximum:
-            raise OptionError(f"{self.flag} must be at most {self.maximum:g}, not {value!r}")
+        if kind in (int, float):
+            self._check_range(value)
         return value
+
+    def _check_range(self, value: float) -> None:
+        low, high = self.minimum, self.maximum
+        if isinstance(value, int):
+            low, high = -LARGEST if low is None else low, LARGEST if high is None else high
+        elif not math.isfinite(value):
+            raise OptionError(f"{self.flag} must be a finite number, not {value}")
+        if low is not None and value < low:
+            raise OptionError(f"{self.flag} must be at least {_number(low)}, not {_number(value)}")
+        if high is not None and value > high:
+            raise OptionError(f"{self.flag} must be at most {_number(high)}, not {_number(value)}")
+
+
+def _number(value: float) -> str:
+    """A number as text; Python refuses to write whole numbers of thousands of digits."""
+    if isinstance(value, int) and abs(value) > 10**40:
+        return "a number of more than 40 digits"
+    return str(value) if isinstance(value, int) or abs(value) < 1e-4 else f"{value:.10g}"
 
 
 def _unwrap(kind: Any) -> tuple[Any, bool]:
@@ -82,6 +112,11 @@ def _unwrap(kind: Any) -> tuple[Any, bool]:
         rest = [part for part in typing.get_args(kind) if part is not type(None)]
         return (rest[0] if len(rest) == 1 else tuple(rest)), type(None) in typing.get_args(kind)
     return kind, False
+
+
+def plain_type(kind: Any) -> Any:
+    """T for T and for T | None."""
+    return _unwrap(kind)[0]
 
 
 def options_of(cls: type) -> list[Option]:
@@ -140,7 +175,7 @@ def _parsed(opt: Option, value: str) -> Any:
             return {"yes": True, "true": True, "no": False, "false": False}[value.lower()]
         return kind(value) if kind in (int, float) else value
     except (KeyError, ValueError) as error:
-        raise OptionError(f"{opt.flag} must be of type {kind.__name__}, not {value!r}") from error
+        raise OptionError(f"{opt.flag} must be {_NAMES[kind]}, not {value!r}") from error
 
 
 def to_mapping(instance: Any) -> dict[str, Any]:

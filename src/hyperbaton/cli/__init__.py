@@ -8,6 +8,8 @@ whose type is an options class becomes one flag for each option. stdout is data,
 from __future__ import annotations
 
 import ast
+import contextlib
+import copy
 import dataclasses
 import errno
 import importlib
@@ -20,12 +22,14 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import metadata
 from inspect import Parameter, Signature, cleandoc, isfunction, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.models import OptionInfo
 
-from hyperbaton.base.errors import Cancelled, HyperbatonError
-from hyperbaton.base.options import from_mapping, options_of
+from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
+from hyperbaton.base.options import Option, from_mapping, options_of, plain_type
+from hyperbaton.cli._help import Program, Verb, value_name
 
 # Arguments that mean the same for every verb.
 Threads = Annotated[int, typer.Option("--threads", "-t", help="Processors to use; 0 means all.", min=0)]
@@ -52,15 +56,16 @@ def build(loaded: Collection[str] | None = None) -> typer.Typer:
         help=ABOUT,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode="markdown",
+        rich_markup_mode=None,
+        cls=Program,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_program)
     for verb in verbs():
         if loaded is None or verb in loaded:
-            app.command(verb)(_with_flags(_function(verb)))
+            app.command(verb, cls=Verb)(_with_flags(_function(verb)))
         else:
-            app.command(verb, help=_help_text(verb))(_unloaded)
+            app.command(verb, cls=Verb, help=_help_text(verb))(_unloaded)
     return app
 
 
@@ -102,23 +107,28 @@ def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     hints = typing.get_type_hints(function, include_extras=True)
     parameters: list[Parameter] = []
     groups: dict[str, type] = {}
+    checks: dict[str, Option] = {}  # by name of a parameter; typer alone accepts inf, nan and numbers of any size
     for name, parameter in signature(function).parameters.items():
         kind = hints[name]
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             groups[name] = kind
             for opt in options_of(kind):
-                help = opt.help + (f" ({', '.join(opt.choices)})" if opt.choices else "")
-                is_switch = opt.type in (bool, bool | None)
-                flags = [f"--{opt.flag}/--no-{opt.flag}"] if is_switch else [f"--{opt.flag}"]
-                limits: dict[str, Any] = {"min": opt.minimum, "max": opt.maximum} if opt.type in (int, float) else {}
-                completion = None if opt.choices is None else _completion(opt.choices)
-                known = typer.Option(*flags, help=help, autocompletion=completion, **limits)
-                annotation = Annotated[opt.type, known]  # type: ignore[name-defined]
+                checks[opt.name] = opt
+                annotation = Annotated[opt.type, _flag(opt)]  # type: ignore[name-defined]
                 parameters.append(Parameter(opt.name, Parameter.KEYWORD_ONLY, default=opt.default, annotation=annotation))
-        else:
-            parameters.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
+            continue
+        if typing.get_origin(kind) is Annotated:
+            kind, check = _declared(name, *typing.get_args(kind))
+            if check is not None:
+                checks[name] = check
+        parameters.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
 
     def call(**values: Any) -> Any:
+        try:
+            for name, opt in checks.items():
+                values[name] = opt.check(values[name])
+        except OptionError as error:
+            raise typer.BadParameter(f"--{error}") from None
         for name, kind in groups.items():
             values[name] = from_mapping(kind, {opt.name: values.pop(opt.name) for opt in options_of(kind)})
         try:
@@ -130,6 +140,29 @@ def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return call
+
+
+def _flag(opt: Option) -> Any:
+    """An option as typer knows it."""
+    is_switch = plain_type(opt.type) is bool
+    names = [f"--{opt.flag}/--no-{opt.flag}"] if is_switch else [f"--{opt.flag}"]
+    help = opt.help + (f" ({', '.join(opt.choices)})" if opt.choices else "") + opt.range
+    completion = None if opt.choices is None else _completion(opt.choices)
+    return typer.Option(*names, help=help, autocompletion=completion, metavar=value_name(opt.type))
+
+
+def _declared(name: str, kind: Any, info: Any) -> tuple[Any, Option | None]:
+    """A parameter that its verb declares: its annotation without limits, and the option that checks them for numbers."""
+    info, opt = copy.copy(info), None
+    if plain_type(kind) in (int, float):
+        # What a message calls it: its long flag, or the name of the parameter.
+        long = [flag.removeprefix("--") for flag in info.param_decls or () if flag.startswith("--")]
+        opt = Option((*long, name)[0], kind, minimum=info.min, maximum=info.max)
+        info.help = f"{info.help or ''}{opt.range}"
+        info.min = info.max = None
+    if isinstance(info, OptionInfo) and info.metavar is None:
+        info.metavar = value_name(kind)
+    return Annotated[kind, info], opt
 
 
 def _completion(choices: Sequence[str]) -> Callable[[], list[str]]:
@@ -154,28 +187,44 @@ def start() -> typer.Typer:
 def run_program(program: typer.Typer) -> None:
     """Run the program and turn failures into one line and an exit status."""
     try:
-        program()
+        status = _status_of(program)
         sys.stdout.flush()
     except (KeyboardInterrupt, Cancelled):
         _leave("interrupted", 130)
-    except SystemExit as end:
-        if end.code == 130:  # typer leaves so, without a word, when it is interrupted between verbs
-            _leave("interrupted", 130)
-        raise
     except BrokenPipeError:
-        # The reader of our output has gone, which is no fault; keep Python from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has gone, which is no fault.
+        _drop_output()
         sys.exit(1)
     except HyperbatonError as error:
         _leave(f"error: {error}", 1)
     except OSError as error:
         where = f"{Path(error.filename)}: " if isinstance(error.filename, str) else ""
+        if not where and error.errno in (errno.EBADF, errno.ENOSPC, errno.EIO):
+            where = "standard output: cannot be written: "  # every other file is named by those who write it
+            _drop_output()
         full = " (the disk is full)" if error.errno == errno.ENOSPC else ""
         _leave(f"error: {where}{error.strerror or error}{full}", 1)
     except MemoryError:
         _leave("error: not enough memory", 1)
+    if status == 130:  # typer leaves so, without a word, when it is interrupted between verbs
+        _leave("interrupted", 130)
+    sys.exit(status)
 
 
-def _leave(message: str, status: int) -> None:
-    print(f"hyperbaton: {message}", file=sys.stderr)
+def _status_of(program: typer.Typer) -> Any:
+    try:
+        program()
+    except SystemExit as end:
+        return end.code
+    return 0
+
+
+def _drop_output() -> None:
+    """Keep Python from complaining at exit about output that could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _leave(message: str, status: int) -> NoReturn:
+    with contextlib.suppress(OSError):  # nobody listens: the status says it
+        print(f"hyperbaton: {message}", file=sys.stderr, flush=True)
     sys.exit(status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import sys
@@ -21,7 +22,8 @@ def n_threads(threads: int) -> int:
 def say(message: str, quiet: bool = False) -> None:
     """A remark for people, on stderr."""
     if not quiet:
-        print(message, file=sys.stderr)
+        with contextlib.suppress(OSError):  # nobody listens
+            print(message, file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

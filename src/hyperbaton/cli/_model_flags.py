@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import typer
+
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import Option, from_mapping, option, options_of
 from hyperbaton.models import MODELS, ReorderingModel
@@ -52,4 +54,7 @@ def make_model(name: str, flags: Any) -> ReorderingModel:
         if key not in own:
             known = ", ".join(f"--{opt.flag}" for opt in options_of(cls))
             raise OptionError(f"the model {name} has no option --{key.replace('_', '-')}; it has {known}")
-    return from_mapping(cls, given)
+    try:
+        return from_mapping(cls, given)
+    except OptionError as error:
+        raise typer.BadParameter(f"--{error}") from None

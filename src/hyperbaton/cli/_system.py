@@ -34,7 +34,17 @@ SourceTrees = Annotated[
 DecodingFlags = dataclasses.make_dataclass(
     "DecodingFlags",
     [
-        (opt.name, opt.type | None, option(None, f"{opt.help} [default: the system's]", choices=opt.choices))
+        (
+            opt.name,
+            opt.type | None,
+            option(
+                None,
+                f"{opt.help} [default: the system's]",
+                choices=opt.choices,
+                minimum=opt.minimum,
+                maximum=opt.maximum,
+            ),
+        )
         for opt in options_of(Decoding)
     ],
     namespace={"__module__": __name__},

@@ -39,7 +39,7 @@ def run(
 
     Examples:
 
-        hyperbaton run examples/generated.toml -o demo
+        hyperbaton run examples/tanaka-ja-en.toml -o tanaka
 
         hyperbaton run examples/kyoto-ja-en.toml --dry-run
 

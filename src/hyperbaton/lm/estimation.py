@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import LARGEST, check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus.text import Text, Vocabulary, gather
 from hyperbaton.lm.scratch import Scratch
@@ -52,7 +52,8 @@ class Estimation:
             given = [int(part) for part in self.prune.split()]
         except ValueError:
             given = []
-        if not given or given[0] != 0 or len(given) > self.order or any(a > b for a, b in pairwise(given)):
+        wrong = not given or given[0] != 0 or given[-1] > LARGEST or len(given) > self.order
+        if wrong or any(a > b for a, b in pairwise(given)):
             rule = f"at most {self.order} whole numbers, the first 0 (words are not pruned), none below the one before it"
             raise OptionError(f"prune must be {rule}, not {self.prune!r}")
         return given + given[-1:] * (self.order - len(given))

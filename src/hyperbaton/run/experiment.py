@@ -138,8 +138,10 @@ def read_experiment(path: Path, settings: Sequence[str] = ()) -> Experiment:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of the TOML, of the UTF-8, or of a number of thousands of digits
         raise InputError(f"not a TOML file: {error}", path) from error
+    except RecursionError as error:
+        raise InputError("tables or lists are nested too deeply", path) from error
     for setting in settings:
         _set(values, setting)
     return parse_experiment(values, str(path), path.parent)
@@ -149,9 +151,7 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
     """Check the values of an experiment file; relative names of files start from `folder`."""
     top = Table(file, "", values)
     title = top.take("title", str, Path(file).stem)
-    seed = top.take("seed", int, 1)
-    if seed < 0:
-        raise top.error("seed", f"must be at least 0, not {seed}")
+    seed = top.take("seed", int, 1, minimum=0)
     corpus = _read_corpus(top.table("corpus"), folder)
     aligner = _read_aligner(top.table("align"))
     classes = top.table("classes").options(Clustering)
@@ -235,7 +235,9 @@ def _set(values: dict[str, Any], setting: str) -> None:
         raise OptionError(f"--set expects KEY=VALUE, for example corpus.train.lines=2000, not {setting!r}")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except RecursionError:
+        raise OptionError(f"--set {name}: tables or lists are nested too deeply") from None
+    except ValueError:
         value = text  # a string without quotes, as shells leave it
     *tables, key = name.split(".")
     for part in tables:

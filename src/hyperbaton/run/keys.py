@@ -23,12 +23,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hyperbaton.base.errors import HyperbatonError, OptionError
-from hyperbaton.base.options import options_of
+from hyperbaton.base.options import Option, options_of
 
 T = TypeVar("T")
 
 _PARAMETER = re.compile(r"\$\{(\w+)\}")
-_NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "a table"}
 
 
 class Table:
@@ -52,16 +51,18 @@ class Table:
     def __contains__(self, key: str) -> bool:
         return key in self.rest
 
-    def take(self, key: str, kind: type[T], default: T) -> T:
-        """The value of a key, checked for its type."""
+    def take(self, key: str, kind: type[T], default: T, minimum: float | None = None) -> T:
+        """The value of a key, checked for its type and range."""
         if key not in self.rest:
             return default
-        value = self.rest.pop(key)
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise self.error(key, f"must be {_NAMES[kind]}, not {value!r}")
+        value: T = self._checked(Option(key, kind, minimum=minimum), self.rest.pop(key))
         return value
+
+    def _checked(self, opt: Option, value: Any) -> Any:
+        try:
+            return opt.check(value)
+        except OptionError as error:
+            raise self.error(opt.name, str(error).removeprefix(f"{opt.flag} ")) from error
 
     def take_list(self, key: str, kind: type[T], default: list[T]) -> list[T]:
         """A list, each member checked for its type."""
@@ -83,13 +84,7 @@ class Table:
         for key, value in list(self.rest.items()):
             if key not in known:
                 raise self._unknown(key, [*also, *(opt.flag for opt in known.values())])
-            opt = known[key]
-            try:
-                chosen[key] = opt.check(value)
-            except OptionError as error:
-                raise self.error(key, str(error).removeprefix(f"{opt.flag} ")) from error
-            if isinstance(value, bool) and opt.type in (int, float):
-                raise self.error(key, f"must be {_NAMES[opt.type]}, not {value!r}")
+            chosen[key] = self._checked(known[key], value)
         self.rest.clear()
         return self.trying(lambda: cls(**chosen))
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hyperbaton.base.options import option, to_mapping
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import Option, option, to_mapping
 from hyperbaton.decode import Decoding
 from hyperbaton.metrics import METRICS, make_metric
 from hyperbaton.run.keys import Table
@@ -114,6 +115,7 @@ def _read_systems(table: Table, models: Mapping[str, NamedModel]) -> dict[str, t
 def _limit(table: Table, key: str, value: Any) -> int:
     if value == "none":
         return NO_LIMIT
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise table.error(key, f'a limit is a number of words or "none", not {value!r}')
-    return value
+    try:
+        return int(Option(key, int, minimum=0).check(value))
+    except OptionError:
+        raise table.error(key, f'a limit is a number of words or "none", not {value!r}') from None

@@ -1,0 +1,171 @@
+"""The help of the program and of its verbs: plain text at the width of the terminal, in which no name is ever cut.
+
+Help texts are printed as they are written: `<unk>`, `[x]` and `*` mean themselves. Examples are printed one to a line,
+unwrapped, so that they can be copied.
+"""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+import typing
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+from hyperbaton.base.options import plain_type
+
+MAX_WIDTH = 100
+
+
+class Verb(TyperCommand):
+    """A verb whose help is ours."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write("\n".join(_verb_lines(self, ctx)) + "\n")
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return _usage(self)
+
+
+class Program(TyperGroup):
+    """The program, whose help lists the verbs."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write("\n".join(_program_lines(self, ctx)) + "\n")
+
+
+def _width() -> int:
+    return max(40, min(shutil.get_terminal_size().columns, MAX_WIDTH))
+
+
+def _usage(command: Any) -> list[str]:
+    """The options that are needed, and the arguments."""
+    flags = [p for p in command.params if p.param_type_name == "option" and p.required]
+    arguments = [p for p in command.params if p.param_type_name == "argument" and not p.hidden]
+    return [
+        "[OPTIONS]",
+        *(f"{p.opts[-1]} {_value(p)}" for p in flags),
+        *(_name(p) if p.required else f"[{_name(p)}]" for p in arguments),
+    ]
+
+
+def _verb_lines(command: Any, ctx: Any) -> Iterator[str]:
+    width = _width()
+    usage = " ".join([ctx.command_path, *_usage(command)])
+    yield from textwrap.wrap(
+        usage,
+        width,
+        initial_indent="Usage: ",
+        subsequent_indent=" " * 7,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    yield ""
+    yield from _paragraphs(command.help or "", width)
+    arguments = [p for p in command.params if p.param_type_name == "argument" and not p.hidden]
+    options = [p for p in command.get_params(ctx) if p.param_type_name == "option" and not p.hidden]
+    yield from _section("Arguments:", [(_name(p), _remark(p, ctx)) for p in arguments], width)
+    yield from _section("Options:", [(_flags(p), _remark(p, ctx)) for p in options], width)
+
+
+def _program_lines(program: Any, ctx: Any) -> Iterator[str]:
+    width = _width()
+    yield f"Usage: {ctx.command_path} [OPTIONS] VERB [ARGUMENTS]"
+    yield ""
+    yield from _paragraphs(program.help or "", width)
+    options = [p for p in program.get_params(ctx) if p.param_type_name == "option" and not p.hidden]
+    yield from _section("Options:", [(_flags(p), _remark(p, ctx)) for p in options], width)
+    verbs = {name: program.commands[name].help or "" for name in sorted(program.commands)}
+    yield from _section("Verbs:", [(name, _sentence(help)) for name, help in verbs.items()], width)
+
+
+def _sentence(help: str) -> str:
+    """The first paragraph of a help text, in one line."""
+    return " ".join(help.strip().partition("\n\n")[0].split())
+
+
+def _paragraphs(help: str, width: int) -> Iterator[str]:
+    """The text of the help; indented paragraphs are examples."""
+    examples = False
+    for paragraph in help.strip().split("\n\n"):
+        if paragraph.startswith(" "):
+            examples = True
+            yield from (f"  {line.strip()}" for line in paragraph.splitlines())
+            continue
+        if examples:
+            yield ""
+        yield from textwrap.wrap(" ".join(paragraph.split()), width, break_long_words=False, break_on_hyphens=False)
+        examples = paragraph.rstrip().endswith(":")
+        if not examples:
+            yield ""
+    if examples:
+        yield ""
+
+
+def _section(title: str, rows: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
+    """Names and remarks in two columns; a name that is too long for its column has a line of its own."""
+    if not rows:
+        return
+    widest = max(12, (2 * width) // 5 - 4)
+    column = 2 + max([len(name) for name, _ in rows if len(name) <= widest], default=widest) + 2
+    yield title
+    for name, remark in rows:
+        lines = textwrap.wrap(remark, max(20, width - column), break_long_words=False, break_on_hyphens=False)
+        if not lines:
+            yield f"  {name}"
+            continue
+        if len(name) + 4 <= column:
+            yield f"  {name:<{column - 2}}{lines.pop(0)}"
+        else:
+            yield f"  {name}"
+        yield from (" " * column + line for line in lines)
+    yield ""
+
+
+def _name(parameter: Any) -> str:
+    return str(parameter.metavar or parameter.name.upper().replace("_", "-"))
+
+
+def _flags(option: Any) -> str:
+    """The names of an option: short ones first, a switch that can be turned off as --[no-]name."""
+    names = sorted(option.opts, key=lambda name: (name.startswith("--"), name))
+    for name in option.secondary_opts:
+        positive = f"--{name.removeprefix('--no-')}"
+        names = [f"--[no-]{positive[2:]}" if shown == positive else shown for shown in names]
+    value = _value(option)
+    return f"{', '.join(names)} {value}".rstrip()
+
+
+def _value(option: Any) -> str:
+    """What the value of an option is called."""
+    return "" if option.is_flag else str(option.metavar or "TEXT")
+
+
+def value_name(kind: Any) -> str | None:
+    """What a value of a type is called in help, or None for a switch.
+
+    >>> value_name(int | None), value_name(list[str] | None), value_name(bool)
+    ('N', 'TEXT', None)
+    """
+    kind = plain_type(kind)
+    if typing.get_origin(kind) is list:
+        return value_name(typing.get_args(kind)[0])
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return "|".join(str(member.value) for member in kind)
+    return None if kind is bool else {int: "N", float: "X", Path: "PATH"}.get(kind, "TEXT")
+
+
+def _remark(parameter: Any, ctx: Any) -> str:
+    """The help of a parameter, and its default where that says something."""
+    if parameter.required:
+        note = " [required]" if parameter.param_type_name == "option" else ""
+    else:
+        default = parameter.get_default(ctx)
+        shown = "on" if default is True else default
+        note = "" if default in (None, False, "", [], ()) else f" [default: {shown}]"
+    help = " ".join((parameter.help or "").split())
+    return f"{help}{note}".strip().replace("] [", "; ")
