@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,7 +65,25 @@ def test_verb(system: System, tmp_path: Path) -> None:
     assert len(told["runs"]) == len(told["held_out"]) == 2
     assert System.load(tmp_path / "tuned").weights == told["weights"]
     assert not (tmp_path / "tuned.tuning").exists()
+    assert told["system"] == str(tmp_path / "tuned") and told["start"]["LM0"] == [0.01]
     assert "run 2, iteration 1: bleu" in done.stderr
+
+
+def test_verb_ends_with_the_weights_and_the_path(system: System, tmp_path: Path) -> None:
+    system.with_weights({"LM0": 0.01, "TranslationModel0": 0.01}).save(tmp_path / "system")
+    (tmp_path / "src").write_text("\n".join(SOURCE) + "\n", encoding="utf-8")
+    (tmp_path / "ref").write_text("\n".join(REFERENCE) + "\n", encoding="utf-8")
+    done = hyperbaton(
+        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 2,
+        "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--threads", 1,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    tuned = System.load(tmp_path / "tuned")
+    *_, weights, last = done.stderr.splitlines()[-len(tuned.weights) - 1 :]
+    assert weights.split() == ["UnknownWordPenalty0", "1", "→", f"{tuned.weights['UnknownWordPenalty0'][0]:.4g}"]
+    assert f"LM0                  0.01 → {tuned.weights['LM0'][0]:.4g}" in done.stderr
+    assert re.fullmatch(rf"wrote {tmp_path / 'tuned'}: bleu [\d.]+ → [\d.]+", last)
+    assert done.stdout.startswith("iteration\tbleu")
 
 
 def test_models_trained_with_tags_are_tuned_with_them(tmp_path: Path) -> None:

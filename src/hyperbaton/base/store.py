@@ -228,6 +228,19 @@ class Artefact:
             raise ArtefactError(f"{file}: holds {found}, the manifest says {expected['dtype']} {expected['shape']}")
         return array
 
+    def digest(self, prefix: str = "") -> str:
+        """A hash of what the manifest says of the artefact's content, or of the arrays that start with `prefix.`.
+
+        What says how it was made (the version, how long it took) does not count.
+        """
+        entries = self.manifest["arrays"]
+        if prefix:
+            entries = {name: entry for name, entry in entries.items() if f"{name}.".startswith(f"{prefix}.")}
+        content = [entries, self.manifest.get("inputs")]
+        if not prefix:
+            content += [self.kind, self.options, self.details.get("model"), self.details.get("checksums")]
+        return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
+
     def group(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """The arrays whose names start with `prefix.`, by the rest of the name; no others are opened."""
         return {rest: self[f"{prefix}.{rest}"] for rest in group(self.manifest["arrays"], prefix)}

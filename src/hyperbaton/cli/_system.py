@@ -19,6 +19,8 @@ Weights = Annotated[
     list[str] | None, typer.Option("--weight", help="Weight of a feature, NAME=V or NAME=V,V,…; may be repeated.")
 ]
 
+Copy = Annotated[bool, typer.Option("--copy", help="Copy the parts of the system into it instead of referring to them.")]
+
 SourceTags = Annotated[
     str | None, typer.Option("--source-tags", help="A tag for each source word, for models that were trained with tags.")
 ]

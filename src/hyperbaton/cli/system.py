@@ -10,7 +10,7 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.cli import Json, Quiet
 from hyperbaton.cli._common import print_json, say
-from hyperbaton.cli._system import DecodingFlags, Weights, changed, parse_pairs, parse_weights
+from hyperbaton.cli._system import Copy, DecodingFlags, Weights, changed, parse_pairs, parse_weights
 from hyperbaton.decode import System
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import import_moses
@@ -34,12 +34,16 @@ def system(
         list[str] | None, typer.Option(help="NAME: charge this model's jumps inside phrase pairs too.")
     ] = None,
     moses_ini: Annotated[Path | None, typer.Option(help="Take everything from this moses.ini.")] = None,
+    copy: Copy = False,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Assemble a translation system from phrases, language models and reordering models.
+
+    The system refers to its parts where they are: move it together with them, or give --copy. What comes from text files
+    of Moses is always copied.
 
     A TYPE is a lexicalized reordering table as Moses names it, for example hier-mslr-bidirectional-fe.
 
@@ -68,7 +72,7 @@ def system(
     else:
         raise OptionError("nothing to assemble: give --phrases or --moses-ini")
     made = made.with_options(changed(made, flags))
-    made.save(output)
+    made.save(output, copy=copy)
     tell(made, quiet, as_json)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from hyperbaton.base.store import MANIFEST, hash_arrays
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, print_table, say
 from hyperbaton.cli._system import (
+    Copy,
     DecodingFlags,
     SourceTags,
     SourceTrees,
@@ -51,6 +53,7 @@ def tune(
         typer.Option(help="Tune so often on the first half of the text, and choose on the second; 1 tunes on all.", min=1),
     ] = 1,
     weight: Weights = None,
+    copy: Copy = False,
     seed: Seed = 0,
     threads: Threads = 0,
     json: Json = False,
@@ -58,9 +61,10 @@ def tune(
 ) -> None:
     """Tune the weights of a system on a development text.
 
-    Every iteration is stored in OUTPUT.tuning, and the same command goes on there when it was interrupted. When tuning
-    fails (no gain, weights that are not finite, a metric that cannot rise) the best weights are written all the same, and
-    the exit status is 1.
+    The new system refers to the same parts as SYSTEM and has other weights; the weights before and after, and its path,
+    are told at the end. Every iteration is stored in OUTPUT.tuning, and the same command goes on there when it was
+    interrupted. When tuning fails (no gain, weights that are not finite, a metric that cannot rise) the best weights are
+    written all the same, and the exit status is 1.
 
     Examples:
 
@@ -125,12 +129,15 @@ def tune(
             choice = tune_and_choose(lambda i: run(i, decoder, first), runs, on(second), held_out, options.metric)
     tuned = choice.tuned
     best = decoder.with_weights(tuned.weights)
-    best.save(output)
+    best.save(output, copy=copy)
     if json:
-        print_json(_told(choice, best))
+        print_json(_told(choice, loaded, best, output))
     else:
         rows = enumerate(tuned.history)
         print_table([{"iteration": i, options.metric: round(t.score, 2), "candidates": t.n_candidates} for i, t in rows])
+        for line in _changes(loaded, best):
+            say(line, quiet)
+        say(f"wrote {output}: {options.metric} {tuned.history[0].score:.2f} → {tuned.score:.2f}", quiet)
     shutil.rmtree(state, ignore_errors=True)
     if tuned.failure:
         raise TuningFailed(f"tuning failed: {tuned.failure}; {output} has the best weights")
@@ -154,9 +161,19 @@ def _inputs(system: Path, lines: list[str], decoding: str, annotations: dict[str
     return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}
 
 
-def _told(choice: Choice, best: System) -> dict[str, Any]:
+def _changes(before: System, after: System) -> Iterator[str]:
+    """The weights of each feature, before and after."""
+    width = max(map(len, after.features))
+    for name, new in after.weights.items():
+        old, now = (" ".join(f"{weight:.4g}" for weight in weights) for weights in (before.weights[name], new))
+        yield f"{name:{width}}  {old} → {now}"
+
+
+def _told(choice: Choice, before: System, best: System, output: Path) -> dict[str, Any]:
     tuned = choice.tuned
     return {
+        "system": str(output),
+        "start": {name: list(values) for name, values in before.weights.items()},
         "score": tuned.score,
         "stopped": tuned.stopped,
         "failure": tuned.failure,

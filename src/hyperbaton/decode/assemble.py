@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.store import MANIFEST, Artefact
+from hyperbaton.decode.locations import Located, Location
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, ReorderingTable
-from hyperbaton.decode.system import System
+from hyperbaton.decode.system import System, open_table
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import load_model
 from hyperbaton.phrases import Extracted, PhraseTable, ReorderingType, reordering_probabilities
 from hyperbaton.phrases import extracted as extracted_phrases
 from hyperbaton.phrases.moses import read_phrase_table, read_reordering_table
+from hyperbaton.phrases.table import KIND as TABLE_KIND
 
 AnyPath = str | PathLike[str]
+T = TypeVar("T")
 
 
 def assemble(
@@ -31,7 +34,7 @@ def assemble(
     scaled: Mapping[str, float] | None = None,
     inside: Sequence[str] = (),
 ) -> System:
-    """Build a system from artefacts and Moses' text files.
+    """Build a system from artefacts, which it refers to when it is saved, and Moses' text files.
 
     Arguments:
         phrases: what `hyperbaton extract` wrote, a saved phrase table, or a text table of Moses.
@@ -41,8 +44,15 @@ def assemble(
         scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of models of jumps that are charged
             inside phrase pairs too.
     """
-    table = load_phrases(phrases)
-    language_models = [load_lm(path) for path in lms]
+    located: list[Located] = []
+
+    def keep(part: T, location: Location | None) -> T:
+        if location is not None:
+            located.append(Located(part, location))
+        return part
+
+    table = keep(load_phrases(phrases), phrases_location(phrases))
+    language_models = [keep(load_lm(path), _location(path)) for path in lms]
     for name in [*(scaled or {}), *inside]:
         if name not in (reordering or {}):
             raise OptionError(f"there is no reordering model {name!r}")
@@ -50,17 +60,28 @@ def assemble(
         name: _reordering(where, phrases, table, (scaled or {}).get(name), name in inside)
         for name, where in (reordering or {}).items()
     }
-    return System.of(table, language_models, models, weights, options)
+    for name, model in models.items():
+        if isinstance(model, ModelUse):
+            keep(model.model, _location((reordering or {})[name]))
+    return System.of(table, language_models, models, weights, options, located=located)
 
 
 def load_phrases(path: AnyPath) -> PhraseTable:
     """The phrase table of an artefact or a text file."""
+    location = phrases_location(path)
+    return read_phrase_table(path) if location is None else open_table(location)
+
+
+def phrases_location(path: AnyPath) -> Location | None:
+    """Where an artefact has its phrase table; nowhere if the path is a text file."""
     if not (Path(path) / MANIFEST).exists():
-        return read_phrase_table(path)
-    artefact = Artefact(path)
-    if artefact.kind == extracted_phrases.KIND:
-        return PhraseTable.from_arrays(artefact.group("table"))
-    return PhraseTable.load(path)
+        return None
+    is_extracted = Artefact(path).kind == extracted_phrases.KIND
+    return Location.of(path, "table") if is_extracted else Location.of(Artefact(path, TABLE_KIND).path, TABLE_KIND)
+
+
+def _location(path: AnyPath) -> Location | None:
+    return Location.of(path) if (Path(path) / MANIFEST).exists() else None
 
 
 def load_lm(path: AnyPath) -> LanguageModel:

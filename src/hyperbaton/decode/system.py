@@ -1,4 +1,6 @@
-"""A translation system: phrase table, language models, reordering models, weights and options, in one artefact.
+"""A translation system: phrase table, language models, reordering models, weights and options.
+
+On disk it refers to the parts that are artefacts of their own, and holds the others; `copy` makes it hold all.
 
 A system's score of a translation is the sum over its features of weight times value:
 
@@ -11,12 +13,12 @@ A system's score of a translation is the sum over its features of weight times v
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +27,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.store import Artefact, save
+from hyperbaton.decode.locations import Located, Location
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
 from hyperbaton.lm import LanguageModel
@@ -32,6 +35,7 @@ from hyperbaton.models import load_model
 from hyperbaton.phrases import PhraseTable, ReorderingType
 
 KIND = "system"
+T = TypeVar("T")
 TRANSLATION, DISTORTION = "TranslationModel0", "Distortion0"
 WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD = "WordPenalty0", "PhrasePenalty0", "UnknownWordPenalty0"
 
@@ -55,7 +59,11 @@ class PhraseIndex(NamedTuple):
 
 @dataclass(frozen=True)
 class System:
-    """Everything that translation needs; `lm_words` are each language model's numbers of the target words."""
+    """Everything that translation needs.
+
+    `lm_words` are each language model's numbers of the target words; `located` the parts that were read from artefacts,
+    which a saved system refers to.
+    """
 
     table: PhraseTable
     lms: Mapping[str, LanguageModel]
@@ -64,6 +72,7 @@ class System:
     options: Decoding = field(default_factory=Decoding)
     index: PhraseIndex = field(kw_only=True)
     lm_words: Mapping[str, npt.NDArray[np.uint32]] = field(kw_only=True)
+    located: tuple[Located, ...] = field(default=(), kw_only=True)
 
     @classmethod
     def of(
@@ -73,10 +82,13 @@ class System:
         reordering: Mapping[str, Reordering | Any] | None = None,
         weights: Mapping[str, float | list[float]] | None = None,
         options: Decoding | None = None,
+        *,
+        located: Iterable[Located] = (),
     ) -> System:
         """Put a system together; weights that are not given have common starting values.
 
-        Reordering models may be tables, uses of a model, or models themselves, ours or anybody's.
+        Reordering models may be tables, uses of a model, or models themselves, ours or anybody's. `located`: which of the
+        parts a saved system is to refer to, and where they lie.
         """
         named = dict(lms) if isinstance(lms, Mapping) else {f"LM{i}": lm for i, lm in enumerate(lms)}
         uses = {
@@ -85,7 +97,7 @@ class System:
         }
         words = {name: lm_numbers(lm, table.target.vocabulary.lookup) for name, lm in named.items()}
         index = PhraseIndex.of(table)
-        system = cls(table, named, uses, {}, options or Decoding(), index=index, lm_words=words)
+        system = cls(table, named, uses, {}, options or Decoding(), index=index, lm_words=words, located=tuple(located))
         return system.with_weights(system.default_weights() | dict(weights or {}))
 
     @property
@@ -154,24 +166,37 @@ class System:
             index=self.index.slots,
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the system as an artefact that needs nothing else."""
-        arrays: dict[str, npt.NDArray[Any]] = {
-            **self.table.arrays("table"),
-            "index": self.index.slots,
-        }
-        parts: dict[str, Any] = {}
+    def save(self, path: str | PathLike[str], *, copy: bool = False) -> None:
+        """Write the system as an artefact that refers to the parts that were read from artefacts; `copy` copies them."""
+        folder = Path(path)
+        arrays: dict[str, npt.NDArray[Any]] = {"index": self.index.slots}
+        writers: dict[str, Any] = {}
+        references: dict[str, dict[str, str]] = {}
         reordering: list[dict[str, Any]] = []
+
+        def refers(name: str, part: Any) -> bool:
+            location = next((known.location for known in self.located if known.part is part), None)
+            # What lies in the folder that this system replaces must be copied.
+            if copy or location is None or location.is_inside(folder):
+                return False
+            references[name] = location.as_json(folder)
+            return True
+
+        if not refers(TRANSLATION, self.table):
+            arrays |= self.table.arrays("table")
         for i, (name, lm) in enumerate(self.lms.items()):
             arrays[f"lm.{i}.words"] = self.lm_words[name]
-            parts[f"lm.{i}"] = lm.save
+            if not refers(name, lm):
+                writers[f"lm.{i}"] = lm.save
         for i, (name, model) in enumerate(self.reordering.items()):
             if isinstance(model, ReorderingTable):
-                arrays[f"reordering.{i}"] = model.probabilities
                 reordering.append({"name": name, "table": model.kind.name, "collapse": model.collapse})
+                if not refers(name, model.probabilities):
+                    arrays[f"reordering.{i}"] = model.probabilities
             elif isinstance(model, ModelUse) and hasattr(model.model, "save"):
-                parts[f"reordering.{i}"] = model.model.save
                 reordering.append({"name": name, "use": model.use, "beta": model.beta, "inside": model.inside})
+                if not refers(name, model.model):
+                    writers[f"reordering.{i}"] = model.model.save
             else:
                 raise OptionError(f"the reordering model {name} cannot be saved: it has no method save")
         details = {
@@ -180,32 +205,48 @@ class System:
             "weights": dict(self.weights),
             "n_pairs": len(self.table),
             "max_source_length": self.index.max_length,
+            "references": references,
         }
-        save(path, KIND, arrays, options=to_mapping(self.options), details=details, parts=parts)
+        save(path, KIND, arrays, options=to_mapping(self.options), details=details, parts=writers)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> System:
         """Open a stored system, memory-mapped."""
         artefact = Artefact(path, KIND)
         folder, details = Path(path), artefact.details
+        located: list[Located] = []
+
+        def read(name: str, own: Path, arrays: str, open_part: Callable[[Location], T]) -> T:
+            entry = details["references"].get(name)
+            location = Location.of(own, arrays) if entry is None else Location.from_json(entry, folder, name)
+            part = open_part(location)
+            located.append(Located(part, location))
+            return part
+
         try:
-            lms = {name: LanguageModel.load(folder / f"lm.{i}") for i, name in enumerate(details["lms"])}
+            table = read(TRANSLATION, folder, "table", open_table)
+            lms = {
+                name: read(name, folder / f"lm.{i}", "", lambda found: LanguageModel.load(found.path))
+                for i, name in enumerate(details["lms"])
+            }
             reordering: dict[str, Reordering] = {}
-            for i, told in enumerate(details["reordering"]):
-                if "table" in told:
-                    kind = ReorderingType.parse(told["table"])
-                    reordering[told["name"]] = ReorderingTable(kind, artefact[f"reordering.{i}"], told["collapse"])
+            for i, entry in enumerate(details["reordering"]):
+                name, own = entry["name"], f"reordering.{i}"
+                if "table" in entry:
+                    rows = read(name, folder, own, lambda found: Artefact(found.path)[found.arrays])
+                    reordering[name] = ReorderingTable(ReorderingType.parse(entry["table"]), rows, entry["collapse"])
                 else:
-                    model = load_model(folder / f"reordering.{i}")
-                    reordering[told["name"]] = ModelUse(model, told["use"], told["beta"], told["inside"])
+                    model = read(name, folder / own, "", lambda found: load_model(found.path))
+                    reordering[name] = ModelUse(model, entry["use"], entry["beta"], entry["inside"])
             system = cls(
-                PhraseTable.from_arrays(artefact.group("table")),
+                table,
                 lms,
                 reordering,
                 {},
                 from_mapping(Decoding, artefact.options),
                 index=PhraseIndex(artefact["index"], int(details["max_source_length"])),
                 lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
+                located=tuple(located),
             )
             missing = [name for name in system.features if name not in details["weights"]]
             if missing:
@@ -213,6 +254,11 @@ class System:
             return system.with_weights(details["weights"])
         except (KeyError, TypeError, ValueError) as error:
             raise ArtefactError(f"{path}: damaged ({error}); build the system again") from error
+
+
+def open_table(location: Location) -> PhraseTable:
+    """The phrase table of an artefact, memory-mapped."""
+    return PhraseTable.from_arrays(Artefact(location.path).group(location.arrays))
 
 
 def lm_numbers(lm: LanguageModel, words: _core.Vocabulary) -> npt.NDArray[np.uint32]:

@@ -1,4 +1,4 @@
-"""A translation system: phrase table, language model and some reordering models."""
+"""A translation system: it refers to the phrase table, language model and reordering models of the stages before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hyperbaton.decode import Decoding
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.run.stage import Work
 
-VERSION = 1
+VERSION = 2
 
 
 def run(work: Work) -> None:

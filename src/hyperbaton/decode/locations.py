@@ -1,0 +1,65 @@
+"""Where the parts of a system lie: a system refers to its phrase table, language models and reordering models on disk.
+
+A part is an artefact, or some arrays of one: `table.*` of what `hyperbaton extract` wrote. A system keeps the path, and
+a digest of what was there, so that another artefact under the same path is refused. The path is relative to the system's
+folder, so that both can be moved together; it is absolute where the two have only the root folder in common.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hyperbaton.base.errors import ArtefactError
+from hyperbaton.base.store import Artefact
+
+
+@dataclass(frozen=True)
+class Location:
+    """An artefact, or the arrays of one that start with `arrays.`, and the digest of its content."""
+
+    path: Path
+    arrays: str
+    digest: str
+
+    @classmethod
+    def of(cls, path: str | PathLike[str], arrays: str = "") -> Location:
+        """Where something is that was just read."""
+        where = Path(os.path.realpath(path))
+        return cls(where, arrays, Artefact(where).digest(arrays))
+
+    @classmethod
+    def from_json(cls, entry: dict[str, str], system: Path, part: str) -> Location:
+        """The location of a part that a stored system refers to; an error if it is not what it was."""
+        path = Path(os.path.normpath(Path(os.path.realpath(system)) / entry["path"]))
+        advice = "or build the system again, with --copy if its parts may be moved or deleted"
+        try:
+            found = cls.of(path, entry["arrays"])
+        except ArtefactError as error:
+            raise ArtefactError(f"{system}: cannot open its part {part}: {error}; put it back, {advice}") from error
+        if found.digest != entry["digest"]:
+            raise ArtefactError(
+                f"{system}: its part {part} ({path}) is no longer what the system was built with; put it back, {advice}"
+            )
+        return found
+
+    def as_json(self, system: Path) -> dict[str, str]:
+        """The location as a system in that folder stores it."""
+        home = os.path.realpath(system)
+        apart = os.path.commonpath([home, self.path]) == os.path.sep
+        path = str(self.path) if apart else os.path.relpath(self.path, home)
+        return {"path": path, "arrays": self.arrays, "digest": self.digest}
+
+    def is_inside(self, folder: Path) -> bool:
+        """Whether a folder contains it."""
+        return self.path.is_relative_to(os.path.realpath(folder))
+
+
+class Located(NamedTuple):
+    """A part of a system as read, and where from."""
+
+    part: Any
+    location: Location
