@@ -9,8 +9,10 @@ namespace hyperbaton {
 void Space::add_features(const std::uint32_t* state, std::uint32_t before, std::uint32_t local, const Move& move,
                          float* next) const {
   const std::size_t option = first_option_ + local;
-  *next++ = -static_cast<float>(limits_.distance.step(move.previous, move.next, coverage(state)));
-  const auto distance = static_cast<float>(jump_distance(move.previous, move.next));
+  // Not from the state, which leaves the end of the previous phrase out where distances weigh nothing.
+  const auto previous = before == kNone ? SourceSpan{0, 0} : span_of(before).source;
+  *next++ = -static_cast<float>(limits_.distance.step(previous, move.next, coverage(state)));
+  const auto distance = static_cast<float>(jump_distance(previous, move.next));
   for (std::size_t k = 0; k < input_.lms.size(); ++k, ++next) {
     LmState states[2] = {lms_[k].context(state[at_lms_ + k]), {}};
     int now = 0;
