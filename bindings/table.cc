@@ -152,8 +152,8 @@ HYPERBATON_BINDINGS(table) {
       .def(
           "format",
           [](const TableArrays& self, const Bytes& source_bytes, const Ints& source_byte_offsets, const Bytes& target_bytes,
-             const Ints& target_byte_offsets, const Array2<double>& scores, bool links, const Array<float>& counts,
-             std::size_t first, std::size_t last) {
+             const Ints& target_byte_offsets, const Array2<double>& scores, bool exact, bool links,
+             const Array<float>& counts, std::size_t first, std::size_t last) {
             const auto pairs = self.pairs();
             if (last >= pairs.offsets.size() || first > last) throw Error("source phrases out of range");
             if (static_cast<std::int64_t>(scores.shape(0)) != pairs.offsets[last] - pairs.offsets[first])
@@ -163,28 +163,29 @@ HYPERBATON_BINDINGS(table) {
               const nb::gil_scoped_release release;
               text = format_pairs(pairs, {view(source_bytes), view(source_byte_offsets)},
                                   {view(target_bytes), view(target_byte_offsets)}, {scores.data(), scores.size()},
-                                  scores.shape(1), {links, view(counts)}, first, last);
+                                  scores.shape(1), exact ? Digits::Exact : Digits::Six, {links, view(counts)}, first, last);
             }
             return to_bytes(text);
           },
-          "source_bytes"_a, "source_byte_offsets"_a, "target_bytes"_a, "target_byte_offsets"_a, "scores"_a, "links"_a,
-          "counts"_a, "first"_a, "last"_a, "Rows of the pairs of source phrases [first, last).");
+          "source_bytes"_a, "source_byte_offsets"_a, "target_bytes"_a, "target_byte_offsets"_a, "scores"_a, "exact"_a,
+          "links"_a, "counts"_a, "first"_a, "last"_a, "Rows of the pairs of source phrases [first, last).");
 
   m.def(
       "format_sources",
       [](const Ints& offsets, const Words& words, const Bytes& bytes, const Ints& byte_offsets,
-         const Array2<double>& scores, std::size_t first, std::size_t last) {
+         const Array2<double>& scores, bool exact, std::size_t first, std::size_t last) {
         if (last >= offsets.size() || first > last || scores.shape(0) != last - first)
           throw Error("scores do not fit the phrases");
         std::string text;
         {
           const nb::gil_scoped_release release;
           text = format_sources({view(offsets), view(words)}, {view(bytes), view(byte_offsets)},
-                                {scores.data(), scores.size()}, scores.shape(1), first, last);
+                                {scores.data(), scores.size()}, scores.shape(1), exact ? Digits::Exact : Digits::Six, first,
+                                last);
         }
         return to_bytes(text);
       },
-      "offsets"_a, "words"_a, "bytes"_a, "byte_offsets"_a, "scores"_a, "first"_a, "last"_a,
+      "offsets"_a, "words"_a, "bytes"_a, "byte_offsets"_a, "scores"_a, "exact"_a, "first"_a, "last"_a,
       "Rows `source ||| scores` of phrases [first, last).");
 
   nb::class_<MosesTableReader> table_reader(m, "MosesTableReader", "Reads rows of Moses' phrase and reordering tables.");

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/errors.hh"
+#include "base/numbers.hh"
 #include "phrases/extract.hh"
 
 namespace hyperbaton {
@@ -31,10 +32,10 @@ void append_number(std::string& text, double value) {
 #endif
 }
 
-void append_scores(std::string& text, std::span<const double> scores) {
+void append_scores(std::string& text, std::span<const double> scores, Digits digits) {
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (i > 0) text.push_back(' ');
-    append_number(text, scores[i]);
+    digits == Digits::Exact ? append_float(text, static_cast<float>(scores[i])) : append_number(text, scores[i]);
   }
 }
 
@@ -67,8 +68,8 @@ float parse_float(std::string_view token, std::size_t line) {
 }  // namespace
 
 std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsView target_words,
-                         std::span<const double> scores, std::size_t n_scores, const RowExtras& extras, std::size_t first,
-                         std::size_t last) {
+                         std::span<const double> scores, std::size_t n_scores, Digits digits, const RowExtras& extras,
+                         std::size_t first, std::size_t last) {
   std::string text;
   const auto base = static_cast<std::size_t>(pairs.offsets[first]);
   std::string source;
@@ -80,7 +81,7 @@ std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsVi
       text += kBar;
       append_words(text, pairs.target[pairs.targets[k]], target_words);
       text += kBar;
-      append_scores(text, scores.subspan((k - base) * n_scores, n_scores));
+      append_scores(text, scores.subspan((k - base) * n_scores, n_scores), digits);
       if (extras.links) {
         text += kBar;
         bool first_link = true;
@@ -107,12 +108,12 @@ std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsVi
 }
 
 std::string format_sources(const PhrasesView& sources, WordsView words, std::span<const double> scores,
-                           std::size_t n_scores, std::size_t first, std::size_t last) {
+                           std::size_t n_scores, Digits digits, std::size_t first, std::size_t last) {
   std::string text;
   for (std::size_t p = first; p < last; ++p) {
     append_words(text, sources[p], words);
     text += kBar;
-    append_scores(text, scores.subspan((p - first) * n_scores, n_scores));
+    append_scores(text, scores.subspan((p - first) * n_scores, n_scores), digits);
     text.push_back('\n');
   }
   return text;
@@ -150,6 +151,7 @@ void MosesTableReader::add_line(std::string_view line) {
   std::size_t n_here = 0;
   for_each_token(fields[n_phrases], [&](std::string_view token) {
     scores.push_back(parse_float(token, number));
+    if (scores.back() < 0) throw LineError(number, "expected a score of at least 0, found '" + std::string(token) + "'");
     ++n_here;
   });
   if (number == 1) n_scores = n_here;

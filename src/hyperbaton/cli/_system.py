@@ -83,25 +83,27 @@ def parse_pairs(pairs: Sequence[str] | None, what: str) -> dict[str, str]:
     >>> parse_pairs(["LM0=0.5"], "--weight")
     {'LM0': '0.5'}
     """
-    found = {}
+    found: dict[str, str] = {}
     for pair in pairs or []:
         name, separator, value = pair.partition("=")
         if not (name and separator and value):
             raise OptionError(f"{what} expects NAME=VALUE, not {pair!r}")
+        if name in found:
+            raise OptionError(f"{what} gives {name} twice, {found[name]!r} and {value!r}")
         found[name] = value
     return found
 
 
-def parse_weights(pairs: Sequence[str] | None) -> dict[str, float | list[float]]:
+def parse_weights(pairs: Sequence[str] | None, what: str = "--weight") -> dict[str, float | list[float]]:
     """Weights by name.
 
     >>> parse_weights(["LM0=0.5", "LR=0.1,0.2"])
     {'LM0': [0.5], 'LR': [0.1, 0.2]}
     """
     found: dict[str, float | list[float]] = {}
-    for name, value in parse_pairs(pairs, "--weight").items():
+    for name, value in parse_pairs(pairs, what).items():
         try:
             found[name] = [float(v) for v in value.split(",")]
         except ValueError as error:
-            raise OptionError(f"the weight of {name} must be a number, not {value!r}") from error
+            raise OptionError(f"{what} {name} must be a number, not {value!r}") from error
     return found

@@ -60,7 +60,7 @@ def system(
     if moses_ini is not None:
         made = import_moses(moses_ini).with_weights(parse_weights(weight))
     elif phrases is not None:
-        betas = parse_weights(scaled)
+        betas = parse_weights(scaled, "--scaled")
         made = assemble(
             phrases,
             lm or [],

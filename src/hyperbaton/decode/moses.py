@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.options import Option, options_of, parse_settings, to_mapping
 from hyperbaton.base.progress import Progress
-from hyperbaton.corpus.files import read_lines, write_files
+from hyperbaton.corpus.files import write_files
 from hyperbaton.corpus.text import gather
+from hyperbaton.decode.moses_ini import OWN_OPTIONS, Feature, MosesIni
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ReorderingTable
 from hyperbaton.decode.system import DISTORTION, PHRASE_PENALTY, TRANSLATION, UNKNOWN_WORD, WORD_PENALTY, System
 from hyperbaton.lm import LanguageModel
-from hyperbaton.phrases import Phrases, ReorderingType
+from hyperbaton.phrases import Phrases, PhraseTable, ReorderingType
 from hyperbaton.phrases.moses import phrase_table_pieces, read_phrase_table, read_reordering_table, reordering_table_pieces
 
+log = logging.getLogger(__name__)
+
+_TABLE = "PhraseDictionary"
+_REORDERING = "LexicalReordering"
 _LMS = ("KENLM", "SRILM", "IRSTLM", "IRSTLM2", "RANDLM", "LazyKENLM")
 _PLAIN = {
     "UnknownWordPenalty": UNKNOWN_WORD,
@@ -28,144 +35,195 @@ _PLAIN = {
     "PhrasePenalty": PHRASE_PENALTY,
     "Distortion": DISTORTION,
 }
-
-
-class Feature(NamedTuple):
-    """A line of the section [feature]."""
-
-    kind: str
-    values: dict[str, str]
-    line: int
-
-
-class MosesIni(NamedTuple):
-    """What a moses.ini says: sections by name with their lines, features, weights by feature."""
-
-    path: Path
-    sections: dict[str, list[tuple[int, str]]]
-    features: dict[str, Feature]
-    weights: dict[str, list[float]]
-
-    @classmethod
-    def read(cls, path: str | PathLike[str]) -> MosesIni:
-        """Read a moses.ini, or the one in a folder."""
-        path = Path(path)
-        path = path / "moses.ini" if path.is_dir() else path
-        sections: dict[str, list[tuple[int, str]]] = {}
-        current = ""
-        for number, raw in enumerate(read_lines(path), start=1):
-            line = raw.split("#")[0].strip()
-            if line.startswith("[") and line.endswith("]"):
-                current = line[1:-1]
-                sections.setdefault(current, [])
-            elif line and not current:
-                raise InputError("expected a section like [feature]", path, number)
-            elif line:
-                sections[current].append((number, line))
-        if "feature" not in sections:
-            raise InputError("there is no section [feature]; is this a moses.ini?", path)
-        counts: dict[str, int] = {}
-        features = {}
-        for number, line in sections["feature"]:
-            kind, *pairs = line.split()
-            values = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
-            count = counts.setdefault(kind, 0)
-            counts[kind] += 1
-            features[values.get("name", f"{kind}{count}")] = Feature(kind, values, number)
-        weights = {}
-        for number, line in sections.get("weight", []):
-            name, separator, values_text = line.partition("=")
-            try:
-                weights[name.strip()] = [float(value) for value in values_text.split()]
-            except ValueError:
-                separator = ""
-            if not separator:
-                raise InputError(f"expected weights like 'LM0= 0.5', found {line!r}", path, number)
-        return cls(path, sections, features, weights)
-
-    def number(self, section: str, default: float) -> float:
-        """The first value of a section, as a number."""
-        lines = self.sections.get(section, [])
-        if not lines:
-            return default
-        try:
-            return float(lines[0][1])
-        except ValueError as error:
-            raise InputError(f"[{section}] expects a number, found {lines[0][1]!r}", self.path, lines[0][0]) from error
-
-    def file(self, feature: Feature) -> Path:
-        """The file of a feature: beside the moses.ini, one folder up, or from the current folder."""
-        if "path" not in feature.values:
-            raise InputError(f"{feature.kind} names no path", self.path, feature.line)
-        named = Path(feature.values["path"])
-        for base in (self.path.parent, self.path.parent.parent, Path()):
-            for name in (named, Path(f"{named}.gz")):
-                if (base / name).is_file():
-                    return base / name
-        raise InputError(f"there is no file {named}", self.path, feature.line)
+# What may stand in a feature's line, by its kind; None where any value will do.
+_ANY = {"tuneable": None, "num-features": None}
+_FACTORS = {"input-factor": "0", "output-factor": "0"}
+_KEYS: dict[str, dict[str, str | None]] = {
+    _TABLE: {"path": None, "table-limit": None, "cache-size": None, "num-input-features": "0", **_FACTORS, **_ANY},
+    _REORDERING: {"path": None, "type": None, **_FACTORS, **_ANY},
+    **{kind: {"path": None, "order": None, "factor": "0", "lazyken": None, "load": None, **_ANY} for kind in _LMS},
+    **{kind: {**_ANY} for kind in _PLAIN},
+}
+# Options that a moses.ini has as a section, and those that it has not, which are kept in a comment.
+_SECTIONS = {
+    "stack": "stack",
+    "pop_limit": "cube-pruning-pop-limit",
+    "threshold": "beam-threshold",
+    "distortion_limit": "distortion-limit",
+}
+_FLAGS = {
+    "early_distortion": "early-distortion-cost",
+    "drop_unknown": "drop-unknown",
+    "monotone_at_punctuation": "monotone-at-punctuation",
+}
+_OWN = ("future_distortion", "max_words")
+_SEARCHES = {"0": "stack", "1": "cube"}
+_MARKUP = {"pass-through": False, "exclusive": True}
+_MAX_PHRASE_LENGTH = 20  # where a moses.ini does not say
 
 
 def import_moses(path: str | PathLike[str]) -> System:
-    """Build a system from a moses.ini (or the folder it is in) with text tables and ARPA language models."""
+    """Build a system from a moses.ini (or the folder it is in) with text tables and ARPA language models.
+
+    Whatever changes translations is applied or refused; a warning names the sections that do not.
+    """
     ini = MosesIni.read(path)
-    tables = [f for f in ini.features.values() if f.kind.startswith("PhraseDictionary")]
+    for feature in ini.features.values():
+        _check_feature(ini, feature)
+    tables = [f for f in ini.features.values() if f.kind.startswith(_TABLE)]
     if len(tables) != 1:
-        raise InputError(f"expected one phrase table, found {len(tables)}", ini.path)
-    table = read_phrase_table(ini.file(tables[0]))
-    wanted = int(tables[0].values.get("num-features", str(table.scores.shape[1])))
-    if len(table) and table.scores.shape[1] != wanted:
-        raise InputError(
-            f"num-features={wanted}, but {ini.file(tables[0])} has {table.scores.shape[1]} scores in a row",
-            ini.path,
-            tables[0].line,
-        )
+        raise InputError(f"expected one phrase table, found {len(tables)}", ini.path, tables[1].line if tables else None)
+    options = _decoding(ini, tables[0])
+    table = _read_table(ini, tables[0])
     lms: dict[str, LanguageModel] = {}
     reordering: dict[str, ReorderingTable] = {}
-    renamed: dict[str, str] = {}
+    ours: dict[str, str] = {}  # the system's name of each feature
     for name, feature in ini.features.items():
-        if feature in tables:
-            renamed[name] = TRANSLATION
+        own = TRANSLATION if feature is tables[0] else _PLAIN.get(feature.kind, name)
+        if own in ours.values():
+            raise InputError(f"there is another feature {own}", ini.path, feature.line)
+        ours[name] = own
+        if feature.kind == _REORDERING:
+            reordering[name] = _read_reordering(ini, feature, table)
         elif feature.kind in _LMS:
-            lms[name] = LanguageModel.read_arpa(ini.file(feature))
-        elif feature.kind == "LexicalReordering":
-            parts = feature.values.get("type", "").split("-")
-            kind = ReorderingType.parse("-".join(p for p in parts if p not in ("allff", "collapseff")))
-            probabilities = read_reordering_table(ini.file(feature), kind, table)
-            reordering[name] = ReorderingTable(kind, probabilities, "collapseff" in parts)
-        elif feature.kind in _PLAIN:
-            renamed[name] = _PLAIN[feature.kind]
-        else:
-            known = ", ".join([*_PLAIN, "PhraseDictionary…", "LexicalReordering", *_LMS])
-            raise InputError(f"unknown feature {feature.kind}; known: {known}", ini.path, feature.line)
-    absent = {ours: 0.0 for kind, ours in _PLAIN.items() if all(f.kind != kind for f in ini.features.values())}
-    for name in ini.weights:
+            lms[name] = _read_lm(ini, feature)
+    absent = {name: 0.0 for kind, name in _PLAIN.items() if all(f.kind != kind for f in ini.features.values())}
+    system = System.of(table, lms, reordering, absent, options)
+    for name, weights in ini.weights.items():
         if name not in ini.features:
-            raise InputError(f"there is a weight for {name}, but no such feature", ini.path)
-    given = {renamed.get(name, name): values for name, values in ini.weights.items()}
-    system = System.of(table, lms, reordering, {**absent, **given}, _decoding(ini, tables[0]))
-    missing = [n for n in ini.features if n not in ini.weights and renamed.get(n) != UNKNOWN_WORD]
-    if missing:
-        raise InputError(f"there is no weight for {', '.join(missing)}", ini.path)
-    return system
+            raise InputError(f"there is a weight for {name}, but no such feature", ini.path, weights.line)
+        expected = system.features[ours[name]]
+        if len(weights.values) != expected:
+            raise InputError(f"{name} needs {expected} weights, found {len(weights.values)}", ini.path, weights.line)
+    for name, feature in ini.features.items():
+        if name not in ini.weights and ours[name] != UNKNOWN_WORD:
+            raise InputError(f"there is no weight for {name}", ini.path, feature.line)
+    if ini.ignored:
+        names = ", ".join(f"[{name}]" for name in ini.ignored)
+        log.warning("%s: ignored, since translations do not depend on it: %s", ini.path, names)
+    return system.with_weights({ours[name]: weights.values for name, weights in ini.weights.items()})
+
+
+def _check_feature(ini: MosesIni, feature: Feature) -> None:
+    """Refuse a kind of feature, or a key in its line, that is not known."""
+    known = _KEYS.get(_TABLE if feature.kind.startswith(_TABLE) else feature.kind)
+    if known is None:
+        kinds = ", ".join([*_PLAIN, f"{_TABLE}…", _REORDERING, *_LMS])
+        raise InputError(f"unknown feature {feature.kind}; known: {kinds}", ini.path, feature.line)
+    for key, value in feature.values.items():
+        if key not in known:
+            raise InputError(f"{feature.kind} with {key}= cannot be imported", ini.path, feature.line)
+        if known[key] not in (None, value):
+            message = f"{feature.kind} with {key}={value} cannot be imported, only {key}={known[key]}"
+            raise InputError(message, ini.path, feature.line)
+
+
+def _natural(ini: MosesIni, feature: Feature, key: str) -> int | None:
+    """A whole number in a feature's line."""
+    text = feature.values.get(key)
+    if text is not None and not (text.isascii() and text.isdigit()):
+        raise InputError(f"{key} must be a whole number, found {text!r}", ini.path, feature.line)
+    return None if text is None else int(text)
+
+
+def _check_n_features(ini: MosesIni, feature: Feature, n: int, what: str) -> None:
+    wanted = _natural(ini, feature, "num-features")
+    if wanted not in (None, n):
+        raise InputError(f"num-features={wanted}, but {what} {n}", ini.path, feature.line)
+
+
+def _read_table(ini: MosesIni, feature: Feature) -> PhraseTable:
+    file = ini.file(feature)
+    table = read_phrase_table(file)
+    if len(table):
+        _check_n_features(ini, feature, table.scores.shape[1], f"the scores in a row of {file} are")
+    line = ini.value("max-phrase-length")
+    longest = _MAX_PHRASE_LENGTH
+    if line is not None:
+        if not (line.text.isascii() and line.text.isdigit() and int(line.text)):
+            message = f"[max-phrase-length] expects a whole number of at least 1, found {line.text!r}"
+            raise InputError(message, ini.path, line.number)
+        longest = int(line.text)
+    keep = np.diff(table.source.offsets)[table.sources] <= longest
+    return table if keep.all() else table.select(keep)
+
+
+def _read_reordering(ini: MosesIni, feature: Feature, table: PhraseTable) -> ReorderingTable:
+    parts = feature.values.get("type", "").split("-")
+    try:
+        kind = ReorderingType.parse("-".join(p for p in parts if p not in ("allff", "collapseff")))
+    except OptionError as error:
+        raise InputError(str(error), ini.path, feature.line) from error
+    probabilities = read_reordering_table(ini.file(feature), kind, table)
+    model = ReorderingTable(kind, probabilities, "collapseff" in parts)
+    _check_n_features(ini, feature, model.n_features, f"the features of type={feature.values['type']} are")
+    return model
+
+
+def _read_lm(ini: MosesIni, feature: Feature) -> LanguageModel:
+    _check_n_features(ini, feature, 1, "the features of a language model are")
+    lm = LanguageModel.read_arpa(ini.file(feature))
+    order = _natural(ini, feature, "order")
+    # KenLM uses the whole model whatever is said here.
+    if feature.kind not in ("KENLM", "LazyKENLM") and order is not None and order < lm.order:
+        message = f"{feature.kind} with order={order} cannot be imported: the model is of order {lm.order}"
+        raise InputError(message, ini.path, feature.line)
+    return lm
 
 
 def _decoding(ini: MosesIni, table: Feature) -> Decoding:
-    return Decoding(
-        search="cube" if ini.number("search-algorithm", 0) == 1 else "stack",
-        stack=int(ini.number("stack", 200)),
-        pop_limit=int(ini.number("cube-pruning-pop-limit", 1000)),
-        threshold=ini.number("beam-threshold", 1e-5),
-        distortion_limit=int(ini.number("distortion-limit", 6)),
-        table_limit=int(table.values.get("table-limit", 20)),
-        early_distortion=_flag(ini, "early-distortion-cost"),
-        future_distortion=False,  # Moses does not
-        drop_unknown="drop-unknown" in ini.sections,
-        monotone_at_punctuation="monotone-at-punctuation" in ini.sections,
+    """The options of the search; those that are not given are Moses' defaults."""
+    known = {opt.name: opt for opt in options_of(Decoding)}
+    defaults = Decoding(
+        search="stack",
+        stack=200,
+        pop_limit=1000,
+        threshold=1e-5,
+        distortion_limit=-1,
+        table_limit=20,
+        future_distortion=False,
     )
+    values: dict[str, Any] = {}
+    for name, section in _SECTIONS.items():
+        if (line := ini.value(section)) is not None:
+            values[name] = _number(ini, f"[{section}]", known[name], line.text, line.number)
+    if "table-limit" in table.values:
+        values["table_limit"] = _number(ini, "table-limit", known["table_limit"], table.values["table-limit"], table.line)
+    values |= {name: ini.flag(section) for name, section in _FLAGS.items()}
+    values |= _choice(ini, "search-algorithm", "search", _SEARCHES)
+    values |= _choice(ini, "xml-input", "markup", _MARKUP)
+    if (own := ini.own_options) is not None:
+        try:
+            settings = parse_settings(Decoding, own.text.split())
+        except OptionError as error:
+            raise InputError(str(error), ini.path, own.number) from error
+        values |= {name: getattr(settings, name) for name in _OWN if f"{known[name].flag}=" in own.text}
+    return replace(defaults, **values)
 
 
-def _flag(ini: MosesIni, section: str) -> bool:
-    return section in ini.sections
+def _number(ini: MosesIni, what: str, opt: Option, text: str, line: int) -> int | float:
+    try:
+        value = int(text) if opt.type is int else float(text)
+        opt.check(value)
+    except ValueError as error:
+        kind = "a whole number" if opt.type is int else "a number"
+        raise InputError(f"{what} expects {kind}, found {text!r}", ini.path, line) from error
+    except OptionError as error:
+        raise InputError(f"{what}: {error}", ini.path, line) from error
+    return value
+
+
+def _choice(ini: MosesIni, section: str, name: str, choices: dict[str, Any]) -> dict[str, Any]:
+    line = ini.value(section)
+    if line is None:
+        return {}
+    if line.text not in choices:
+        raise InputError(
+            f"[{section}] cannot be imported unless its value is {' or '.join(choices)}; found {line.text!r}",
+            ini.path,
+            line.number,
+        )
+    return {name: choices[line.text]}
 
 
 def _reordering_rows(system: System, model: ReorderingTable, progress: Progress | None) -> Iterator[bytes]:
@@ -173,10 +231,10 @@ def _reordering_rows(system: System, model: ReorderingTable, progress: Progress 
     table, probabilities = system.table, model.probabilities
     known = ~np.isnan(probabilities[:, 0])
     if model.kind.conditioning == "fe":
-        return reordering_table_pieces(table.select(known), probabilities[known], "fe", progress)
+        return reordering_table_pieces(table.select(known), probabilities[known], "fe", progress, exact=True)
     where, offsets = gather(table.source.offsets, np.flatnonzero(known))
     source = Phrases(offsets, table.source.words[where], table.source.vocabulary)
-    return reordering_table_pieces(replace(table, source=source), probabilities[known], "f", progress)
+    return reordering_table_pieces(replace(table, source=source), probabilities[known], "f", progress, exact=True)
 
 
 def export_moses(system: System, folder: str | PathLike[str], progress: Progress | None = None) -> Path:
@@ -191,7 +249,7 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
             f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables can be exported"
         )
     features: list[str] = ["UnknownWordPenalty", "WordPenalty", "PhrasePenalty"]
-    files = {str(folder / "phrase-table.gz"): phrase_table_pieces(system.table, progress)}
+    files = {str(folder / "phrase-table.gz"): phrase_table_pieces(system.table, progress, exact=True)}
     features.append(
         f"PhraseDictionaryMemory name={TRANSLATION} num-features={system.table.scores.shape[1]} path=phrase-table.gz "
         f"input-factor=0 output-factor=0 table-limit={system.options.table_limit}"
@@ -210,25 +268,21 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
         files[str(folder / f"{name}.arpa.gz")] = lm.arpa_pieces()
         features.append(f"KENLM name={name} factor=0 path={name}.arpa.gz order={lm.order}")
     options = system.options
+    own = to_mapping(options)
     sections: dict[str, Any] = {
         "input-factors": 0,
         "mapping": "0 T 0",
-        "distortion-limit": options.distortion_limit,
-        "search-algorithm": 1 if options.search == "cube" else 0,
-        "stack": options.stack,
-        "cube-pruning-pop-limit": options.pop_limit,
-        "beam-threshold": f"{options.threshold:g}",
+        **{section: repr(getattr(options, name)) for name, section in _SECTIONS.items()},
+        "search-algorithm": next(number for number, search in _SEARCHES.items() if search == options.search),
+        "max-phrase-length": max(_MAX_PHRASE_LENGTH, system.index.max_length),
+        **{section: "true" for name, section in _FLAGS.items() if getattr(options, name)},
+        **({"xml-input": "exclusive"} if options.markup else {}),
         "feature": "\n".join(features),
-        "weight": "\n".join(f"{name}= {' '.join(f'{w:.9g}' for w in ws)}" for name, ws in system.weights.items()),
+        "weight": "\n".join(f"{name}= {' '.join(map(repr, ws))}" for name, ws in system.weights.items()),
     }
-    for name, wanted in (
-        ("early-distortion-cost", options.early_distortion),
-        ("drop-unknown", options.drop_unknown),
-        ("monotone-at-punctuation", options.monotone_at_punctuation),
-    ):
-        if wanted:
-            sections[name] = "true"
+    settings = " ".join(f"{opt.flag}={str(own[opt.flag]).lower()}" for opt in options_of(Decoding) if opt.name in _OWN)
+    text = f"{OWN_OPTIONS}{settings}\n\n" + "".join(f"[{name}]\n{value}\n\n" for name, value in sections.items())
     ini = folder / "moses.ini"
-    files[str(ini)] = (f"[{name}]\n{value}\n\n".encode() for name, value in sections.items())
+    files[str(ini)] = iter([text.encode()])
     write_files(files)
     return ini

@@ -95,6 +95,7 @@ class System:
             name: model if isinstance(model, ReorderingTable | ModelUse) else ModelUse(model)
             for name, model in (reordering or {}).items()
         }
+        _check_names([*named, *uses])
         words = {name: lm_numbers(lm, table.target.vocabulary.lookup) for name, lm in named.items()}
         index = PhraseIndex.of(table)
         system = cls(table, named, uses, {}, options or Decoding(), index=index, lm_words=words, located=tuple(located))
@@ -259,6 +260,17 @@ class System:
 def open_table(location: Location) -> PhraseTable:
     """The phrase table of an artefact, memory-mapped."""
     return PhraseTable.from_arrays(Artefact(location.path).group(location.arrays))
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """Refuse names of models that are taken, or that n-best lists and a moses.ini could not hold."""
+    taken = {TRANSLATION, DISTORTION, WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD}
+    for name in names:
+        if name in taken:
+            raise OptionError(f"there are two features called {name}; give the model another name")
+        if not name or any(c.isspace() or c in "=#|/" for c in name):
+            raise OptionError(f"a model cannot be called {name!r}: spaces, '=', '#', '|' and '/' are not allowed")
+        taken.add(name)
 
 
 def lm_numbers(lm: LanguageModel, words: _core.Vocabulary) -> npt.NDArray[np.uint32]:

@@ -29,36 +29,41 @@ Scores = npt.NDArray[np.floating[Any]]
 _ROWS = 20_000  # source phrases formatted at a time
 
 
-def phrase_table_pieces(table: PhraseTable, progress: Progress | None = None) -> Iterator[bytes]:
-    """Rows of a phrase table."""
-    return _pair_rows(table, table.scores, True, table.counts.reshape(-1), progress)
+def phrase_table_pieces(table: PhraseTable, progress: Progress | None = None, *, exact: bool = False) -> Iterator[bytes]:
+    """Rows of a phrase table, scores with six digits as Moses writes them, or `exact`, as they are read back."""
+    return _pair_rows(table, table.scores, exact, True, table.counts.reshape(-1), progress)
 
 
 def reordering_table_pieces(
-    table: PhraseTable, probabilities: Scores, conditioning: str = "fe", progress: Progress | None = None
+    table: PhraseTable,
+    probabilities: Scores,
+    conditioning: str = "fe",
+    progress: Progress | None = None,
+    *,
+    exact: bool = False,
 ) -> Iterator[bytes]:
     """Rows of a reordering table over the phrase pairs (`fe`) or source phrases (`f`) of a phrase table."""
     if conditioning == "fe":
-        return _pair_rows(table, probabilities, False, np.zeros(0, np.float32), progress)
-    return _source_rows(table.source, probabilities, progress)
+        return _pair_rows(table, probabilities, exact, False, np.zeros(0, np.float32), progress)
+    return _source_rows(table.source, probabilities, exact, progress)
 
 
 def _pair_rows(
-    table: PhraseTable, scores: Scores, links: bool, counts: npt.NDArray[np.float32], progress: Progress | None
+    table: PhraseTable, scores: Scores, exact: bool, links: bool, counts: npt.NDArray[np.float32], progress: Progress | None
 ) -> Iterator[bytes]:
     source, target = table.source.vocabulary, table.target.vocabulary
     for first, last in _ranges(len(table.source), progress):
         rows = scores[table.offsets[first] : table.offsets[last]].astype(np.float64)
         yield table.arrays_view.format(
-            source.bytes, source.offsets, target.bytes, target.offsets, rows, links, counts, first, last
+            source.bytes, source.offsets, target.bytes, target.offsets, rows, exact, links, counts, first, last
         )
 
 
-def _source_rows(source: Phrases, scores: Scores, progress: Progress | None) -> Iterator[bytes]:
+def _source_rows(source: Phrases, scores: Scores, exact: bool, progress: Progress | None) -> Iterator[bytes]:
     words = source.vocabulary
     for first, last in _ranges(len(source), progress):
         rows = scores[first:last].astype(np.float64)
-        yield _core.format_sources(source.offsets, source.words, words.bytes, words.offsets, rows, first, last)
+        yield _core.format_sources(source.offsets, source.words, words.bytes, words.offsets, rows, exact, first, last)
 
 
 def _ranges(n: int, progress: Progress | None) -> Iterator[tuple[int, int]]:
@@ -144,16 +149,31 @@ def read_reordering_table(path: AnyPath, kind: ReorderingType, table: PhraseTabl
     n = len(table.source) if by_source else len(table)
     result = np.full((n, expected), np.nan, np.float32)
     if by_source:
-        known = rows_source >= 0
-        result[rows_source[known]] = columns["scores"][known]
+        _fill(result, rows_source, rows_source >= 0, columns["scores"], path)
         return result
     rows_target = _match(columns, "target", reader.target_vocabulary(), table.target)
     keys = table.sources.astype(np.int64) * len(table.target) + table.targets
     wanted = rows_source * len(table.target) + rows_target
     at = np.minimum(np.searchsorted(keys, wanted), max(n - 1, 0))
     known = (rows_source >= 0) & (rows_target >= 0) & (keys[at] == wanted if n else False)
-    result[at[known]] = columns["scores"][known]
+    _fill(result, at, known, columns["scores"], path)
     return result
+
+
+def _fill(
+    result: npt.NDArray[np.float32],
+    at: npt.NDArray[np.int64],
+    known: npt.NDArray[np.bool_],
+    scores: npt.NDArray[np.float32],
+    path: AnyPath,
+) -> None:
+    """Put the known rows of a file where they belong; each place has at most one row."""
+    rows = np.flatnonzero(known)
+    _, first = np.unique(at[rows], return_index=True)
+    if len(first) < len(rows):
+        again = int(np.delete(rows, first)[0])
+        raise InputError("the same phrase stands in an earlier line", path, again + 1)
+    result[at[rows]] = scores[rows]
 
 
 def _match(

@@ -1,0 +1,305 @@
+"""A moses.ini as text: its sections, feature lines and weights, each with its line, and which sections are understood.
+
+Every section that Moses knows is in one of four groups. A section that is in none is an error, as it is for Moses.
+
+    APPLIED     what it says is done here
+    NEUTRAL     changes translations; the values listed switch it off, any other is refused
+    REFUSED     changes translations, and is refused whatever it says
+    HARMLESS    does not change translations: what is printed, how fast, in which threads
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.corpus.files import read_lines
+
+APPLIED = (
+    "feature",
+    "weight",
+    "distortion-limit",
+    "early-distortion-cost",
+    "search-algorithm",
+    "stack",
+    "cube-pruning-pop-limit",
+    "beam-threshold",
+    "max-phrase-length",
+    "drop-unknown",
+    "monotone-at-punctuation",
+    "xml-input",
+)
+
+_OFF = ("false", "f", "no", "n", "0")
+NEUTRAL: dict[str, tuple[str, ...]] = {
+    "input-factors": ("0",),
+    "output-factors": ("0",),
+    "mapping": ("0 T 0", "T 0"),
+    "inputtype": ("0",),
+    "factor-delimiter": ("|",),
+    "xml-brackets": ("< >",),
+    "stack-diversity": ("0",),
+    "cube-pruning-diversity": ("0",),
+    "cube-pruning-lazy-scoring": _OFF,
+    "early-discarding-threshold": ("0",),
+    "translation-option-threshold": ("0",),
+    "disable-discarding": _OFF,
+    "decoding-graph-backoff": ("0",),
+    "phrase-drop-allowed": _OFF,
+    "mark-unknown": _OFF,
+    "lmodel-oov-feature": _OFF,
+    "minimum-bayes-risk": _OFF,
+    "lminimum-bayes-risk": _OFF,
+    "consensus-decoding": _OFF,
+    "mira": _OFF,
+    "time-out": ("0", "-1"),
+    "segment-time-out": ("0", "-1"),
+}
+
+
+def _names(text: str) -> list[str]:
+    return text.split()
+
+
+_OLD = "the format of Moses before version 1 is not read; write its models as lines of [feature] and [weight]"
+_OVERRIDE = "change the lines of [feature] and [weight] instead"
+REFUSED: dict[str, str] = {
+    **dict.fromkeys(
+        _names(
+            "distortion distortion-file dlm-model generation-file global-lexical-file glm-feature input-scores lmodel-dub "
+            "lmodel-file phrase-boundary-source-feature phrase-boundary-target-feature phrase-length-feature "
+            "phrase-pair-feature slmodel-beam slmodel-factor slmodel-file source-word-deletion-feature "
+            "target-word-insertion-feature text-type translation-systems ttable-file ttable-limit weight-bl weight-d "
+            "weight-dlm weight-e weight-generation weight-glm weight-i weight-l weight-lex weight-lr weight-p weight-pb "
+            "weight-pp weight-slm weight-t weight-u weight-w weight-wt word-translation-feature"
+        ),
+        _OLD,
+    ),
+    **dict.fromkeys(_names("feature-add feature-name-overwrite feature-overwrite weight-add weight-overwrite"), _OVERRIDE),
+    "alternate-weight-setting": "a system has one set of weights",
+    "constraint": "use 'hyperbaton diagnose' to force references",
+    "continue-partial-translation": "translations are not continued",
+    "max-trans-opt-per-coverage": "use table-limit= in the line of the phrase table",
+    "max-partial-trans-opt": "use table-limit= in the line of the phrase table",
+    "placeholder-factor": "factors are not supported",
+    "spe-aln": "simulated post-editing is not supported",
+    "spe-src": "simulated post-editing is not supported",
+    "spe-trg": "simulated post-editing is not supported",
+    "weight-file": "sparse features are not supported",
+}
+
+HARMLESS = frozenset(
+    _names(
+        # What is printed.
+        "alignment-output-file description distinct-nbest include-lhs-in-search-graph include-segmentation-in-n-best "
+        "labeled-n-best-list lattice-samples n-best-factor n-best-list n-best-trees output-hypo-score output-search-graph "
+        "output-search-graph-extended output-search-graph-hypergraph output-search-graph-pb output-search-graph-slf "
+        "output-unknowns output-word-graph print-alignment-info print-alignment-info-in-n-best print-all-derivations "
+        "print-id print-passthrough print-passthrough-in-n-best recover-input-path report-all-factors "
+        "report-all-factors-in-n-best report-segmentation report-segmentation-enriched report-sparse-features show-weights "
+        "sort-word-alignment start-translation-id translation-all-details translation-details tree-translation-details "
+        "unpruned-search-graph verbose "
+        # Where input comes from, and how fast it is translated.
+        "cache-path clean-lm-cache config input-file minlexr-memory minphr-memory no-cache persistent-cache-size "
+        "references threads use-persistent-cache server server-keepalive-maxconn server-keepalive-timeout server-log "
+        "server-maxconn server-maxconn-backlog server-port server-timeout session-cache-size session-timeout "
+        # Details of what is switched off or refused elsewhere: minimum Bayes risk, lattices, charts, context.
+        "context-string context-weights context-window default-non-term-for-empty-range-only lattice-hypo-set "
+        "link-param-count lmbr-map-weight lmbr-p lmbr-pruning-factor lmbr-r lmbr-thetas max-chart-span mbr-scale mbr-size "
+        "non-terminals parsing-algorithm rule-limit s2t-parsing-algorithm source-label-overlap unknown-lhs"
+    )
+)
+
+# A comment for Moses, options for us: those of a system that Moses does not have.
+OWN_OPTIONS = "# hyperbaton: "
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+
+
+class Line(NamedTuple):
+    """A line of a section, without comments."""
+
+    number: int
+    text: str
+
+
+class Section(NamedTuple):
+    """A section: the line of its heading, and the lines below."""
+
+    number: int
+    lines: list[Line]
+
+
+class Feature(NamedTuple):
+    """A line of the section [feature]."""
+
+    name: str
+    kind: str
+    values: dict[str, str]
+    line: int
+
+
+class Weights(NamedTuple):
+    """A line of the section [weight]."""
+
+    values: list[float]
+    line: int
+
+
+class MosesIni(NamedTuple):
+    """What a moses.ini says: sections, features and weights by name, and the line of options that only we have."""
+
+    path: Path
+    sections: dict[str, Section]
+    features: dict[str, Feature]
+    weights: dict[str, Weights]
+    own_options: Line | None
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> MosesIni:
+        """Read a moses.ini, or the one in a folder; sections that cannot be applied are errors."""
+        path = Path(path)
+        path = path / "moses.ini" if path.is_dir() else path
+        sections, own_options = _read_sections(path)
+        if "feature" not in sections:
+            raise InputError("there is no section [feature]; is this a moses.ini?", path)
+        _check_sections(path, sections)
+        features = _read_features(path, sections["feature"].lines)
+        weights = _read_weights(path, sections["weight"].lines if "weight" in sections else [])
+        return cls(path, sections, features, weights, own_options)
+
+    @property
+    def ignored(self) -> list[str]:
+        """The sections that do not change translations."""
+        return [name for name in self.sections if name in HARMLESS]
+
+    def value(self, section: str) -> Line | None:
+        """The value of a section that has one, None where there is no such section."""
+        found = self.sections.get(section)
+        if found is None:
+            return None
+        if len(found.lines) != 1:
+            at = found.lines[1].number if found.lines else found.number
+            raise InputError(f"[{section}] expects one value, found {len(found.lines)}", self.path, at)
+        return found.lines[0]
+
+    def flag(self, section: str) -> bool:
+        """Whether a section is there and does not say no."""
+        found = self.sections.get(section)
+        if found is None or not found.lines:
+            return found is not None
+        line = self.value(section)
+        text = line.text.lower() if line else ""
+        if text not in (*_OFF, "true", "t", "yes", "y", "1"):
+            raise InputError(f"[{section}] expects true or false, found {text!r}", self.path, line and line.number)
+        return text not in _OFF
+
+    def file(self, feature: Feature) -> Path:
+        """The file of a feature: beside the moses.ini, one folder up, or from the current folder."""
+        if "path" not in feature.values:
+            raise InputError(f"{feature.kind} names no path", self.path, feature.line)
+
+        def variable(match: re.Match[str]) -> str:
+            if match[1] not in os.environ:
+                message = f"the path {feature.values['path']} needs the environment variable {match[1]}, which is not set"
+                raise InputError(message, self.path, feature.line)
+            return os.environ[match[1]]
+
+        named = Path(_VARIABLE.sub(variable, feature.values["path"]))
+        for base in (self.path.parent, self.path.parent.parent, Path()):
+            for name in (named, Path(f"{named}.gz")):
+                if (base / name).is_file():
+                    return base / name
+        raise InputError(f"there is no file {named}", self.path, feature.line)
+
+
+def _read_sections(path: Path) -> tuple[dict[str, Section], Line | None]:
+    sections: dict[str, Section] = {}
+    own_options: Line | None = None
+    current = ""
+    for number, raw in enumerate(read_lines(path), start=1):
+        if raw.startswith(OWN_OPTIONS):
+            own_options = Line(number, raw.removeprefix(OWN_OPTIONS))
+        text = raw.split("#")[0].strip()
+        if text.startswith("[") and text.endswith("]"):
+            current = text[1:-1].strip()
+            if current in sections:
+                first = sections[current].number
+                raise InputError(f"[{current}] stands twice, first in line {first}", path, number)
+            sections[current] = Section(number, [])
+        elif text and not current:
+            raise InputError("expected a section like [feature]", path, number)
+        elif text:
+            sections[current].lines.append(Line(number, text))
+    return sections, own_options
+
+
+def _check_sections(path: Path, sections: dict[str, Section]) -> None:
+    for name, section in sections.items():
+        if name in REFUSED:
+            raise InputError(f"[{name}] cannot be imported: {REFUSED[name]}", path, section.number)
+        if name in NEUTRAL:
+            # A flag without a value is on.
+            for line in section.lines or [Line(section.number, "")]:
+                if not any(_same(line.text, value) for value in NEUTRAL[name]):
+                    expected = " or ".join(repr(value) for value in NEUTRAL[name])
+                    found = repr(line.text) if line.text else "nothing"
+                    raise InputError(
+                        f"[{name}] cannot be imported unless its value is {expected}; found {found}", path, line.number
+                    )
+        elif name not in APPLIED and name not in HARMLESS:
+            raise InputError(f"[{name}] is not a section that Moses has", path, section.number)
+
+
+def _same(text: str, value: str) -> bool:
+    try:
+        return float(text) == float(value)
+    except ValueError:
+        return " ".join(text.split()).lower() == value.lower()
+
+
+def _read_features(path: Path, lines: list[Line]) -> dict[str, Feature]:
+    counts: dict[str, int] = {}
+    features: dict[str, Feature] = {}
+    for number, text in lines:
+        kind, *pairs = text.split()
+        values: dict[str, str] = {}
+        for pair in pairs:
+            key, separator, value = pair.partition("=")
+            if not (key and separator):
+                raise InputError(f"expected key=value after {kind}, found {pair!r}", path, number)
+            if key in values:
+                raise InputError(f"{kind} has {key}= twice", path, number)
+            values[key] = value
+        count = counts.setdefault(kind, 0)
+        counts[kind] += 1
+        name = values.pop("name", f"{kind}{count}")
+        if not name:
+            raise InputError(f"{kind} has an empty name", path, number)
+        if name in features:
+            raise InputError(f"there is a feature {name} in line {features[name].line}, too", path, number)
+        features[name] = Feature(name, kind, values, number)
+    return features
+
+
+def _read_weights(path: Path, lines: list[Line]) -> dict[str, Weights]:
+    weights: dict[str, Weights] = {}
+    for number, text in lines:
+        name, separator, values_text = text.partition("=")
+        name = name.strip()
+        try:
+            values = [float(value) for value in values_text.split()]
+        except ValueError:
+            values = []
+        if not (name and separator and values):
+            raise InputError(f"expected weights like 'LM0= 0.5', found {text!r}", path, number)
+        if not all(math.isfinite(value) for value in values):
+            raise InputError(f"the weights of {name} must be finite numbers, found {text!r}", path, number)
+        if name in weights:
+            raise InputError(f"there are weights for {name} in line {weights[name].line}, too", path, number)
+        weights[name] = Weights(values, number)
+    return weights
