@@ -113,7 +113,10 @@ BROKEN: dict[str, tuple[Change, str]] = {
         add("[inputtype]\n2\n"),
         "moses.ini:20: [inputtype] cannot be imported unless its value is '0'; found '2'",
     ),
-    "flag is on": (add("[minimum-bayes-risk]\n"), "moses.ini:19: [minimum-bayes-risk] cannot be imported unless"),
+    "flag is on": (
+        add("[minimum-bayes-risk]\n"),
+        "moses.ini:19: [minimum-bayes-risk] cannot be imported unless its value is 'false'; found nothing",
+    ),
     "own options": (add("# hyperbaton: speed=9\n"), "moses.ini:19: unknown option 'speed'"),
     # Features
     "unknown feature": (edit("PhrasePenalty", "Psychic"), "moses.ini:6: unknown feature Psychic"),

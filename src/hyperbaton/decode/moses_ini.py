@@ -246,7 +246,8 @@ def _check_sections(path: Path, sections: dict[str, Section]) -> None:
             # A flag without a value is on.
             for line in section.lines or [Line(section.number, "")]:
                 if not any(_same(line.text, value) for value in NEUTRAL[name]):
-                    expected = " or ".join(repr(value) for value in NEUTRAL[name])
+                    values = NEUTRAL[name][:1] if NEUTRAL[name] is _OFF else NEUTRAL[name]
+                    expected = " or ".join(map(repr, values))
                     found = repr(line.text) if line.text else "nothing"
                     raise InputError(
                         f"[{name}] cannot be imported unless its value is {expected}; found {found}", path, line.number
