@@ -78,9 +78,10 @@ void Jumps::expand(std::span<const double> between, std::span<const double> firs
   reversed_.assign(at(2 * max_states_ + 1), 0);
   sums_.assign(at(2 * max_states_ + 2), 0);
   for (int d = -max_states_; d <= max_states_; ++d) {
-    const double weight = between[at(signed_bucket(d))];
-    between_[at(max_states_ + d)] = static_cast<float>(weight);
-    reversed_[at(max_states_ - d)] = static_cast<float>(weight);
+    // Sums are of the weights as they are stored, so that a model made from `weights()` is the same to the last bit.
+    const float weight = static_cast<float>(between[at(signed_bucket(d))]);
+    between_[at(max_states_ + d)] = weight;
+    reversed_[at(max_states_ - d)] = weight;
     sums_[at(max_states_ + d + 1)] = sums_[at(max_states_ + d)] + weight;
   }
   first_.resize(at(max_states_ + 1));
@@ -89,7 +90,7 @@ void Jumps::expand(std::span<const double> between, std::span<const double> firs
   for (int d = 0; d <= max_states_; ++d) {
     first_[at(d)] = static_cast<float>(first[at(bucket(d))]);
     last_[at(d)] = static_cast<float>(last[at(bucket(d))]);
-    first_sums_[at(d + 1)] = first_sums_[at(d)] + first[at(bucket(d))];
+    first_sums_[at(d + 1)] = first_sums_[at(d)] + first_[at(d)];
   }
 }
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, feed, feed_lines, shown
 
@@ -22,7 +23,7 @@ _UNKNOWN = np.uint32(2**32 - 1)  # what the core says of a word without a number
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class Vocabulary(Picklable):
     """Words numbered from 0 in order of first appearance; word i is `bytes[offsets[i]:offsets[i + 1]]`."""
 
     bytes: npt.NDArray[np.uint8]

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.picklable import Picklable
 from hyperbaton.corpus import Tags, Text, Trees
 from hyperbaton.phrases import DistanceSet, MosesSet, Options, OrientationSet, ReorderingType, orientation_set
 from hyperbaton.phrases.orientation import Side
@@ -87,7 +88,7 @@ class Reordering(Protocol):
 
 
 @dataclass(frozen=True)
-class ReorderingTable:
+class ReorderingTable(Picklable):
     """A lexicalized reordering table as Moses uses it.
 
     `probabilities`: a row for each phrase pair (or source phrase) of the system's phrase table, a block of columns for each

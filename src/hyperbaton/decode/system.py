@@ -26,6 +26,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
+from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.store import Artefact, save
 from hyperbaton.decode.locations import Located, Location
 from hyperbaton.decode.options import Decoding
@@ -58,7 +59,7 @@ class PhraseIndex(NamedTuple):
 
 
 @dataclass(frozen=True)
-class System:
+class System(Picklable):
     """Everything that translation needs.
 
     `lm_words` are each language model's numbers of the target words; `located` the parts that were read from artefacts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import check_options
+from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Links, Tags, Text, Trees, Vocabulary
 from hyperbaton.corpus.text import gather
@@ -62,7 +64,7 @@ class _Words(NamedTuple):
     new: npt.NDArray[np.int64]  # words of the block's vocabulary that are no target words
 
 
-class Translator:
+class Translator(Picklable):
     """Translates with a system; `options` replaces the system's own.
 
     >>> from hyperbaton.corpus import Bitext
@@ -78,7 +80,10 @@ class Translator:
         self.options = options or system.options
         check_options(self.options)
         self.threads = threads or default_threads()
-        self._cache = _core.RankCache()
+
+    @cached_property
+    def _cache(self) -> _core.RankCache:
+        return _core.RankCache()
 
     def translate(
         self,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
@@ -25,7 +26,7 @@ class Rows(NamedTuple):
     n_features: int
 
 
-class FeatureSet(ABC):
+class FeatureSet(Picklable, ABC):
     """Turns phrase pairs in context into sparse rows; its options are its fields."""
 
     @abstractmethod

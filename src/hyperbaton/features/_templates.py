@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -77,9 +78,9 @@ class TemplateFeatures(FeatureSet):
             n_threads=threads,
             progress=progress,
         )
-        self.index_ = _core.KeyIndex(self.keys_)
+        vars(self).pop("_index", None)  # of an earlier feature space
         indptr, indices, *contents = _core.feature_rows(
-            table, given, self.index_, contents=True, n_threads=threads, progress=progress
+            table, given, self._index, contents=True, n_threads=threads, progress=progress
         )
         self.feature_names_, self.lengths_, self.words_ = contents
         return Rows(indptr, indices, None, self.n_features)
@@ -88,9 +89,13 @@ class TemplateFeatures(FeatureSet):
         """The features of phrase pairs that the feature space has."""
         table, given = self._table(occurrences), core_occurrences(occurrences)
         indptr, indices, *_ = _core.feature_rows(
-            table, given, self.index_, contents=False, n_threads=threads or default_threads(), progress=None
+            table, given, self._index, contents=False, n_threads=threads or default_threads(), progress=None
         )
         return Rows(indptr, indices, None, self.n_features)
+
+    @cached_property
+    def _index(self) -> _core.KeyIndex:
+        return _core.KeyIndex(_plain(self.keys_))
 
     @property
     def n_features(self) -> int:
@@ -118,7 +123,6 @@ class TemplateFeatures(FeatureSet):
 
     def restore(self, arrays: Arrays) -> Self:
         self.keys_, self.feature_names_ = arrays["keys"], arrays["names"]
-        self.index_ = _core.KeyIndex(_plain(self.keys_))
         self.lengths_, self.words_ = arrays["lengths"], arrays["words"]
         return self
 

@@ -25,6 +25,7 @@ from hyperbaton import _core
 from hyperbaton.base import store
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import to_mapping
+from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
@@ -53,7 +54,7 @@ class NgramTable(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LanguageModel:
+class LanguageModel(Picklable):
     """An n-gram model.
 
     >>> model = LanguageModel.parse_arpa('''\\\\data\\\\

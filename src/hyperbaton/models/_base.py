@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
+from hyperbaton.base.picklable import Picklable
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.models._store import ModelState, save_model
@@ -31,7 +32,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(eq=False)
-class ReorderingModel(ABC):
+class ReorderingModel(Picklable, ABC):
     """Base of all models, through one of the shapes. `fit` learns and returns the model; what was learned ends in `_`."""
 
     seed: int = field(default=1, kw_only=True)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.base.options import check_options, option
+from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Arrays, Artefact, group, save
 from hyperbaton.corpus import Bitext
@@ -39,7 +40,7 @@ class Scoring:
 
 
 @dataclass(frozen=True)
-class PhraseTable:
+class PhraseTable(Picklable):
     """Phrase pairs with scores.
 
     Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),

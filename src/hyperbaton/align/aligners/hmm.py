@@ -49,7 +49,7 @@ from hyperbaton.align.normalization import Normalization
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.store import Artefact, save
+from hyperbaton.base.store import Arrays, Artefact, save
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
 from hyperbaton.corpus.removal import restore_links
 from hyperbaton.corpus.text import Offsets
@@ -164,17 +164,9 @@ class Aligner(WordAligner):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as an artefact."""
-        starts, targets, probabilities = self._fitted().model_.lexicon(SMALLEST_SAVED)
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "lexicon.starts": starts,
-            "lexicon.targets": targets,
-            "lexicon.probabilities": probabilities,
-            "logprobs": self.logprobs_,
-        }
-        for side, vocabulary, direction in zip(SIDES, self.vocabularies_, ("to-source", "to-target"), strict=True):
+        arrays = {**self._fitted()._model_arrays(SMALLEST_SAVED), "logprobs": self.logprobs_}
+        for side, vocabulary in zip(SIDES, self.vocabularies_, strict=True):
             arrays[f"{side}.bytes"], arrays[f"{side}.offsets"] = vocabulary.bytes, vocabulary.offsets
-            arrays[f"null.{direction}"] = self.model_.null_emission(direction == "to-source")
-            arrays[f"jumps.{direction}"] = self.model_.jump_weights(direction == "to-source")
         drops = {side: sorted(rule.drop) for side, rule in zip(SIDES, self.normalizations_, strict=True)}
         save(path, KIND, arrays, options=to_mapping(self), details={"drop": drops})
 
@@ -189,18 +181,40 @@ class Aligner(WordAligner):
         words = [Vocabulary(artefact[f"{side}.bytes"], artefact[f"{side}.offsets"]) for side in SIDES]
         aligner.vocabularies_ = words[0], words[1]
         aligner.logprobs_ = artefact["logprobs"]
-        aligner.model_ = _core.AlignmentModel(
-            artefact["lexicon.starts"],
-            artefact["lexicon.targets"],
-            artefact["lexicon.probabilities"],
-            null_to_target=artefact["null.to-target"],
-            null_to_source=artefact["null.to-source"],
-            jumps_to_target=artefact["jumps.to-target"],
-            jumps_to_source=artefact["jumps.to-source"],
-            null_probability=aligner.null_probability,
-            max_length=aligner.max_length,
-        )
+        aligner.model_ = aligner._model_of(artefact)
         return aligner
+
+    def _model_arrays(self, smallest: float) -> dict[str, npt.NDArray[Any]]:
+        """What was learned, without pairs of words whose probabilities are below `smallest` in both directions."""
+        starts, targets, probabilities = self.model_.lexicon(smallest)
+        arrays = {"lexicon.starts": starts, "lexicon.targets": targets, "lexicon.probabilities": probabilities}
+        for direction in ("to-source", "to-target"):
+            arrays[f"null.{direction}"] = self.model_.null_emission(direction == "to-source")
+            arrays[f"jumps.{direction}"] = self.model_.jump_weights(direction == "to-source")
+        return arrays
+
+    def _model_of(self, arrays: Artefact | Arrays) -> _core.AlignmentModel:
+        """The inverse of `_model_arrays`."""
+        return _core.AlignmentModel(
+            arrays["lexicon.starts"],
+            arrays["lexicon.targets"],
+            arrays["lexicon.probabilities"],
+            null_to_target=arrays["null.to-target"],
+            null_to_source=arrays["null.to-source"],
+            jumps_to_target=arrays["jumps.to-target"],
+            jumps_to_source=arrays["jumps.to-source"],
+            null_probability=self.null_probability,
+            max_length=self.max_length,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(vars(self))
+        return state | {"model_": self._model_arrays(0.0)} if "model_" in state else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if "model_" in state:
+            self.model_ = self._model_of(state["model_"])
 
     def _fitted(self) -> Aligner:
         if not hasattr(self, "model_"):

@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from hyperbaton.base.options import from_mapping
+from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.registry import Registry
 
 
-class Tokenizer(ABC):
+class Tokenizer(Picklable, ABC):
     """Turns one raw line into tokens, and tags where it knows them. Derived classes are dataclasses of options.
 
     The library behind a tokenizer is loaded with the first line, so that a listing needs none of them.
