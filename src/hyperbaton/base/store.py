@@ -33,14 +33,20 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 T = TypeVar("T")
 
 
-@contextlib.contextmanager
-def writing_folder(path: str | PathLike[str]) -> Iterator[Path]:
-    """Give a folder to write into, and put it in place of `path` when the block ends without an error."""
+def check_folder(path: str | PathLike[str]) -> None:
+    """Check that there is nothing at `path` but an artefact or an empty folder."""
     path = Path(path)
     if path.exists() and not path.is_dir():
         raise ArtefactError(f"{path}: a file of that name is in the way")
     if path.exists() and any(path.iterdir()) and not (path / MANIFEST).exists():
         raise ArtefactError(f"{path}: the folder holds something that is not an artefact; choose another name")
+
+
+@contextlib.contextmanager
+def writing_folder(path: str | PathLike[str]) -> Iterator[Path]:
+    """Give a folder to write into, and put it in place of `path` when the block ends without an error."""
+    path = Path(path)
+    check_folder(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     aside, old = _beside(path, "incomplete"), _beside(path, "replaced")
     try:

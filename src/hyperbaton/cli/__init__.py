@@ -34,6 +34,7 @@ from hyperbaton.cli._help import Program, Verb, value_name
 # Arguments that mean the same for every verb.
 Threads = Annotated[int, typer.Option("--threads", "-t", help="Processors to use; 0 means all.", min=0)]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", min=0)]
+Force = Annotated[bool, typer.Option("--force", help="Replace an artefact of another kind or model.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no remarks.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.align.aligners.hmm import Aligner
+from hyperbaton.align.aligners.hmm import KIND, Aligner
 from hyperbaton.align.base import ALIGNERS
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
+from hyperbaton.base.outputs import check_artefact, check_file
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Quiet, Threads
+from hyperbaton.cli import Force, Quiet, Threads
 from hyperbaton.cli._common import n_threads
 from hyperbaton.corpus import Bitext
 
@@ -27,6 +28,7 @@ def align(
     seed: Annotated[
         int, typer.Option(help="Changes nothing: learning is not random. Taken for scripts that pass it.", min=0)
     ] = 1,
+    force: Force = False,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -46,6 +48,9 @@ def align(
 
         hyperbaton align train.ja train.en --drop-source particles.txt --drop-target articles.txt > train.links
     """
+    check_file(output)
+    if save_model is not None:
+        check_artefact(save_model, KIND, force=force)
     bitext = Bitext.read(source, target, empty=True)
     n = n_threads(threads)
     if aligner != "hmm" and (model or save_model):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, say
@@ -34,6 +35,7 @@ def classes(
 
         hyperbaton classes train.en --classes 100 --runs 5 --threads 4 -o train.en.classes.gz
     """
+    check_file(output)
     words = Text.read(text)
     with Bars(quiet) as bars:
         result = word_classes(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.outputs import check_text_folder
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet
 from hyperbaton.cli._common import print_json, say
@@ -31,6 +32,7 @@ def export(
     """
     if form != "moses":
         raise OptionError(f"unknown format {form!r}; known: moses")
+    check_text_folder(folder)
     with Bars(quiet) as bars:
         ini = export_moses(System.load(system), folder, bars.stage("export"))
     if as_json:

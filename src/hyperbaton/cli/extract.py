@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.outputs import check_artefact, check_text_folder
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Json, Quiet, Threads
+from hyperbaton.cli import Force, Json, Quiet, Threads
 from hyperbaton.cli._common import log, n_threads, print_json, say
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
+from hyperbaton.phrases.extracted import KIND
 from hyperbaton.phrases.moses import write_moses
 
 
@@ -31,6 +33,7 @@ def extract(
         typer.Option(help="Reordering table to write there, e.g. hier-mslr-bidirectional-fe; one or more."),
     ] = None,
     reordering_smoothing: Annotated[float, typer.Option(help="Pseudo-count of each orientation.", min=0)] = 0.5,
+    force: Force = False,
     threads: Threads = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -50,6 +53,10 @@ def extract(
     if reordering and moses is None:
         raise OptionError("--reordering needs --moses DIR")
     kinds = [ReorderingType.parse(name) for name in (reordering or []) + (more or [])]
+    if output is not None:
+        check_artefact(output, KIND, force=force)
+    if moses is not None:
+        check_text_folder(moses)
     with Bars(quiet) as bars:
         log.info("reading %s, %s and %s", source, target, links)
         bitext = Bitext.read(source, target, links)

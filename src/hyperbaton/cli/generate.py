@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from hyperbaton import data
+from hyperbaton.base.outputs import check_text_folder
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet, Seed
 from hyperbaton.cli._common import print_json, say
@@ -37,6 +38,7 @@ def generate(
 
         hyperbaton generate -o corpus --style japanese --sentences 50000 --noise 0.1
     """
+    check_text_folder(output)
     with Bars(quiet) as bars:
         generated = data.generate(sentences, seed=seed, progress=bars.stage("generate"), **dataclasses.asdict(language))
         parts = generated.write(output, dev, test)

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.cli import Json, Quiet
+from hyperbaton.base.outputs import check_artefact
+from hyperbaton.cli import Force, Json, Quiet
 from hyperbaton.cli.system import tell
 from hyperbaton.decode.moses import import_moses
+from hyperbaton.decode.system import KIND
 
 
 def import_(
@@ -18,6 +20,7 @@ def import_(
     path: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a moses.ini, or the file itself.")],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="System to write.")],
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -29,6 +32,7 @@ def import_(
     """
     if form != "moses":
         raise OptionError(f"unknown format {form!r}; known: moses")
+    check_artefact(output, KIND, force=force)
     made = import_moses(path)
     made.save(output)
     tell(made, quiet, as_json)

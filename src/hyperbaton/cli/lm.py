@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.outputs import check_artefact, check_file
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Json, Quiet, Threads
+from hyperbaton.cli import Force, Json, Quiet, Threads
 from hyperbaton.cli._common import log, n_threads, print_json, say
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
+from hyperbaton.lm.model import KIND
 
 
 def lm(
@@ -25,6 +27,7 @@ def lm(
     quantize: Annotated[
         int | None, typer.Option(help="Keep probabilities and back-off weights in so many bits.", min=1, max=8)
     ] = None,
+    force: Force = False,
     threads: Threads = 0,
     quiet: Quiet = False,
     json: Json = False,
@@ -46,6 +49,10 @@ def lm(
     """
     if output is None and arpa is None:
         raise OptionError("nothing to write: give -o LM, --arpa FILE or both")
+    if output is not None:
+        check_artefact(output, KIND, force=force)
+    if arpa is not None:
+        check_file(arpa)
     stored, is_arpa = Path(text).is_dir(), from_arpa or ".arpa" in Path(text).name
     if (stored or is_arpa) and (estimation != Estimation() or vocabulary is not None):
         raise OptionError(f"{text} is a model already: --order and other options of estimating one make no sense")

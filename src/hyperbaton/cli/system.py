@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.cli import Json, Quiet
+from hyperbaton.base.outputs import check_artefact
+from hyperbaton.cli import Force, Json, Quiet
 from hyperbaton.cli._common import print_json, say
 from hyperbaton.cli._system import Copy, DecodingFlags, Weights, changed, parse_pairs, parse_weights
 from hyperbaton.decode import System
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import import_moses
+from hyperbaton.decode.system import KIND
 
 
 def system(
@@ -35,6 +37,7 @@ def system(
     ] = None,
     moses_ini: Annotated[Path | None, typer.Option(help="Take everything from this moses.ini.")] = None,
     copy: Copy = False,
+    force: Force = False,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
     quiet: Quiet = False,
@@ -57,6 +60,7 @@ def system(
     """
     if moses_ini is not None and (phrases or lm or reordering or scaled or inside):
         raise OptionError("--moses-ini brings everything: give no --phrases, --lm or --reordering beside it")
+    check_artefact(output, KIND, force=force)
     if moses_ini is not None:
         made = import_moses(moses_ini).with_weights(parse_weights(weight))
     elif phrases is not None:

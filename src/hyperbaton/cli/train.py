@@ -8,13 +8,15 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Json, Quiet, Seed, Threads
+from hyperbaton.cli import Force, Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, say
 from hyperbaton.cli._model_flags import ModelFlags, make_model
 from hyperbaton.corpus import Bitext, Tags, read_trees
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.models import MODELS
+from hyperbaton.models._store import KIND
 
 
 def train(
@@ -35,6 +37,7 @@ def train(
         str | None, typer.Option(help="A tree for each source sentence, bracketed or .conllu; lines may be empty.")
     ] = None,
     flags: ModelFlags,  # type: ignore[valid-type]
+    force: Force = False,
     seed: Seed = 1,
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -55,6 +58,7 @@ def train(
         hyperbaton train block_me train.zh train.en train.links -o block --source-tags train.zh.pos --source-trees zh.trees
     """
     made = make_model(model, flags)
+    check_artefact(output, KIND, made.name, force=force)
     made.seed, made.threads = seed, n_threads(threads)
     with Bars(quiet) as bars:
         bitext = Bitext.read(source, target, links)

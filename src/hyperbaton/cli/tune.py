@@ -12,9 +12,10 @@ import numpy as np
 import typer
 
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars
 from hyperbaton.base.store import MANIFEST, hash_arrays
-from hyperbaton.cli import Json, Quiet, Seed, Threads
+from hyperbaton.cli import Force, Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, print_table, say
 from hyperbaton.cli._system import (
     Copy,
@@ -29,6 +30,7 @@ from hyperbaton.cli._system import (
 )
 from hyperbaton.corpus.files import read_lines, shown
 from hyperbaton.decode import System
+from hyperbaton.decode.system import KIND
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
 from hyperbaton.tune.loop import tune as tune_weights
 from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
@@ -54,6 +56,7 @@ def tune(
     ] = 1,
     weight: Weights = None,
     copy: Copy = False,
+    force: Force = False,
     seed: Seed = 0,
     threads: Threads = 0,
     json: Json = False,
@@ -76,6 +79,7 @@ def tune(
 
         hyperbaton tune system dev.ja dev.en -o tuned --source-tags dev.ja.pos
     """
+    check_artefact(output, KIND, force=force)
     lines, texts = _read(source, references)
     annotations = {}  # by the names of Translator.blocks
     if source_tags is not None:
