@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.options import from_mapping
+from hyperbaton.base.options import LARGEST, from_mapping
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.bitext import check_same_length
 from hyperbaton.corpus.clean import Cleaning, clean
@@ -116,4 +116,4 @@ def _select(
 
 def _held_out(max_length: int) -> Cleaning:
     """Of what is only translated, all is kept that is not empty or too long."""
-    return Cleaning(1, max_length or 2**31, ANY_RATIO)
+    return Cleaning(1, max_length or LARGEST, ANY_RATIO)
