@@ -60,6 +60,12 @@ def test_explain_names_features(work: Path) -> None:
     phrase = json.loads(run("explain", work / "mms", "--phrase", told[0]["phrase"], "--json").stdout)[0]
     assert sum(phrase["counts"].values()) >= 10
     assert run("explain", work / "lr").returncode == 0
+    short, whole = (
+        run("explain", work / "mms", "--sentence", sentence, *more).stdout.splitlines() for more in ([], ["--all"])
+    )
+    assert short[0] == whole[0] and short[0].startswith(f"{len(told)} phrases of the sentence are known; expected: ")
+    assert len(short) <= 2 + 5 * 6 < len(whole)
+    assert "{" not in run("explain", work / "mms").stdout
 
 
 def test_wrong_usage_is_one_line(work: Path) -> None:

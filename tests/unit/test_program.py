@@ -99,8 +99,8 @@ def test_json_of_what_is_drawn_and_generated(corpus: Path, tmp_path: Path) -> No
     n = len(told["source"])
     assert sorted(told["visit_order"]) == sorted({i for i, _ in told["links"]})
     assert all(0 <= box["source"][0] < box["source"][1] <= n for box in told["phrases"])
-    nothing = hyperbaton("inspect", *files(corpus))
-    assert nothing.returncode == 1 and "give -o PICTURE, --json or both" in nothing.stderr
+    drawn = hyperbaton("inspect", *files(corpus), "--line", 2, COLUMNS="60")
+    assert drawn.returncode == 0 and drawn.stdout.count("■") == len(told["links"]) + 1
 
     small = json.loads(hyperbaton("generate", "-o", tmp_path / "small", "--sentences", 30, "--json").stdout)
     assert small["sentences"] == {"train": 24, "dev": 3, "test": 3}

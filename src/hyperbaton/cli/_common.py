@@ -31,23 +31,59 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=1))
 
 
-def print_table(rows: Sequence[Mapping[str, Any]], title: str | None = None) -> None:
-    """A result for people, on stdout: a drawn table on a terminal, tab-separated otherwise."""
+NEVER_WRAPPED = 24  # columns of narrower cells, all numbers among them, are shown whole in one line
+WRAPPED = 20  # the least width of others
+
+
+def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A result for people, on stdout: a drawn table on a terminal, tab-separated otherwise.
+
+    A table that is too wide for the terminal is drawn with a column for each row, and where that is too wide as well
+    as a list of names and values: nothing is ever cut off.
+    """
     if not rows:
         return
-    columns = list(rows[0])
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    cells = [[str(row.get(column, "")) for column in columns] for row in rows]
     if not sys.stdout.isatty():
-        print("\t".join(columns))
-        for row in rows:
-            print("\t".join(str(row[c]) for c in columns))
+        for line in (columns, *cells):
+            print("\t".join(line))
         return
+    numeric = [all(isinstance(row.get(column, 0), int | float) for row in rows) for column in columns]
+    if _draw(columns, cells, numeric):
+        return
+    by_column = [list(line) for line in zip(columns, *cells, strict=True)]
+    if len(rows) > 1 and _draw(by_column[0], by_column[1:], [False, *(True for _ in rows)]):
+        return
+    width = max(map(len, columns))
+    for n, line in enumerate(cells):
+        print(
+            *([""] if n else []), *(f"{name:<{width}}  {cell}" for name, cell in zip(columns, line, strict=True)), sep="\n"
+        )
+
+
+def _draw(head: Sequence[str], cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> bool:
+    """Draw a table if the terminal is wide enough for it."""
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, title_justify="left")
-    for column in columns:
-        numeric = all(isinstance(row[column], int | float) for row in rows)
-        table.add_column(column, justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(str(row[c]) for c in columns))
-    Console().print(table)
+    console = Console(highlight=False)
+    widths = [max(map(cell_len, column)) for column in zip(head, *cells, strict=True)]
+    least = [width if width <= NEVER_WRAPPED else WRAPPED for width in widths]
+    if sum(least) + 3 * len(head) + 1 > console.width:
+        return False
+    table = Table()
+    for i, name in enumerate(head):
+        table.add_column(
+            Text(name),
+            justify="right" if numeric[i] else "left",
+            min_width=least[i],
+            no_wrap=least[i] == widths[i],
+            overflow="fold",
+        )
+    for line in cells:
+        table.add_row(*map(Text, line))
+    console.print(table)
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -26,24 +27,31 @@ def inspect(
 ) -> None:
     """Draw one sentence pair: alignment matrix, phrase boxes and jumps.
 
-    With --json, print its words, links, visit order and phrase pairs; a picture is then only drawn if -o is given.
+    Without -o it is drawn in characters, on stdout. With --json, print its words, links, visit order and phrase pairs.
 
     Examples:
+
+        hyperbaton inspect train.zh train.en train.links --line 12
 
         hyperbaton inspect train.zh train.en train.links --line 12 -o pair.svg
 
         hyperbaton inspect train.zh train.en train.links --line 12 --all --json
     """
-    from hyperbaton.report.figures import write_figure
-    from hyperbaton.report.pair import describe_pair, draw_pair
-
-    if output is None and not as_json:
-        raise OptionError("nothing to do: give -o PICTURE, --json or both")
     bitext = Bitext.read(source, target, links)
     if line > len(bitext):
         raise OptionError(f"--line {line}: {source} has {len(bitext)} lines")
     if output is not None:
+        from hyperbaton.report.figures import write_figure
+        from hyperbaton.report.pair import draw_pair
+
         write_figure(draw_pair(bitext, line - 1, max_length=max_length, every_box=every_box), output)
         say(f"wrote {output}", quiet)
     if as_json:
+        from hyperbaton.report.pair import describe_pair
+
         print_json(describe_pair(bitext, line - 1, max_length=max_length, every_box=every_box))
+    elif output is None:
+        from hyperbaton.report.pair_text import pair_text
+
+        width = shutil.get_terminal_size().columns
+        print(pair_text(bitext, line - 1, width=width, max_length=max_length, every_box=every_box), end="")

@@ -6,6 +6,7 @@ p(o) ∝ exp(w_o · φ).
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +83,16 @@ def explain_sentence(
         for k, found in zip(chosen, evidence, strict=True)
     ]
     return _explanations(model, text, options, features, spans=True)
+
+
+def stand_out(explanations: list[Explanation]) -> list[Explanation]:
+    """Phrases in the order in which they are worth looking at.
+
+    First those for which another class is expected than for most phrases, then the others, the most certain ones first.
+    """
+    counts = Counter(explanation.expected for explanation in explanations)
+    usual = max(counts, key=lambda name: counts[name], default=None)
+    return sorted(explanations, key=lambda e: (e.expected == usual, -e.probabilities[e.expected]))
 
 
 def _strongest(weights: list[tuple[str, Any]], k: int, top: int) -> Evidence:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
+import unicodedata
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from itertools import cycle
 from os import PathLike
 from pathlib import Path
@@ -19,6 +22,8 @@ from matplotlib.figure import Figure
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.store import writing_file
+
+log = logging.getLogger(__name__)
 
 FORWARD, MONOTONE, BACK = "#d1495b", "#8d99ae", "#2274a5"
 INK, PAPER, FAINT = "#22272e", "#ffffff", "#d8dee6"
@@ -105,10 +110,41 @@ def write_figure(figure: Figure, path: str | PathLike[str]) -> None:
     ending = Path(path).suffix
     if ending not in FORMATS:
         raise OptionError(f"{path}: pictures end in {', '.join(FORMATS)}")
-    with writing_file(path) as aside, warnings.catch_warnings():
+    with writing_file(path) as aside, warnings.catch_warnings(record=True) as raised:
         if ending == ".svg":
             aside.write_text(svg_text(figure), encoding="utf-8")
             return
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # drawn as a box
+        warnings.filterwarnings("always", message="Glyph .* missing from")  # drawn as a box
         metadata = {"CreationDate": None} if ending == ".pdf" else {}
         figure.savefig(aside, format=ending[1:], dpi=160, bbox_inches="tight", facecolor=PAPER, metadata=metadata)
+    missing = set()
+    for warning in raised:
+        if match := _MISSING.match(str(warning.message)):
+            missing.add(int(match[1]))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    if missing:
+        _warn_of_glyphs(tuple(sorted({_script(chr(code)) for code in missing})))
+
+
+_MISSING = re.compile(r"Glyph (\d+) .* missing from")
+
+
+def _script(character: str) -> str:
+    """The script of a character, the first word of its Unicode name.
+
+    >>> _script("あ"), _script("他"), _script("ע")
+    ('Hiragana', 'CJK', 'Hebrew')
+    """
+    word = unicodedata.name(character, "unnamed").split()[0]
+    return word if word == "CJK" else word.capitalize()
+
+
+@cache
+def _warn_of_glyphs(scripts: tuple[str, ...]) -> None:
+    """Say which characters became boxes, once for all pictures of a run."""
+    log.warning(
+        "no installed font has the %s characters of the picture, which are drawn as boxes: install a font that does "
+        "(Noto Sans CJK for Chinese and Japanese), or write .svg, whose text the reader's fonts draw",
+        ", ".join(scripts),
+    )
