@@ -59,7 +59,9 @@ def test_symmetrize_and_evaluate(tmp_path: Path) -> None:
     (tmp_path / "c").write_text("0-0\n")
     short = hyperbaton("evaluate-links", tmp_path / "c", tmp_path / "b")
     assert (short.returncode, short.stdout) == (1, "")
-    assert "1 lines of links, but 2 lines of sure links" in short.stderr
+    assert short.stderr.endswith(f"{tmp_path}/b:2: has 2 lines, but {tmp_path}/c has 1; every sentence needs a line\n")
+    short = hyperbaton("symmetrize", tmp_path / "b", tmp_path / "c")
+    assert short.stderr.endswith(f"{tmp_path}/c:2: has 1 lines, but {tmp_path}/b has 2; every sentence needs a line\n")
 
 
 def test_faults_are_one_line(texts: tuple[Path, Path], tmp_path: Path) -> None:

@@ -316,7 +316,7 @@ def test_models_trained_with_tags_are_given_them(tmp_path: Path) -> None:
     assert whole != other
     with pytest.raises(OptionError, match="was trained with tags"):
         translator.translate(lines[0][:2])
-    with pytest.raises(InputError, match="line 2: 1 tags for"):
+    with pytest.raises(InputError, match="tags:2: 1 tags for"):
         translator.translate(lines[0][:2], tags=[tags[0], "N"])
     with pytest.raises(InputError, match="more lines of tags than the 1 lines"):
         translator.translate(lines[0][:1], tags=tags[:2])

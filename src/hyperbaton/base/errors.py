@@ -2,6 +2,7 @@
 
 HyperbatonError
 ├── InputError       a file or line that cannot be used, with its place
+│   └── AnnotationError    tags or trees that do not fit their sentences
 ├── OptionError      an option, name or argument that makes no sense
 ├── ArtefactError    a stored folder that is missing, damaged or of another version
 ├── MissingExtra     an optional library that is not installed
@@ -15,6 +16,7 @@ from os import PathLike
 from hyperbaton._core import Cancelled, HyperbatonError, LineError
 
 __all__ = [
+    "AnnotationError",
     "ArtefactError",
     "Cancelled",
     "HyperbatonError",
@@ -36,6 +38,28 @@ class InputError(HyperbatonError):
         place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
         super().__init__(f"{place}{what}")
         self.what, self.path, self.line = what, path, line
+
+
+class AnnotationError(InputError):
+    """Tags or trees that do not fit the sentences they were given with.
+
+    Arguments:
+        kind: "tags" or "trees".
+        line: of which sentence, from 1.
+
+    >>> print(AnnotationError("tags", "2 tags for 3 words", 7))
+    tags:7: 2 tags for 3 words
+    >>> print(AnnotationError("tags", "2 tags for 3 words", 7).moved(100))
+    tags:107: 2 tags for 3 words
+    """
+
+    def __init__(self, kind: str, what: str, line: int) -> None:
+        super().__init__(what, kind, line)
+        self.kind, self.number = kind, line
+
+    def moved(self, n_lines: int) -> AnnotationError:
+        """The same for sentences that have so many others before them."""
+        return AnnotationError(self.kind, self.what, self.number + n_lines)
 
 
 class OptionError(HyperbatonError):

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import default_threads
+from hyperbaton.corpus.files import shown
 
 log = logging.getLogger("hyperbaton")
 
@@ -24,6 +26,13 @@ def say(message: str, quiet: bool = False) -> None:
     if not quiet:
         with contextlib.suppress(OSError):  # nobody listens
             print(message, file=sys.stderr)
+
+
+def need_as_many_lines(path: str, n_lines: int, beside: str, n_beside: int) -> None:
+    """Complain of a file that has not a line for each line of the one beside it."""
+    if n_lines != n_beside:
+        what = f"has {n_lines} lines, but {shown(beside)} has {n_beside}; every sentence needs a line"
+        raise InputError(what, shown(path), min(n_lines, n_beside) + 1)
 
 
 def print_json(value: Any) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Annotated, Any
 
 import typer
 
-from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.errors import AnnotationError, InputError, OptionError
 from hyperbaton.base.options import option, options_of
+from hyperbaton.cli._common import need_as_many_lines
 from hyperbaton.corpus import read_tree_lines
 from hyperbaton.corpus.files import read_lines, shown
 from hyperbaton.decode import Decoding, System
@@ -56,10 +58,18 @@ DecodingFlags = dataclasses.make_dataclass(
 def read_beside(path: str, source: str, n_lines: int) -> list[str]:
     """A file with a line for each sentence of the source."""
     lines = list(read_lines(path))
-    if len(lines) != n_lines:
-        what = f"has {len(lines)} lines, but {shown(source)} has {n_lines}; every sentence needs a line"
-        raise InputError(what, shown(path), min(len(lines), n_lines) + 1)
+    need_as_many_lines(path, len(lines), source, n_lines)
     return lines
+
+
+@contextmanager
+def naming_annotations(tags: str | None, trees: str | None) -> Iterator[None]:
+    """Name the file in what is said about tags and trees that do not fit."""
+    try:
+        yield
+    except AnnotationError as error:
+        path = tags if error.kind == "tags" else trees
+        raise InputError(error.what, None if path is None else shown(path), error.line) from error
 
 
 def read_trees_beside(path: str, n_lines: int) -> list[str]:
@@ -67,7 +77,8 @@ def read_trees_beside(path: str, n_lines: int) -> list[str]:
     lines = list(islice(read_tree_lines(path), n_lines + 1))
     if len(lines) < n_lines or any(lines[n_lines:]):
         found = "more" if len(lines) > n_lines else len(lines)
-        raise InputError(f"has {found} trees, but the text has {n_lines} lines", shown(path))
+        what = f"has {found} trees, but the text has {n_lines} lines"
+        raise InputError(what, shown(path), min(len(lines), n_lines) + 1)
     return lines[:n_lines]
 
 

@@ -16,6 +16,7 @@ from hyperbaton.cli._system import (
     SourceTrees,
     Weights,
     changed,
+    naming_annotations,
     parse_weights,
     read_beside,
     read_trees_beside,
@@ -48,7 +49,7 @@ def diagnose(
         hyperbaton diagnose system dev.zh dev.en --distortion-limit 6
     """
     loaded = System.load(system).with_weights(parse_weights(weight))
-    with Bars(quiet) as bars:
+    with Bars(quiet) as bars, naming_annotations(source_tags, source_trees):
         lines = list(read_lines(source))
         found = run(
             loaded,

@@ -10,7 +10,7 @@ import typer
 from hyperbaton.align.evaluation import evaluate_links as evaluate
 from hyperbaton.align.reading import read_links
 from hyperbaton.cli import Json
-from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.cli._common import need_as_many_lines, print_json, print_table
 
 
 def evaluate_links(
@@ -30,7 +30,10 @@ def evaluate_links(
 
         hyperbaton evaluate-links my.links sure.links --possible possible.links --json
     """
-    scores = evaluate(read_links(links), read_links(gold), None if possible is None else read_links(possible))
+    scored, others = read_links(links), [read_links(path) for path in (gold, possible) if path is not None]
+    for path, other in zip((gold, possible), others, strict=False):
+        need_as_many_lines(str(path), len(other), links, len(scored))
+    scores = evaluate(scored, *others)
     row = dataclasses.asdict(scores)
     if json:
         print_json(row)

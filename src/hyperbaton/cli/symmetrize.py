@@ -11,7 +11,7 @@ from hyperbaton.align.symmetrization import METHODS
 from hyperbaton.align.symmetrization import symmetrize as join
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Quiet, Threads
-from hyperbaton.cli._common import n_threads
+from hyperbaton.cli._common import n_threads, need_as_many_lines
 
 
 def symmetrize(
@@ -39,6 +39,7 @@ def symmetrize(
     """
     ahead = read_links(forward, format="giza-inverse" if format == "giza" else format)
     back = read_links(backward, format=format)
+    need_as_many_lines(backward, len(back), forward, len(ahead))
     with Bars(quiet) as bars:
         joined = join(ahead, back, method, threads=n_threads(threads), progress=bars.stage("symmetrize"))
     joined.write(output)

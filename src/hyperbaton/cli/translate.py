@@ -13,7 +13,15 @@ import typer
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._common import n_threads
-from hyperbaton.cli._system import DecodingFlags, SourceTags, SourceTrees, Weights, changed, parse_weights
+from hyperbaton.cli._system import (
+    DecodingFlags,
+    SourceTags,
+    SourceTrees,
+    Weights,
+    changed,
+    naming_annotations,
+    parse_weights,
+)
 from hyperbaton.corpus import read_tree_lines
 from hyperbaton.corpus.files import read_byte_lines, read_lines
 from hyperbaton.decode import NBest, System, Translator
@@ -57,6 +65,7 @@ def translate(
     wanted = NBest(max(nbest, TRACED if trace else 1), distinct and not trace)
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))
+        stack.enter_context(naming_annotations(source_tags, source_trees))
         progress = bars.stage("translate")
         told = stack.enter_context(trace.open("w", encoding="utf-8")) if trace else None
         linked = stack.enter_context(links.open("wb")) if links else None

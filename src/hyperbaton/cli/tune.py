@@ -24,6 +24,7 @@ from hyperbaton.cli._system import (
     SourceTrees,
     Weights,
     changed,
+    naming_annotations,
     parse_weights,
     read_beside,
     read_trees_beside,
@@ -90,13 +91,14 @@ def tune(
     decoding, workers = changed(loaded, flags), n_threads(threads)
     inputs = _inputs(system, lines, f"{decoding} {nbest} {lattice}", annotations)
     state = output.with_name(f"{output.name}.tuning")
-    with Bars(quiet) as bars:
+    with Bars(quiet) as bars, naming_annotations(source_tags, source_trees):
 
         def on(part: slice) -> SystemDecoder:
             return SystemDecoder(
                 loaded,
                 lines[part],
                 annotations={name: beside[part] for name, beside in annotations.items()},
+                first=part.start,
                 n_best=nbest,
                 lattice=lattice,
                 options=decoding,

@@ -126,7 +126,9 @@ def feed_lines(reader: Reader, lines: Iterable[str]) -> None:
         reader.finish()
     except LineError as error:
         message, number = error.args
-        raise InputError(f"sentence {number}: {message}") from error
+        fault = InputError(f"sentence {number}: {message}")
+        fault.what, fault.line = message, number  # for those who know the file
+        raise fault from error
 
 
 def read_byte_lines(path: AnyPath) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import AnnotationError, InputError
 from hyperbaton.base.progress import Progress
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.system import System
@@ -95,7 +95,10 @@ def diagnose(
         known: dict[str, Any] = {
             name: column[here] for name, column in (("tags", tags), ("trees", trees)) if column is not None
         }
-        found = ordinary.translate_block(lines, NBest(1), **known)
+        try:
+            found = ordinary.translate_block(lines, NBest(1), **known)
+        except AnnotationError as error:
+            raise error.moved(first) from error
         forced = forcing.translate_block(lines, NBest(1), forced=wanted, relax=False, **known)
         within = forcing_limited.translate_block(lines, NBest(1), forced=wanted, relax=False, **known)
         result.sentences += len(lines)

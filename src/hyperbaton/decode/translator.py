@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import AnnotationError, InputError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
@@ -114,17 +114,25 @@ class Translator(Picklable):
         done = 0
         while chunk := list(islice(lines, block)):
             own = None if labels is None else list(islice(labels, len(chunk)))
-            if own is not None:
-                _check_tags(chunk, own, done)
             parsed = None if parses is None else list(islice(parses, len(chunk)))
-            if parsed is not None and len(parsed) < len(chunk):
-                raise InputError(f"there are only {done + len(parsed)} lines of trees")
-            yield self.translate_block(chunk, n_best or NBest(), tags=own, trees=parsed, graph=graph, progress=progress)
+            for kind, column in (("tags", own), ("trees", parsed)):
+                if column is not None and len(column) < len(chunk):
+                    n_found = done + len(column)
+                    raise AnnotationError(
+                        kind, f"there are only {n_found} lines of {kind}, fewer than of text", n_found + 1
+                    )
+            try:
+                found = self.translate_block(
+                    chunk, n_best or NBest(), tags=own, trees=parsed, graph=graph, progress=progress
+                )
+            except AnnotationError as error:
+                raise error.moved(done) from error
+            yield found
             done += len(chunk)
         if parses is not None and next(parses, ""):
-            raise InputError(f"there are more trees than the {done} lines of text")
+            raise AnnotationError("trees", f"there are more trees than the {done} lines of text", done + 1)
         if labels is not None and next(labels, None) is not None:
-            raise InputError(f"there are more lines of tags than the {done} lines of text")
+            raise AnnotationError("tags", f"there are more lines of tags than the {done} lines of text", done + 1)
 
     def translate_block(
         self,
@@ -148,6 +156,8 @@ class Translator(Picklable):
             graph: keep the search graph.
         """
         options = self.options
+        if tags is not None:
+            _check_tags(lines, tags)
         markup = parse_markup(lines) if options.markup else Markup.none(lines)
         pieces = _pieces([_CONTROL.sub(" ", line) for line in markup.lines], options.max_words)
         if forced is not None and len(pieces.lines) != len(lines):
@@ -300,14 +310,12 @@ def _extended(vocabulary: Vocabulary, other: Vocabulary, new: npt.NDArray[np.int
     )
 
 
-def _check_tags(lines: Sequence[str], tags: Sequence[str], first: int) -> None:
+def _check_tags(lines: Sequence[str], tags: Sequence[str]) -> None:
     """Say which line has not one tag for each word."""
-    if len(tags) < len(lines):
-        raise InputError(f"there are only {first + len(tags)} lines of tags")
-    for i, (line, labels) in enumerate(zip(lines, tags, strict=True)):
+    for n, (line, labels) in enumerate(zip(lines, tags, strict=True), start=1):
         n_words, n_tags = (sum(map(bool, _CONTROL.sub(" ", text).split(" "))) for text in (line, labels))
         if n_words != n_tags:
-            raise InputError(f"line {first + i + 1}: {n_tags} tags for {n_words} words")
+            raise AnnotationError("tags", f"{n_tags} tags for {n_words} words", n)
 
 
 def _trees(lines: Sequence[str], pieces: _Pieces, source: Text) -> Trees:
@@ -316,7 +324,12 @@ def _trees(lines: Sequence[str], pieces: _Pieces, source: Text) -> Trees:
     whole = [
         line.replace("|||", "&#124;" * 3) if n == 1 else "" for line, n in zip(lines, counts, strict=True) for _ in range(n)
     ]
-    return Trees.of(whole, source)
+    try:
+        return Trees.of(whole, source)
+    except InputError as error:
+        piece = (error.line or 1) - 1
+        sentence = int(np.searchsorted(pieces.offsets, piece, side="right"))
+        raise AnnotationError("trees", error.what, sentence) from error
 
 
 def _block(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import AnnotationError, InputError
 from hyperbaton.base.progress import Progress
 from hyperbaton.decode import Decoding, System, Translations, Translator
 from hyperbaton.decode import NBest as Wanted
@@ -23,7 +23,8 @@ class SystemDecoder:
 
     `annotations` are what models want to know besides the words, a line for each sentence, by the names of
     `Translator.blocks`: {"tags": [...]}. With `lattice`, lists also have what the search graph holds along each feature:
-    all translations that are best for some value of one weight, the others as they are.
+    all translations that are best for some value of one weight, the others as they are. `first` is the number of sentences
+    before these in their file, for messages.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class SystemDecoder:
         sentences: Sequence[str],
         *,
         annotations: Mapping[str, Any] | None = None,
+        first: int = 0,
         n_best: int = 100,
         lattice: bool = False,
         options: Decoding | None = None,
@@ -40,9 +42,9 @@ class SystemDecoder:
     ) -> None:
         for n, line in enumerate(sentences, start=1):
             if line.count(" ") >= MAX_WORDS:
-                raise InputError(f"sentence {n} has more than {MAX_WORDS} words; tune without it")
+                raise InputError(f"sentence {first + n} has more than {MAX_WORDS} words; tune without it")
         self.system, self.sentences = system, sentences
-        self.annotations = annotations or {}
+        self.annotations, self.first = annotations or {}, first
         self.options = replace(options or system.options, max_words=MAX_WORDS)
         self.threads, self.progress = threads, progress
         self.wanted = Wanted(n_best, directions=np.eye(len(self.start)) if lattice else None)
@@ -60,6 +62,12 @@ class SystemDecoder:
         )
 
     def __call__(self, weights: Floats) -> NBest:
+        try:
+            return self._translate(weights)
+        except AnnotationError as error:
+            raise error.moved(self.first) from error
+
+    def _translate(self, weights: Floats) -> NBest:
         translator = Translator(self.with_weights(weights), self.options, threads=self.threads)
         sentence: list[Ints] = []
         features: list[Floats] = []
