@@ -75,6 +75,15 @@ HYPERBATON_BINDINGS(corpus) {
       "line"_a, "What is wrong with a line of raw text, see describe_fault; 0 if nothing is.");
 
   m.def(
+      "find_sentence_fault",
+      [](const nb::bytes& line) {
+        return static_cast<std::uint8_t>(find_sentence_fault(std::string_view(line.c_str(), line.size())));
+      },
+      "line"_a,
+      "What keeps a tokenized line from being translated or scored, see describe_fault: no UTF-8, too many tokens; 0 if "
+      "nothing.");
+
+  m.def(
       "describe_fault", [](std::uint8_t kind) { return describe(static_cast<LineFault>(kind)); }, "kind"_a,
       "What a person is told about a kind of fault.");
 

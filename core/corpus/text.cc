@@ -112,6 +112,20 @@ LineFault find_fault(std::string_view line, bool tabs) {
   return LineFault::Fine;
 }
 
+LineFault find_sentence_fault(std::string_view line) {
+  std::size_t n_tokens = 0;
+  bool inside = false;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t length = utf8_length(line.substr(at));
+    if (length == 0) return LineFault::NotUtf8;
+    const bool blank = line[at] == ' ';
+    if (!blank && !inside) ++n_tokens;
+    inside = !blank;
+    at += length;
+  }
+  return n_tokens > kMaxSentenceLength ? LineFault::TooLong : LineFault::Fine;
+}
+
 std::string quoted(std::string_view token) {
   constexpr std::size_t longest = 40;  // bytes
   std::string shown = "'";

@@ -23,6 +23,9 @@ std::size_t utf8_length(std::string_view text);
 // What is wrong with a line, whatever its tokens are; it may contain tabs if `tabs` is set.
 LineFault find_fault(std::string_view line, bool tabs);
 
+// What is wrong with a line whose tokens may hold anything: NotUtf8 or TooLong.
+LineFault find_sentence_fault(std::string_view line);
+
 // A token for a message: in quotes, shortened, always valid UTF-8 without control characters.
 std::string quoted(std::string_view token);
 

@@ -53,11 +53,47 @@ def test_lines_of_text(tmp_path: Path, line: bytes, what: str) -> None:
     assert message(path, b"fine\n" + line + b"\nfine\n", Text.read) == f"x.txt:2: {what}"
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstandard.compress])
-def test_truncated_compression(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def pack_zstd(content: bytes) -> bytes:
+    return zstandard.ZstdCompressor(write_checksum=True).compress(content)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, pack_zstd])
+def test_compression_is_read_to_its_end_or_an_error(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "x"
     content = pack(b"a\nb\nc\n" * 20)
-    found = message(tmp_path / "x", content[:-6], Text.read)
-    assert re.fullmatch(r"x:\d+: the (gzip|xz|zstd) file is damaged or cut off in this line \(.*\)", found)
+    one = [["a"], ["b"], ["c"]] * 20
+
+    def damaged(packed: bytes) -> str:
+        found = message(path, packed, Text.read)
+        start = r"x:\d+: the (gzip|xz|zstd) file is damaged or cut off in this line \((.*)\)"
+        told = re.fullmatch(start, found)
+        assert told is not None, found
+        return told[2]
+
+    def flipped(at: int) -> bytes:
+        at %= len(content)
+        return content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :]
+
+    path.write_bytes(content + content)  # several members are one text
+    assert list(Text.read(path)) == one + one
+    for end in (1, 4, 6, 12, len(content) - 8):
+        assert damaged(content[:-end]) == "its end is missing"
+        assert damaged(content + content[:-end]) == "its end is missing"
+    assert damaged(content + b"more\n" * 10).startswith("what follows the end of its data is not")
+    assert damaged(content + flipped(1)).startswith("what follows the end of its data is not")  # the start of its header
+    damaged(content + b"m")
+    # The checksum: at the end of gzip files and zstd frames, before the index and the footer of xz.
+    damaged(flipped({gzip.compress: -8, lzma.compress: -30}.get(pack, -1)))
+
+
+@pytest.mark.parametrize(("pack", "end"), [(gzip.compress, "gz"), (lzma.compress, "xz"), (pack_zstd, "zst")])
+def test_empty_compressed_files(tmp_path: Path, pack: Callable[[bytes], bytes], end: str) -> None:
+    path = tmp_path / f"x.{end}"
+    path.write_bytes(pack(b""))
+    assert list(Text.read(path)) == []
+    assert message(path, b"", Text.read) == f"x.{end}: the file is empty, which a complete .{end} file never is"
+    path.write_bytes(pack(b"") + pack(b"a\n") + b"\0" * (0 if end == "zst" else 8))
+    assert list(Text.read(path)) == [["a"]]
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hyperbaton.base.errors import AnnotationError, InputError, OptionError
 from hyperbaton.base.options import option, options_of
 from hyperbaton.cli._common import need_as_many_lines
 from hyperbaton.corpus import read_tree_lines
-from hyperbaton.corpus.files import read_lines, shown
+from hyperbaton.corpus.files import read_sentences, shown
 from hyperbaton.decode import Decoding, System
 
 Weights = Annotated[
@@ -57,7 +57,7 @@ DecodingFlags = dataclasses.make_dataclass(
 
 def read_beside(path: str, source: str, n_lines: int) -> list[str]:
     """A file with a line for each sentence of the source."""
-    lines = list(read_lines(path))
+    lines = list(read_sentences(path))
     need_as_many_lines(path, len(lines), source, n_lines)
     return lines
 

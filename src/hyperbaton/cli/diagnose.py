@@ -21,7 +21,7 @@ from hyperbaton.cli._system import (
     read_beside,
     read_trees_beside,
 )
-from hyperbaton.corpus.files import read_lines
+from hyperbaton.corpus.files import read_sentences
 from hyperbaton.decode import System
 from hyperbaton.decode.diagnose import JUMPS
 from hyperbaton.decode.diagnose import diagnose as run
@@ -50,7 +50,7 @@ def diagnose(
     """
     loaded = System.load(system).with_weights(parse_weights(weight))
     with Bars(quiet) as bars, naming_annotations(source_tags, source_trees):
-        lines = list(read_lines(source))
+        lines = list(read_sentences(source))
         found = run(
             loaded,
             lines,

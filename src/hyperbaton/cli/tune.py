@@ -29,7 +29,7 @@ from hyperbaton.cli._system import (
     read_beside,
     read_trees_beside,
 )
-from hyperbaton.corpus.files import read_lines, shown
+from hyperbaton.corpus.files import read_sentences, shown
 from hyperbaton.decode import System
 from hyperbaton.decode.system import KIND
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
@@ -150,7 +150,7 @@ def tune(
 
 
 def _read(source: str, references: list[str]) -> tuple[list[str], list[list[str]]]:
-    lines = list(read_lines(source))
+    lines = list(read_sentences(source))
     if not lines:
         raise InputError("the file has no lines", shown(source))
     return lines, [read_beside(path, source, len(lines)) for path in references]

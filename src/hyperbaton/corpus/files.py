@@ -8,8 +8,10 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import itertools
 import lzma
 import os
+import stat
 import sys
 import zlib
 from collections import deque
@@ -17,11 +19,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TypeVar, cast
+from typing import BinaryIO, Protocol, TextIO, TypeVar, cast
 
 import zstandard
 
-from hyperbaton.base.errors import InputError, LineError
+from hyperbaton import _core
+from hyperbaton.base.errors import HyperbatonError, InputError, LineError, OptionError
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.store import writing_files
 
@@ -30,7 +33,13 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 PIECE = 1 << 20
-_MAGIC = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+BLOCK = 4 << 20  # bytes that are compressed together
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x50\x2a\x4d\x18": "zstd",  # a frame to be skipped, with which files of pzstd begin
+}
 
 
 def shown(path: AnyPath) -> str:
@@ -39,62 +48,94 @@ def shown(path: AnyPath) -> str:
 
 
 def read_pieces(path: AnyPath) -> Iterator[bytes]:
-    """Yield the bytes of a file, decompressed, in pieces."""
+    """Yield the bytes of a file, decompressed, in pieces, each as soon as it is there."""
     name = shown(path)
     n_lines, kind = 0, "file"
     try:
         with contextlib.ExitStack() as stack:
             if os.fspath(path) == "-":
-                raw: BinaryIO = sys.stdin.buffer
+                raw = cast(io.BufferedReader, sys.stdin.buffer)
             else:
                 raw = stack.enter_context(Path(path).open("rb"))
-            buffered = io.BufferedReader(cast(io.RawIOBase, raw), PIECE)
-            stack.callback(buffered.detach)
-            start = buffered.peek(8)[:8]
+            # Not read(), which waits until all bytes that it is asked for have come.
+            chunks = iter(lambda: raw.read1(PIECE), b"")
+            start = _start(chunks)
+            suffix = Path(name).suffix
+            if not start and suffix in _ENCODERS:
+                raise InputError(f"the file is empty, which a complete {suffix} file never is", name)
             kind = next((k for magic, k in _MAGIC.items() if start.startswith(magic)), "plain")
-            stream: BinaryIO = _decompressing(kind, buffered)
-            while piece := stream.read(PIECE):
+            rest = itertools.chain([start] if start else [], chunks)
+            for piece in rest if kind == "plain" else _decompressed(kind, rest):
                 n_lines += piece.count(b"\n")
                 yield piece
     except FileNotFoundError as error:
         raise InputError("no such file", name) from error
-    except (EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError, gzip.BadGzipFile) as error:
+    except (EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError) as error:
         raise InputError(f"the {kind} file is damaged or cut off in this line ({error})", name, n_lines + 1) from error
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", name) from error
 
 
-def _decompressing(kind: str, raw: io.BufferedReader[Any]) -> BinaryIO:
-    if kind == "gzip":
-        return cast(BinaryIO, gzip.GzipFile(fileobj=raw, mode="rb"))
-    if kind == "xz":
-        return cast(BinaryIO, lzma.LZMAFile(raw, "rb"))
-    if kind == "zstd":
-        return cast(BinaryIO, _StrictZstd(raw))
-    return cast(BinaryIO, raw)
+def _start(chunks: Iterator[bytes]) -> bytes:
+    """As many of the first bytes as tell how a file is compressed; a pipe may give them one by one."""
+    start = b""
+    for chunk in chunks:
+        start += chunk
+        if not any(magic.startswith(start) for magic in _MAGIC):
+            break
+    return start
 
 
-class _StrictZstd:
-    """Reads zstd frames and, unlike the library's stream, complains when the last one is cut off."""
+class _Member(Protocol):
+    """What decompresses one member of a file (gzip's word; a stream of xz, a frame of zstd)."""
 
-    def __init__(self, raw: io.BufferedReader[Any]) -> None:
-        self.raw, self.rest, self.frame = raw, b"", zstandard.ZstdDecompressor().decompressobj()
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
 
-    def read(self, size: int) -> bytes:
-        while True:
-            piece = self.rest or self.raw.read(size)
-            self.rest = b""
-            if not piece:
-                if not self.frame.eof:
-                    raise EOFError("the last frame is not complete")
-                return b""
-            if self.frame.eof:
-                self.frame = zstandard.ZstdDecompressor().decompressobj()
-            out = self.frame.decompress(piece)
-            if self.frame.eof:
-                self.rest = self.frame.unused_data
-            if out:
-                return out
+
+_MEMBERS: dict[str, Callable[[], _Member]] = {
+    "gzip": lambda: zlib.decompressobj(wbits=16 + zlib.MAX_WBITS),
+    "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ),
+    "zstd": lambda: zstandard.ZstdDecompressor().decompressobj(),
+}
+_SLICE = 8 << 10  # bytes decompressed at once: what a few bytes can grow to is bounded, too
+
+
+def _decompressed(kind: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Decompress all members of a file; the last one must be complete, and nothing else may follow it.
+
+    The streams of the libraries are not as strict: they pass over what follows the first member if it looks like none.
+    """
+    new, n_complete = _MEMBERS[kind], 0
+    member: _Member | None = None
+    untouched = True  # nothing came of this member yet
+    for chunk in chunks:
+        for at in range(0, len(chunk), _SLICE):
+            rest = chunk[at : at + _SLICE]
+            while rest:
+                if member is None:
+                    # gzip and xz files may be padded with zeros.
+                    rest = rest if kind == "zstd" else rest.lstrip(b"\0")
+                    if not rest:
+                        break
+                    member, untouched = new(), True
+                try:
+                    piece = member.decompress(rest)
+                except (lzma.LZMAError, zlib.error, zstandard.ZstdError) as error:
+                    if n_complete and untouched:
+                        raise EOFError(f"what follows the end of its data is not {kind}") from error
+                    raise
+                untouched = untouched and not piece
+                rest = member.unused_data if member.eof else b""
+                if member.eof:
+                    member, n_complete = None, n_complete + 1
+                if piece:
+                    yield piece
+    if member is not None:
+        raise EOFError("its end is missing")
 
 
 class Reader(Protocol):
@@ -133,12 +174,21 @@ def feed_lines(reader: Reader, lines: Iterable[str]) -> None:
 
 def read_byte_lines(path: AnyPath) -> Iterator[bytes]:
     """Yield the lines of a file as they are, without their ends."""
-    rest = b""
+    return itertools.chain.from_iterable(_arriving_lines(path))
+
+
+def _arriving_lines(path: AnyPath) -> Iterator[list[bytes]]:
+    """Yield the lines of a file as they are, those together that come together."""
+    begun: list[bytes] = []  # of the line that is not complete yet
     for piece in read_pieces(path):
-        *lines, rest = (rest + piece).split(b"\n")
-        yield from lines
-    if rest:
-        yield rest
+        first, *lines = piece.split(b"\n")
+        begun.append(first)
+        if lines:
+            *complete, last = [b"".join(begun), *lines]
+            begun = [last]
+            yield complete
+    if last := b"".join(begun):
+        yield [last]
 
 
 def read_lines(path: AnyPath) -> Iterator[str]:
@@ -148,6 +198,24 @@ def read_lines(path: AnyPath) -> Iterator[str]:
             yield line.decode("utf-8")
         except UnicodeDecodeError as error:
             raise InputError("not valid UTF-8", shown(path), n) from error
+
+
+def read_sentences(path: AnyPath) -> Iterator[str]:
+    """Yield the lines of a tokenized text, of which none may have more tokens than the core can number."""
+    return itertools.chain.from_iterable(read_sentence_groups(path))
+
+
+def read_sentence_groups(path: AnyPath, most: int = 256) -> Iterator[list[str]]:
+    """Yield the same in groups of at most `most`: never waits for a line while another one is there."""
+    n = 0
+    for lines in _arriving_lines(path):
+        for at in range(0, len(lines), most):
+            group = lines[at : at + most]
+            for number, line in enumerate(group, start=n + 1):
+                if fault := _core.find_sentence_fault(line):
+                    raise InputError(_core.describe_fault(fault), shown(path), number)
+            n += len(group)
+            yield [line.decode("utf-8") for line in group]
 
 
 def write_pieces(path: AnyPath, pieces: Iterable[bytes]) -> None:
@@ -172,17 +240,140 @@ def write_files(outputs: Mapping[str, Iterable[bytes]]) -> None:
                     # Each block is a member of its own: blocks compress on all processors, and the file is one .gz.
                     with ThreadPoolExecutor(default_threads()) as pool:
                         ahead = 2 * default_threads()
-                        file.writelines(ordered_map(pool, ahead, encode, _blocks(pieces, 4 << 20)))
+                        file.writelines(ordered_map(pool, ahead, encode, _blocks(pieces, BLOCK)))
+
+
+class Output:
+    """A file that is being written, compressed as its name says."""
+
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        self._name, self._file, self._encode = name, file, _ENCODERS.get(Path(name).suffix)
+        self._pieces: list[bytes] = []  # of the next block that is compressed
+        self._size, self._any_block = 0, False
+
+    def write(self, piece: bytes) -> None:
+        """Add bytes to the file."""
+        if self._encode is None:
+            self._put(piece)
+            return
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size >= BLOCK:
+            self._put_block(self._encode)
+
+    def flush(self) -> None:
+        """Pass on what can be passed on before the end."""
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def finish(self) -> None:
+        """Write what is left; a compressed file has at least one block."""
+        if self._encode is not None and (self._pieces or not self._any_block):
+            self._put_block(self._encode)
+        self.flush()
+
+    def _put_block(self, encode: Callable[[bytes], bytes]) -> None:
+        block = encode(b"".join(self._pieces))
+        self._pieces, self._size, self._any_block = [], 0, True
+        self._put(block)
+
+    def _put(self, piece: bytes) -> None:
+        try:
+            self._file.write(piece)
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def _failure(self, error: OSError) -> Exception:
+        if isinstance(error, BrokenPipeError):
+            return _ReaderGone()
+        name = "standard output" if self._name == "-" else self._name
+        return HyperbatonError(f"{name}: cannot be written: {error.strerror or error}")
+
+
+class _ReaderGone(Exception):
+    """Nobody reads an output any more."""
+
+
+@contextlib.contextmanager
+def writing_outputs(outputs: Mapping[str, AnyPath], inputs: Iterable[AnyPath] = ()) -> Iterator[dict[str, Output]]:
+    """Open several outputs, by the names of their options, that are written side by side; `-` is stdout.
+
+    All files appear when the block ends without an error, or none. Two outputs to one place, and an output that is also an
+    input, are errors.
+    """
+    names = {option: "-" if _is_stdout(path) else os.fspath(path) for option, path in outputs.items()}
+    _check_places(names, inputs)
+    streams = {option: name for option, name in names.items() if name != "-" and _is_special(Path(name))}
+    files = {option: name for option, name in names.items() if name != "-" and option not in streams}
+    try:
+        with contextlib.ExitStack() as stack:
+            asides = stack.enter_context(writing_files(list(files.values()))) if files else []
+            paths = {option: Path(name) for option, name in streams.items()} | dict(zip(files, asides, strict=True))
+            opened = {
+                option: stack.enter_context(paths[option].open("wb")) if option in paths else sys.stdout.buffer
+                for option in names
+            }
+            made = {option: Output(name, opened[option]) for option, name in names.items()}
+            yield made
+            for output in made.values():
+                output.finish()
+    except _ReaderGone as gone:
+        raise BrokenPipeError from gone
+
+
+def _check_places(names: Mapping[str, str], inputs: Iterable[AnyPath]) -> None:
+    seen: dict[str, str] = {}
+    read = [(shown(path), status) for path in inputs if (status := _file_status(path, sys.stdin)) is not None]
+    for option, name in names.items():
+        place = name if name == "-" else os.path.realpath(name)
+        if place in seen:
+            shared = "standard output" if name == "-" else name
+            raise OptionError(
+                f"{seen[place]} and {option} would both write to {shared}; choose another file for one of them"
+            )
+        seen[place] = option
+        if name != "-" and Path(name).is_dir():
+            raise OptionError(f"{option} {name}: is a folder, not a file")
+        own = _file_status(name, sys.stdout)
+        for input_name, status in read:
+            if own is not None and os.path.samestat(own, status):
+                raise OptionError(f"{option} would write to {input_name}, which is read; choose another file")
+
+
+def _is_stdout(path: AnyPath) -> bool:
+    """Whether a path is stdout, by the name - or by another one such as /dev/stdout."""
+    own, stdout = _file_status(path, sys.stdout), _file_status("-", sys.stdout)
+    return os.fspath(path) == "-" or (own is not None and stdout is not None and os.path.samestat(own, stdout))
+
+
+def _is_special(path: Path) -> bool:
+    """Whether a path is a device or pipe, which is written to directly."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _file_status(path: AnyPath, standard: TextIO) -> os.stat_result | None:
+    """What the system says of a file or pipe, of `standard` for `-`; None of a device, and of what is not there."""
+    try:
+        status = os.fstat(standard.fileno()) if os.fspath(path) == "-" else Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return status if stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode) else None
 
 
 def _gzip_member(block: bytes) -> bytes:
     return gzip.compress(block, compresslevel=3, mtime=0)
 
 
+def _zstd_frame(block: bytes) -> bytes:
+    return zstandard.ZstdCompressor(write_checksum=True).compress(block)
+
+
 _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": _gzip_member,
     ".xz": lzma.compress,
-    ".zst": zstandard.compress,
+    ".zst": _zstd_frame,
 }
 COMPRESSIONS = tuple(_ENCODERS)
 

@@ -11,7 +11,7 @@ from hyperbaton import _core
 from hyperbaton.align.visits import visit_order
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.corpus import Links
-from hyperbaton.corpus.files import AnyPath, feed, read_lines, shown
+from hyperbaton.corpus.files import AnyPath, feed, read_sentences, shown
 from hyperbaton.metrics import Comparison, Estimate, Metric, Orders, Outputs, compare, estimate
 
 
@@ -76,7 +76,7 @@ def read_outputs(
 
 
 def _read(path: AnyPath) -> list[str]:
-    lines = list(read_lines(path))
+    lines = list(read_sentences(path))
     if not lines:
         raise InputError("the file has no lines", shown(path))
     return lines
