@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import shutil
 import subprocess
 import sys
@@ -157,9 +158,67 @@ def test_odd_input_gives_a_line_each(system: System, search: str) -> None:
     assert translated[7].count("zzz") == 170
 
 
-def test_odd_bytes_on_stdin(saved: Path) -> None:
-    done = run("translate", saved, text=b"n1 \xff\xfe n2\n\n\x00\nn1")
-    assert done.returncode == 0 and done.stdout.count(b"\n") == 4
+def test_input_that_is_refused(saved: Path, tmp_path: Path) -> None:
+    done = run("translate", saved, text=b"n1\n\x00\nn1 \xff\xfe n2\n")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"hyperbaton: error: standard input:3: not valid UTF-8\n"
+    (tmp_path / "long").write_bytes(b"n1\n" + b"n1 " * 60_001)
+    done = run("translate", saved, tmp_path / "long")
+    assert done.stderr == f"hyperbaton: error: {tmp_path / 'long'}:2: more than 60000 tokens\n".encode()
+    (tmp_path / "fine").write_bytes(b"n1\nn1\n")
+    for verb in (["score"], ["score", tmp_path / "fine"], ["tune", saved, "-o", tmp_path / "tuned"], ["diagnose", saved]):
+        done = run(*verb, tmp_path / "long", tmp_path / "fine")
+        assert done.stderr == f"hyperbaton: error: {tmp_path / 'long'}:2: more than 60000 tokens\n".encode(), verb
+
+
+def test_outputs_are_complete_or_not_there(saved: Path, tmp_path: Path) -> None:
+    source, out, trace = (tmp_path / name for name in ("source", "out.gz", "trace"))
+    source.write_text("\n".join(LINES[:4]) + "\n", encoding="utf-8")
+    plain = run("translate", saved, source).stdout
+    done = run("translate", saved, source, "-o", out, "--links", "-", "--trace", trace)
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 4) and done.stdout.startswith(b"0-")
+    assert gzip.decompress(out.read_bytes()) == plain and trace.read_text().count("\n") == 4
+
+    before = source.read_bytes()
+    names = {"file": str(source), "trace": str(trace)}
+    for arguments, what in (
+        (["--trace", source], "--trace would write to {file}, which is read; choose another file"),
+        (["-o", source], "--output would write to {file}, which is read; choose another file"),
+        (["--trace", "-"], "--output and --trace would both write to standard output; choose"),
+        (["--trace", trace, "--links", trace], "--trace and --links would both write to {trace}; choose"),
+        (["--links", tmp_path], f"--links {tmp_path}: is a folder, not a file"),
+    ):
+        done = run("translate", saved, source, *arguments)
+        assert (done.returncode, done.stdout) == (1, b"")
+        (line,) = done.stderr.decode().splitlines()
+        assert line.startswith(f"hyperbaton: error: {what.format(**names)}")
+    with source.open("rb") as file:
+        command = [sys.executable, "-m", "hyperbaton", "translate", saved, "--trace", source]
+        done = subprocess.run(command, stdin=file, capture_output=True, check=False)
+    assert b"--trace would write to standard input, which is read" in done.stderr
+    assert source.read_bytes() == before
+
+    trace.write_text("old")
+    source.write_bytes(before * 100 + b"\xff\n")
+    assert run("translate", saved, source, "-o", tmp_path / "new", "--trace", trace).returncode == 1
+    assert trace.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"source", "out.gz", "trace"}
+
+
+def test_lines_that_have_come_are_answered(saved: Path) -> None:
+    command = [sys.executable, "-m", "hyperbaton", "translate", str(saved)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        for line in LINES[:3]:
+            process.stdin.write(f"{line}\n".encode())
+            process.stdin.flush()
+            assert select.select([process.stdout], [], [], 60)[0], "no answer"
+            assert process.stdout.readline().strip()
+        process.stdin.close()
+    text = f"{LINES[0]}\n{LINES[1]}\n".encode()
+    both = run("translate", saved, text=text).stdout
+    assert run("translate", saved, text=text + b"\xff\n").stdout == b""
+    assert run("translate", saved, "--unbuffered", text=text + b"\xff\n").stdout == both
 
 
 def test_drop_unknown(system: System) -> None:

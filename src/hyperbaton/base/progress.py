@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, TextIO
 
-__all__ = ["Bars", "Progress", "default_threads"]
+__all__ = ["Bars", "LiveLine", "Progress", "default_threads", "is_terminal"]
 
 
 class Progress(Protocol):
@@ -24,13 +25,15 @@ class Progress(Protocol):
 class Bars:
     """Progress bars on stderr, one for each stage; silent when stderr is no terminal or `quiet` is set.
 
+    What prints data while bars are shown must be quiet when stdout is a terminal too: nothing can keep the two apart there.
+
     >>> with Bars(quiet=True) as bars:
     ...     progress = bars.stage("extract")
     ...     progress(1, 2)
     """
 
     def __init__(self, quiet: bool = False) -> None:
-        self.visible = not quiet and sys.stderr.isatty()
+        self.visible = not quiet and is_terminal(sys.stderr)
 
     def __enter__(self) -> Bars:
         if self.visible:
@@ -46,6 +49,7 @@ class Bars:
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
+                redirect_stdout=False,  # stdout is data: rich would print it on stderr
             )
             self._bars.start()
         return self
@@ -66,8 +70,43 @@ class Bars:
         return report
 
 
+class LiveLine:
+    """A line at the bottom of the terminal that stderr is, made anew by `text` several times a second.
+
+    What is printed on stderr meanwhile appears above it. Without a terminal, or if `quiet` is set, there is no line.
+    """
+
+    def __init__(self, text: Callable[[], str], quiet: bool = False) -> None:
+        self.visible, self._text = not quiet and is_terminal(sys.stderr), text
+
+    def __enter__(self) -> LiveLine:
+        if self.visible:
+            from rich.console import Console
+            from rich.live import Live
+            from rich.text import Text
+
+            self._live = Live(
+                get_renderable=lambda: Text(self._text(), no_wrap=True, overflow="ellipsis"),
+                console=Console(stderr=True),
+                transient=True,
+                refresh_per_second=4,
+                redirect_stdout=False,
+            )
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self.visible:
+            self._live.stop()
+
+
 def _silent(done: int, total: int) -> None:
     return None
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is at the other end of a stream, which is None where it is closed."""
+    return stream is not None and not stream.closed and stream.isatty()
 
 
 def default_threads() -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hyperbaton.base.progress import Bars
+from hyperbaton.base.progress import Bars, is_terminal
 from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._common import n_threads
 from hyperbaton.cli._system import (
@@ -23,9 +24,10 @@ from hyperbaton.cli._system import (
     parse_weights,
 )
 from hyperbaton.corpus import read_tree_lines
-from hyperbaton.corpus.files import read_byte_lines, read_lines
-from hyperbaton.decode import NBest, System, Translator
+from hyperbaton.corpus.files import read_sentence_groups, read_sentences, writing_outputs
+from hyperbaton.decode import NBest, System, Translations, Translator
 from hyperbaton.decode.trace import TRACED, traces
+from hyperbaton.decode.translator import BLOCK
 
 
 def translate(
@@ -37,13 +39,18 @@ def translate(
     nbest: Annotated[int, typer.Option(help="Write so many translations of each sentence, in Moses' format.", min=0)] = 0,
     distinct: Annotated[bool, typer.Option(help="n-best: different translations only.")] = False,
     alignment: Annotated[bool, typer.Option(help="n-best: say which phrase became which.")] = False,
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write the translations to; - is stdout.")] = "-",
     trace: Annotated[
-        Path | None, typer.Option(help="Write how each translation came about, one JSON object a line.")
+        str | None, typer.Option(help="Write how each translation came about, one JSON object a line; - is stdout.")
     ] = None,
     links: Annotated[
-        Path | None, typer.Option(help="Write the links of each translation to its source, for 'hyperbaton score'.")
+        str | None,
+        typer.Option(help="Write the links of each translation to its source, for 'hyperbaton score'; - is stdout."),
     ] = None,
-    search_graph: Annotated[Path | None, typer.Option(help="Write every hypothesis that survived.")] = None,
+    search_graph: Annotated[str | None, typer.Option(help="Write every hypothesis that survived; - is stdout.")] = None,
+    unbuffered: Annotated[
+        bool, typer.Option("--unbuffered", help="Translate one line at a time, and answer it before the next.")
+    ] = False,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
     threads: Threads = 0,
@@ -51,39 +58,54 @@ def translate(
 ) -> None:
     """Translate tokenized sentences, one line out for each line in.
 
+    Lines that arrive together are translated together, at most 256, and answered before more input is waited for:
+    a terminal, or a program that writes a line and waits for its translation, has its answer at once. Files appear when
+    all of their content is there.
+
     Examples:
 
         hyperbaton translate system < test.zh > test.hyp
 
-        hyperbaton translate system test.zh --source-tags test.zh.pos --source-trees test.zh.trees > test.hyp
+        hyperbaton translate system test.zh --source-tags test.zh.pos --source-trees test.zh.trees -o test.hyp
 
         hyperbaton translate system test.zh --nbest 100 --distinct --distortion-limit -1 > test.nbest
     """
-    loaded = System.load(system).with_weights(parse_weights(weight))
-    translator = Translator(loaded, changed(loaded, flags), threads=n_threads(threads))
-    lines = (line.decode("utf-8", "replace") for line in read_byte_lines(source))
-    wanted = NBest(max(nbest, TRACED if trace else 1), distinct and not trace)
+    wanted = {"--output": output, "--trace": trace, "--links": links, "--search-graph": search_graph}
+    places = {option: path for option, path in wanted.items() if path is not None}
+    inputs = [path for path in (source, source_tags, source_trees) if path is not None]
     with ExitStack() as stack:
-        bars = stack.enter_context(Bars(quiet))
         stack.enter_context(naming_annotations(source_tags, source_trees))
-        progress = bars.stage("translate")
-        told = stack.enter_context(trace.open("w", encoding="utf-8")) if trace else None
-        linked = stack.enter_context(links.open("wb")) if links else None
-        graph = stack.enter_context(search_graph.open("w", encoding="utf-8")) if search_graph else None
+        outputs = stack.enter_context(writing_outputs(places, inputs))
+        loaded = System.load(system).with_weights(parse_weights(weight))
+        translator = Translator(loaded, changed(loaded, flags), threads=n_threads(threads))
+        # Somebody who types, or reads what is written, needs no bar among the lines.
+        at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
+        progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
         done = 0
-        # Somebody who types wants an answer to each line.
-        block = 1 if source == "-" and sys.stdin.isatty() else 256
-        tags = None if source_tags is None else read_lines(source_tags)
-        trees = None if source_trees is None else read_tree_lines(source_trees)
-        for found in translator.blocks(lines, wanted, tags=tags, trees=trees, block=block, graph=graph is not None):
-            rows = found.nbest(done, alignment, nbest) if nbest else found.lines()
-            sys.stdout.writelines(f"{row}\n" for row in rows)
-            sys.stdout.flush()
-            if told is not None:
-                told.writelines(json.dumps(item, ensure_ascii=False) + "\n" for item in traces(found, done))
-            if linked is not None:
-                linked.writelines(found.links().pieces())
-            if graph is not None:
-                graph.writelines(f"{row}\n" for row in found.graph(done))
+        for found in translator.groups(
+            read_sentence_groups(source, 1 if unbuffered else BLOCK),
+            NBest(max(nbest, TRACED if trace else 1), distinct and not trace),
+            tags=None if source_tags is None else read_sentences(source_tags),
+            trees=None if source_trees is None else read_tree_lines(source_trees),
+            graph=search_graph is not None,
+        ):
+            for option, output_file in outputs.items():
+                for piece in _pieces(option, found, done, nbest, alignment):
+                    output_file.write(piece)
+                output_file.flush()
             done += len(found)
             progress(done, done)
+
+
+def _pieces(option: str, found: Translations, first: int, nbest: int, alignment: bool) -> Iterable[bytes]:
+    """What an output says of translations of which the first belongs to line `first`."""
+    if option == "--links":
+        return found.links().pieces()
+    rows: Iterable[str]
+    if option == "--trace":
+        rows = (json.dumps(item, ensure_ascii=False) for item in traces(found, first))
+    elif option == "--search-graph":
+        rows = found.graph(first)
+    else:
+        rows = found.nbest(first, alignment, nbest) if nbest else found.lines()
+    return (f"{row}\n".encode() for row in rows)

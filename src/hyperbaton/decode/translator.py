@@ -108,11 +108,26 @@ class Translator(Picklable):
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
-        """Translations of consecutive blocks of sentences."""
-        lines, labels = iter(sentences), None if tags is None else iter(tags)
+        """Translations of consecutive blocks of sentences; `block=1` answers each sentence before it asks for the next."""
+        lines = iter(sentences)
+        groups = iter(lambda: list(islice(lines, block)), [])
+        return self.groups(groups, n_best, tags=tags, trees=trees, graph=graph, progress=progress)
+
+    def groups(
+        self,
+        groups: Iterable[Sequence[str]],
+        n_best: NBest | None = None,
+        *,
+        tags: Iterable[str] | None = None,
+        trees: Iterable[str] | None = None,
+        graph: bool = False,
+        progress: Progress | None = None,
+    ) -> Iterator[Translations]:
+        """Translations of groups of sentences, each as soon as it is there; `tags` and `trees` are for all in a row."""
+        labels = None if tags is None else iter(tags)
         parses = None if trees is None else iter(trees)
         done = 0
-        while chunk := list(islice(lines, block)):
+        for chunk in groups:
             own = None if labels is None else list(islice(labels, len(chunk)))
             parsed = None if parses is None else list(islice(parses, len(chunk)))
             for kind, column in (("tags", own), ("trees", parsed)):
