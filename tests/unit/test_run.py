@@ -22,6 +22,7 @@ from hyperbaton.run.finish import finish
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
 from hyperbaton.run.status import plan_rows, status_rows, write_plan
+from hyperbaton.run.watch import Watch
 
 EXPERIMENT = """
 title = "small"
@@ -133,7 +134,7 @@ def test_links_of_translations_belong_to_their_words(done: tuple[Plan, Path]) ->
 def test_nothing_is_done_twice_and_status_tells(done: tuple[Plan, Path]) -> None:
     plan, root = done
     said: list[str] = []
-    execute(plan, root, say=said.append)
+    execute(plan, root, observer=Watch(plan, root, Limits(), said.append))
     assert said == []
     assert {row["state"] for row in status_rows(root)} == {"done"}
     assert plan_rows(plan, root)[-1]["state"] == "0 to do"
@@ -141,6 +142,28 @@ def test_nothing_is_done_twice_and_status_tells(done: tuple[Plan, Path]) -> None
     to_do = {row["stage"] for row in plan_rows(changed, root) if row["state"] == "to do"}
     expected = {stage for stage in plan.stages if "both" in stage or "pair" in stage}
     assert to_do == expected | {"score"}
+
+
+def test_what_runs_is_told_with_the_time_left(done: tuple[Plan, Path], tmp_path: Path) -> None:
+    plan, root = done
+    said: list[str] = []
+    now = 100.0
+    watch = Watch(plan, tmp_path, Limits(threads=2), said.append, clock=lambda: now)
+    total = sum(stage.cost.seconds for stage in plan)
+    assert watch.seconds_left() == pytest.approx(total / 2)
+    (first, cost), *others = ((stage, stage.cost.seconds) for stage in plan)
+    watch.started(first)
+    now += 75
+    assert watch.line().startswith(f"[0/{len(plan)} done] 1:15 so far, about ")
+    assert watch.line().endswith(f" left: {first.name} 1:15")
+    watch.root = root  # where it left what it says about itself
+    watch.finished(first, 75.0, 2)
+    assert said[0] == f"[0/{len(plan)}] {first.name} started"
+    assert said[1].startswith(f"[1/{len(plan)}] {first.name}: 75.0 s, ") and said[1].endswith(" MiB, 2 threads")
+    # It took longer than two processors should take, so the others will, too.
+    assert cost < 75 and watch.seconds_left() > 1.5 * sum(cost for _, cost in others) / 2
+    watch.failed(plan.stages["score"], "no reason")
+    assert said[-1] == "score failed: no reason"
 
 
 def test_results_do_not_depend_on_jobs_and_threads(done: tuple[Plan, Path], tmp_path: Path) -> None:

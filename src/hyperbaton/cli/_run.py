@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hyperbaton.base.progress import LiveLine, is_terminal
 from hyperbaton.cli._common import n_threads, say
 from hyperbaton.run.execute import Limits, execute, total_memory_mib
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.finish import finish
 from hyperbaton.run.plan import make_plan
 from hyperbaton.run.status import write_plan
+from hyperbaton.run.watch import Watch
 
 
 def carry_out(
@@ -27,7 +30,11 @@ def carry_out(
     plan = make_plan(read_experiment(experiment, settings))
     write_plan(plan, folder)
     limits = Limits(jobs, n_threads(threads), memory or 0.8 * total_memory_mib())
-    execute(plan, folder, limits, lambda line: say(line, quiet))
+    live = not quiet and is_terminal(sys.stderr)
+    watch = Watch(plan, folder, limits, lambda line: say(line, quiet), says_starts=not live)
+    with LiveLine(watch.line, quiet):
+        execute(plan, folder, limits, watch)
+    say("writing the report", quiet)
     finished = finish(plan, folder)
     for warning in finished.warnings:
         say(f"warning: {warning}")

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,6 @@ from hyperbaton.base.progress import default_threads
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
 
-Say = Callable[[str], None]
 PATIENCE = 10.0  # seconds to wait for the processes of a run that was killed
 POLL = 0.05
 LITTLE = 1 << 16  # bytes of a disk that is as good as full
@@ -43,6 +42,19 @@ class Limits:
     memory_mib: float = field(default_factory=lambda: 0.8 * total_memory_mib())
 
 
+class Observer:
+    """Hears what happens during a run; this one ignores it."""
+
+    def started(self, stage: Stage) -> None:
+        """A stage has started."""
+
+    def finished(self, stage: Stage, seconds: float, threads: int) -> None:
+        """A stage is done."""
+
+    def failed(self, stage: Stage, reason: str) -> None:
+        """A stage has failed."""
+
+
 @dataclass
 class _Running:
     stage: Stage
@@ -52,20 +64,18 @@ class _Running:
     started: float
 
 
-def execute(plan: Plan, root: Path, limits: Limits | None = None, say: Say = lambda line: None) -> None:
+def execute(plan: Plan, root: Path, limits: Limits | None = None, observer: Observer | None = None) -> None:
     """Do all stages that are not done yet. When one fails, those that do not need it are still done, then it is told."""
-    limits = limits or Limits()
     with locked(root) as lock:
-        _Executor(plan, root, limits, say, lock).run()
+        _Executor(plan, root, limits or Limits(), observer or Observer(), lock).run()
 
 
 class _Executor:
-    def __init__(self, plan: Plan, root: Path, limits: Limits, say: Say, lock: int) -> None:
-        self.root, self.limits, self.say, self.lock = root, limits, say, lock
+    def __init__(self, plan: Plan, root: Path, limits: Limits, observer: Observer, lock: int) -> None:
+        self.root, self.limits, self.observer, self.lock = root, limits, observer, lock
         self.done = {stage.name for stage in plan if stage.is_done(root)}
         self.waiting = [stage for stage in plan if stage.name not in self.done]
         self.order = list(plan.stages)
-        self.total = len(plan)
         self.running: list[_Running] = []
         self.failed: dict[str, str] = {}
 
@@ -119,6 +129,7 @@ class _Executor:
         with suppress(BrokenPipeError):  # where it ended already, its log says why
             process.stdin.write((json.dumps(stage.order(self.root, threads)) + "\n").encode())
             process.stdin.flush()
+        self.observer.started(stage)
 
     def _collect(self) -> None:
         for running in list(self.running):
@@ -130,12 +141,10 @@ class _Executor:
             stage, seconds = running.stage, time.monotonic() - running.started
             if status == 0 and stage.is_done(self.root):
                 self.done.add(stage.name)
-                told = stage.told(self.root)
-                at = f"[{len(self.done)}/{self.total}]"
-                self.say(f"{at} {stage.name}: {seconds:.1f} s, {told['peak_mib']:.0f} MiB, {running.threads} threads")
+                self.observer.finished(stage, seconds, running.threads)
             else:
                 self.failed[stage.name] = self._reason(stage, status)
-                self.say(f"{stage.name} failed: {self.failed[stage.name]}")
+                self.observer.failed(stage, self.failed[stage.name])
 
     def _reason(self, stage: Stage, status: int) -> str:
         if status < 0:

@@ -1,0 +1,156 @@
+"""At a terminal the program writes to stdout what it writes without one, and shows bars on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperbaton.data import generate
+
+ROOT = Path(__file__).parents[2]
+DRIVER = Path(__file__).with_name("at_terminal.py")
+
+# What each needs, the ones before it have made. `< file` is stdin.
+COMMANDS = """
+clean raw.source raw.target -o train --json
+align train.source train.target
+align train.source train.target -o train.links --save-model aligner
+symmetrize train.links train.links
+evaluate-links train.links train.links
+tokenize none < raw.source
+classes train.target
+inspect train.source train.target train.links --line 2 --json -o pair.svg
+extract train.source train.target train.links --max-length 4 -o phrases
+extract train.source train.target train.links --max-length 4 --moses model --reordering hier-mslr-bidirectional-fe
+train lexicalized train.source train.target train.links -o msd
+train linear_jump train.source train.target train.links -o jump --source-tags train.source.tags
+evaluate msd test.source test.target test.links
+explain msd --sentence zzz
+lm train.target -o lm --order 3 --discount-fallback --json
+perplexity lm test.target
+system -o system --phrases phrases --lm lm --reordering LR=msd-bidirectional-fe
+translate system < test.source
+translate system test.source --nbest 3 --alignment
+translate system test.source -o test.hyp --trace -
+tune system dev.source dev.target -o tuned --iterations 1 --nbest 5
+score test.hyp test.target --against test.hyp --samples 20 --metrics bleu,wer
+diagnose system test.source test.target
+export moses system exported --json
+import moses exported -o imported
+run small.toml -o small
+status small
+report small
+generate -o generated --sentences 20 --json
+models
+learners
+metrics
+features
+orientations
+"""
+RUN = """
+[corpus.generate]
+sentences = 60
+dev = 10
+test = 10
+[models.linear]
+[translation.systems]
+"""
+KINDS = ("none", "stderr", "quiet")  # without a terminal, at one, at one with -q
+SAME = ("quiet", "report small")  # draws pictures for seconds
+SECONDS = re.compile(r"\t\d+(\.\d+)?")  # what `status` has measured
+
+
+def has_quiet(verb: str) -> bool:
+    return "Quiet" in (ROOT / "src/hyperbaton/cli" / f"{verb.replace('-', '_')}.py").read_text(encoding="utf-8")
+
+
+def command(line: str, folder: Path, kind: str) -> dict[str, Any]:
+    """A command as the driver wants it."""
+    words, _, text = line.partition(" < ")
+    quiet = ["-q"] if kind == "quiet" and has_quiet(line.split()[0]) else []
+    terminal = "stderr" if kind == "quiet" else kind
+    return {"words": words.split() + quiet, "input": text or None, "folder": str(folder), "terminal": terminal}
+
+
+def drive(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, DRIVER], input=json.dumps(given), capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("terminal")
+
+
+@pytest.fixture(scope="module")
+def runs(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """What every command left, by kind and line."""
+    lines = [(kind, line) for kind in KINDS for line in COMMANDS.strip().splitlines() if (kind, line) != SAME]
+    for kind in KINDS:
+        own = folder / kind
+        generate(80, seed=1).write(own, 5, 8)
+        for side in ("source", "target"):
+            (own / f"raw.{side}").write_bytes((own / f"train.{side}").read_bytes())
+        (own / "small.toml").write_text(RUN)
+    results: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in KINDS}
+    done = drive([command(line, folder / kind, kind) for kind, line in lines])
+    for (kind, line), result in zip(lines, done, strict=True):
+        results[kind][line] = result
+    return results
+
+
+@pytest.mark.parametrize("shown", ["Bars()", "LiveLine(lambda: 'at work')"])
+def test_what_is_printed_while_bars_are_shown_stays_on_stdout(shown: str) -> None:
+    code = f"""
+import sys
+from hyperbaton.base.progress import Bars, LiveLine
+with {shown} as live:
+    if isinstance(live, Bars):
+        live.stage("at work")(1, 2)
+    print("data")
+    print("talk", file=sys.stderr)
+"""
+    master, terminal = pty.openpty()
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=terminal, check=False)
+    os.close(terminal)
+    seen = os.read(master, 1 << 16)
+    os.close(master)
+    assert done.stdout == b"data\n"
+    assert b"at work" in seen and b"talk" in seen and b"data" not in seen
+
+
+@pytest.mark.slow
+def test_stdout_is_the_same_at_a_terminal(runs: dict[str, dict[str, dict[str, Any]]], folder: Path) -> None:
+    readme = re.findall(r"^hyperbaton ([a-z-]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {line.split()[0] for line in runs["none"]} >= set(readme)
+    for kind in KINDS:
+        for line, done in runs[kind].items():
+            assert done["status"] == 0, (kind, line, done["talk"])
+            assert SECONDS.sub("\t", done["stdout"]) == SECONDS.sub("\t", runs["none"][line]["stdout"]), (kind, line)
+    assert not any("\x1b" in done["talk"] for done in runs["none"].values())
+    quiet = {line: done["talk"] for line, done in runs["quiet"].items() if has_quiet(line.split()[0])}
+    assert quiet == dict.fromkeys(quiet, "")
+    talk = {line.split()[0]: done["talk"] for line, done in runs["stderr"].items()}
+    assert all("\x1b" in talk[verb] for verb in ("translate", "train", "extract", "tune", "run"))
+    assert "left: " in talk["run"] and "started" not in talk["run"]
+    assert len((folder / "stderr" / "test.hyp").read_text(encoding="utf-8").splitlines()) == 8
+
+
+@pytest.mark.slow
+def test_translations_on_a_terminal_are_not_mixed_with_bars(
+    runs: dict[str, dict[str, dict[str, Any]]], folder: Path
+) -> None:
+    line = "translate system < test.source"
+    (done,) = drive([command(line, folder / "none", "all")])
+    assert done["talk"].replace("\r\n", "\n") == runs["none"][line]["stdout"] != ""
