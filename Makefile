@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+DEV_STAMP := $(VENV)/installed-dev
 SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.txt pyproject.toml
 
 .PHONY: help install demo docs test check format clean
@@ -10,11 +11,22 @@ SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.t
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
+LOG := $(VENV)/install.log
+INSTALL := $(BIN)/python tools/install.py $(LOG)
+
 $(STAMP): $(SOURCES)
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "scikit-build-core>=1.0" "nanobind>=2.9" cmake ninja setuptools wheel
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[dev]"
+	@test -x $(BIN)/python || { echo "making a virtual environment in $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@: > $(LOG)
+	@echo "installing build tools"
+	@$(INSTALL) "scikit-build-core>=1.0" "nanobind>=2.9" cmake ninja setuptools wheel
+	@echo "installing hyperbaton and what it needs; compiling its core takes about three minutes on two processors"
+	@$(INSTALL) --no-build-isolation --editable .
 	@cp build/*/_core.pyi src/hyperbaton/_core.pyi
+	@touch $@
+
+$(DEV_STAMP): $(STAMP)
+	@echo "installing what tests, checks and documentation need (the extra 'dev' of pyproject.toml)"
+	@$(INSTALL) "hyperbaton[dev]"
 	@touch $@
 
 install: $(STAMP) ## make the virtual environment in .venv and install hyperbaton into it
@@ -22,23 +34,23 @@ install: $(STAMP) ## make the virtual environment in .venv and install hyperbato
 demo: $(STAMP) ## an experiment on generated text, from text to report
 	@$(BIN)/hyperbaton demo
 
-docs: $(STAMP) ## build the documentation into site/
+docs: $(DEV_STAMP) ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo site/index.html
 
-test: $(STAMP) ## run all tests
+test: $(DEV_STAMP) ## run all tests
 	$(BIN)/python -m pytest -n 2
 
-check: $(STAMP) ## format, lint, types, fast tests: about a minute
-	$(BIN)/ruff format --check src tests benchmarks docs/hooks
-	$(BIN)/ruff check src tests benchmarks docs/hooks
+check: $(DEV_STAMP) ## format, lint, types, fast tests: about a minute
+	$(BIN)/ruff format --check src tests benchmarks tools docs/hooks
+	$(BIN)/ruff check src tests benchmarks tools docs/hooks
 	find core bindings -name '*.cc' -o -name '*.hh' | xargs $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-format: $(STAMP) ## rewrite the sources in the house style
-	$(BIN)/ruff format src tests benchmarks docs/hooks
-	$(BIN)/ruff check --fix src tests benchmarks docs/hooks
+format: $(DEV_STAMP) ## rewrite the sources in the house style
+	$(BIN)/ruff format src tests benchmarks tools docs/hooks
+	$(BIN)/ruff check --fix src tests benchmarks tools docs/hooks
 	find core bindings -name '*.cc' -o -name '*.hh' | xargs $(BIN)/clang-format -i
 
 clean: ## remove what was built
