@@ -19,7 +19,7 @@ $(STAMP): $(SOURCES)
 	@: > $(LOG)
 	@echo "installing build tools"
 	@$(INSTALL) "scikit-build-core>=1.0" "nanobind>=2.9" cmake ninja setuptools wheel
-	@echo "installing hyperbaton and what it needs; compiling its core takes about three minutes on two processors"
+	@echo "installing hyperbaton and what it needs; compiling its core takes a few minutes"
 	@$(INSTALL) --no-build-isolation --editable .
 	@cp build/*/_core.pyi src/hyperbaton/_core.pyi
 	@touch $@

@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-PACKAGE = re.compile(r"\s*Collecting ([\w.-]+)")
-STEP = re.compile(r"\s*\[(\d+)/(\d+)\] ")
+PACKAGE = re.compile(r"\s*(?:Collecting |Processing \S*/(?=\S+\.whl))([\w.]+(?:-[A-Za-z]\w*)*)")  # by name, or a file
+STEP = re.compile(r"\s*\[(\d+)/(\d+)\] (?:Building|Linking|Generating) ")
 UNPACKING = re.compile(r"\s*Installing collected packages: (.*)")
 
 

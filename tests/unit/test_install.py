@@ -11,6 +11,9 @@ ROOT = Path(__file__).parents[2]
 PIP = """
 print("Collecting numpy>=1.26 (from hyperbaton==0.1.0)")
 print("  Using cached numpy.whl")
+print("Processing ./wheels/scipy-1.17.1-cp311-cp311-linux_x86_64.whl (from hyperbaton==0.1.0)")
+print("Collecting markdown-it-py>=2.2.0")
+print("  [0/2] Re-checking globbed directories...")
 print("  [1/2] Building CXX object text.cc.o")
 print("  [2/2] Linking CXX shared module _core.so")
 print("Installing collected packages: numpy, scipy")
@@ -30,6 +33,8 @@ def test_packages_and_steps_are_told(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split("\n") == [
         "  numpy",
+        "  scipy",
+        "  markdown-it-py",
         "  compiling: 1 of 2",
         "  compiling: 2 of 2",
         "  unpacking 2 packages",
