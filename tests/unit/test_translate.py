@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import select
 import shutil
 import subprocess
@@ -13,9 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, InputError, OptionError
+from hyperbaton.cli import build
 from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.corpus.files import writing_outputs
 from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, Translator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.diagnose import diagnose
@@ -167,8 +171,9 @@ def test_input_that_is_refused(saved: Path, tmp_path: Path) -> None:
     assert done.stderr == f"hyperbaton: error: {tmp_path / 'long'}:2: more than 60000 tokens\n".encode()
     (tmp_path / "fine").write_bytes(b"n1\nn1\n")
     for verb in (["score"], ["score", tmp_path / "fine"], ["tune", saved, "-o", tmp_path / "tuned"], ["diagnose", saved]):
-        done = run(*verb, tmp_path / "long", tmp_path / "fine")
-        assert done.stderr == f"hyperbaton: error: {tmp_path / 'long'}:2: more than 60000 tokens\n".encode(), verb
+        arguments = [*map(str, verb), str(tmp_path / "long"), str(tmp_path / "fine")]
+        error = CliRunner().invoke(build(arguments[:1]), arguments).exception
+        assert isinstance(error, InputError) and str(error) == f"{tmp_path / 'long'}:2: more than 60000 tokens", verb
 
 
 def test_outputs_are_complete_or_not_there(saved: Path, tmp_path: Path) -> None:
@@ -180,26 +185,29 @@ def test_outputs_are_complete_or_not_there(saved: Path, tmp_path: Path) -> None:
     assert gzip.decompress(out.read_bytes()) == plain and trace.read_text().count("\n") == 4
 
     before = source.read_bytes()
-    names = {"file": str(source), "trace": str(trace)}
-    for arguments, what in (
-        (["--trace", source], "--trace would write to {file}, which is read; choose another file"),
-        (["-o", source], "--output would write to {file}, which is read; choose another file"),
-        (["--trace", "-"], "--output and --trace would both write to standard output; choose"),
-        (["--trace", trace, "--links", trace], "--trace and --links would both write to {trace}; choose"),
-        (["--links", tmp_path], f"--links {tmp_path}: is a folder, not a file"),
+    for places, what in (
+        ({"--output": "-", "--trace": source}, f"--trace would write to {source}, which is read; choose another file"),
+        ({"--output": "-", "--trace": "-"}, "--output and --trace would both write to standard output; choose"),
+        (
+            {"--trace": trace, "--links": tmp_path / "." / "trace"},
+            f"--trace and --links would both write to {trace}; choose",
+        ),
+        ({"--links": tmp_path}, f"--links {tmp_path}: is a folder, not a file"),
     ):
-        done = run("translate", saved, source, *arguments)
-        assert (done.returncode, done.stdout) == (1, b"")
-        (line,) = done.stderr.decode().splitlines()
-        assert line.startswith(f"hyperbaton: error: {what.format(**names)}")
+        with pytest.raises(OptionError, match=re.escape(what)), writing_outputs(places, [source]):
+            pass
     with source.open("rb") as file:
         command = [sys.executable, "-m", "hyperbaton", "translate", saved, "--trace", source]
         done = subprocess.run(command, stdin=file, capture_output=True, check=False)
     assert b"--trace would write to standard input, which is read" in done.stderr
     assert source.read_bytes() == before
 
+    if Path("/dev/full").exists():
+        full = run("translate", saved, source, "-o", "/dev/full")
+        assert full.stderr == b"hyperbaton: error: /dev/full: cannot be written: No space left on device\n"
+
     trace.write_text("old")
-    source.write_bytes(before * 100 + b"\xff\n")
+    source.write_bytes(b"n1\n" * 256 + b"\xff\n")  # the first block is translated
     assert run("translate", saved, source, "-o", tmp_path / "new", "--trace", trace).returncode == 1
     assert trace.read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"source", "out.gz", "trace"}

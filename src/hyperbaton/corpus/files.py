@@ -312,7 +312,7 @@ def writing_outputs(outputs: Mapping[str, AnyPath], inputs: Iterable[AnyPath] = 
             asides = stack.enter_context(writing_files(list(files.values()))) if files else []
             paths = {option: Path(name) for option, name in streams.items()} | dict(zip(files, asides, strict=True))
             opened = {
-                option: stack.enter_context(paths[option].open("wb")) if option in paths else sys.stdout.buffer
+                option: stack.enter_context(_opened(paths[option])) if option in paths else sys.stdout.buffer
                 for option in names
             }
             made = {option: Output(name, opened[option]) for option, name in names.items()}
@@ -321,6 +321,17 @@ def writing_outputs(outputs: Mapping[str, AnyPath], inputs: Iterable[AnyPath] = 
                 output.finish()
     except _ReaderGone as gone:
         raise BrokenPipeError from gone
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for an Output, which flushes it: what then still fails in closing was told before."""
+    file = path.open("wb")
+    try:
+        yield file
+    finally:
+        with contextlib.suppress(OSError):
+            file.close()
 
 
 def _check_places(names: Mapping[str, str], inputs: Iterable[AnyPath]) -> None:
