@@ -108,6 +108,8 @@ class Classification:
             "f1": self.f1,
             "precision_by_distance": {str(d): value for d, value in self.precision_by_distance.items()},
             "precision_by_support": self.precision_by_support,
+            "n_by_distance": {str(d): n for d, (_, n) in self.by_distance.items()},
+            "n_by_support": {name: n for name, (_, n) in self.by_support.items() if n},
             "known_precision": self.known_precision,
             "mean_logprob": self.mean_logprob,
             "confusion": self.confusion.tolist(),

@@ -98,6 +98,7 @@ class NextPositions:
             "mean_logprob": self.mean_logprob,
             "accuracy_by_distance": {str(d): float(value) for d, value in self.accuracy_by_distance.items()},
             "mean_logprob_by_distance": {str(d): value for d, value in self.mean_logprob_by_distance.items()},
+            "n_by_distance": {str(d): int(self.n_by_distortion[d + FARTHEST]) for d in self._seen()},
             "by_direction": self.by_direction,
             "average_probability": {str(d): value for d, value in self.average_probability.items()},
             "corpus_probability": {str(d): value for d, value in self.corpus_probability.items()},

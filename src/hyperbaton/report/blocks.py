@@ -114,11 +114,12 @@ class Points:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture; `name` is its files' name."""
+    """A picture; `name` is its files' name, `reading` says what to see in it."""
 
     name: str
     caption: str
     figure: Figure
+    reading: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,50 +7,57 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from hyperbaton.report.figures import legend, looks, numbered, style
+from hyperbaton.report.figures import draw_lines, legend, looks, numbered, style
 
 
 def classification_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
     """Pictures, by name, of what `Classification.as_json` says of models, by theirs."""
-    by_distance = {name: numbered(held.get("precision_by_distance")) for name, held in told.items()}
-    by_support = {name: _values(held.get("precision_by_support") or held.get("clusters")) for name, held in told.items()}
+    by_distance, by_support = precision_by_distance(told), precision_by_support(told)
     figures = {}
-    if any(by_distance.values()):
-        figures["precision-by-distance"] = draw_by_distance(by_distance)
-    if any(by_support.values()):
-        figures["precision-by-support"] = draw_by_support(by_support)
+    if by_distance:
+        counts = {name: numbered(told[name].get("n_by_distance")) for name in by_distance}
+        figures["precision-by-distance"] = draw_by_distance(by_distance, counts)
+    if by_support:
+        counts_by_support = {name: _values(told[name].get("n_by_support")) for name in by_support}
+        figures["precision-by-support"] = draw_by_support(by_support, counts_by_support)
     return figures
 
 
-def _values(held: Mapping[str, Any] | None) -> dict[str, float]:
-    return {name: value for name, value in (held or {}).items() if isinstance(value, int | float)}
+def precision_by_distance(told: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[int, float]]:
+    """Precision at each signed distance, of the models that tell it."""
+    lines = {name: numbered(result.get("precision_by_distance")) for name, result in told.items()}
+    return {name: values for name, values in lines.items() if values}
 
 
-def draw_by_distance(results: Mapping[str, Mapping[int, float]]) -> Figure:
-    """Percent right at each signed distance, a line for each model: `precision_by_distance` by its name."""
-    with style():
-        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
-        axes = figure.subplots()
-        for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
-            axes.plot(list(values), list(values.values()), color=colour, marker=marker, markersize=3, label=name)
-        axes.set_xlabel("distance d")
-        axes.set_ylabel("precision (%)")
-        axes.set_ylim(0, 100)
-        legend(axes)
-    return figure
+def precision_by_support(told: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """Precision by training samples of the source phrase, of the models that tell it."""
+    lines = {name: _values(result.get("precision_by_support") or result.get("clusters")) for name, result in told.items()}
+    return {name: values for name, values in lines.items() if values}
 
 
-def draw_by_support(results: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Percent right by training samples of the source phrase: `precision_by_support` by the model's name."""
-    with style():
-        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
-        axes = figure.subplots()
-        for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
-            if values:
-                axes.plot(list(values), list(values.values()), color=colour, marker=marker, markersize=4, label=name)
-        axes.set_xlabel("training samples of the source phrase")
-        axes.set_ylabel("precision (%)")
-        legend(axes)
+def _values(values: Mapping[str, Any] | None) -> dict[str, float]:
+    return {name: value for name, value in (values or {}).items() if isinstance(value, int | float)}
+
+
+def draw_by_distance(
+    results: Mapping[str, Mapping[int, float]], counts: Mapping[str, Mapping[int, float]] | None = None
+) -> Figure:
+    """Percent right at each signed distance, a line for each model: `precision_by_distance` by its name; n below."""
+    return draw_lines(results, counts or {}, "distance d", "precision (%)", limits=(-2, 102))
+
+
+def draw_by_support(
+    results: Mapping[str, Mapping[str, float]], counts: Mapping[str, Mapping[str, float]] | None = None
+) -> Figure:
+    """Percent right by training samples of the source phrase: `precision_by_support` by the model's name; n below."""
+    names = list(dict.fromkeys(name for values in results.values() for name in values))
+    lines = {model: {names.index(name): value for name, value in values.items()} for model, values in results.items()}
+    numbers = {
+        model: {names.index(name): n for name, n in values.items() if name in names}
+        for model, values in (counts or {}).items()
+    }
+    figure = draw_lines(lines, numbers, "training samples of the source phrase", "precision (%)")
+    figure.axes[-1].set_xticks(range(len(names)), names)
     return figure
 
 
@@ -61,9 +68,9 @@ def draw_by_size(
     with style():
         figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
-        for (name, points), (colour, marker) in zip(figures.items(), looks(), strict=False):
+        for (name, points), look in zip(figures.items(), looks(), strict=False):
             sizes, means, deviations = zip(*points, strict=True)
-            axes.errorbar(sizes, means, yerr=deviations, color=colour, marker=marker, markersize=4, capsize=2, label=name)
+            axes.errorbar(sizes, means, yerr=deviations, capsize=2, label=name, **look)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         legend(axes)

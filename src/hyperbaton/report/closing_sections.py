@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from hyperbaton.report import prose
 from hyperbaton.report.blocks import (
     Block,
     Cell,
@@ -19,7 +20,7 @@ from hyperbaton.report.blocks import (
     is_number,
     number,
 )
-from hyperbaton.report.curves import draw_costs
+from hyperbaton.report.curves import draw_costs, longest_stages
 
 # Title, key of results.json, digits, and how stages add up.
 _COSTS: list[tuple[str, str, int, Callable[[list[float]], float]]] = [
@@ -56,7 +57,8 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
     blocks: list[Block] = []
     seconds = {str(row["stage"]): float(row["seconds"]) for row in told if is_number(row.get("seconds"))}
     if len(seconds) > 1:
-        blocks.append(Picture("costs", "The stages that took longest.", draw_costs(seconds)))
+        reading = prose.costs(seconds, longest_stages(seconds))
+        blocks.append(Picture("costs", "The stages that took longest.", draw_costs(seconds), reading))
     blocks += [
         Table(
             "costs",

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hyperbaton.report import prose
 from hyperbaton.report.blocks import Block, Cell, Column, Group, Number, Picture, Section, Table, Text, number
-from hyperbaton.report.curves import draw_jumps_by_tag
-from hyperbaton.report.figures import numbered
-from hyperbaton.report.movements import draw_distance_bars, draw_distance_shares
+from hyperbaton.report.curves import commonest_tags, draw_distances_by_tag
+from hyperbaton.report.figures import DISTANCE, as_distances, numbered
+from hyperbaton.report.movements import FARTHEST, draw_distance_bars, draw_distance_shares
+from hyperbaton.report.prose import percent, signed
 
 _COUNTS = {
     "pairs": ("sentence pairs", 0),
@@ -41,31 +43,49 @@ def movement_section(results: Mapping[str, Any]) -> Section | None:
     if not movement:
         return None
     blocks: list[Block] = []
-    distances = {d: int(n) for d, n in numbered(movement.get("distances")).items()}
+    distances = numbered(movement.get("distances"))
     if total := sum(distances.values()):
         moved = sum(n for d, n in distances.items() if d)
         short = sum(n for d, n in distances.items() if 0 < abs(d) < 4)
         blocks += [
             Text(
-                f"Of {total:,} phrase pairs of the training text, {100 * moved / total:.1f}% move; of these, "
-                f"{100 * short / max(moved, 1):.1f}% by fewer than 4 words. The signed distance d is 0 where a phrase "
+                f"Of {total:,.0f} phrase pairs of the training text, {percent(moved, total)} move; of these, "
+                f"{percent(short, moved)} by fewer than 4 words. The signed distance d is 0 where a phrase "
                 "follows the previous one, negative where it jumps forward, positive where it goes back."
             ),
-            Picture("distances", "Phrase pairs by signed distance d.", draw_distance_bars(distances)),
             Picture(
-                "distance-shares", "Share of the movements that are no longer than |d|.", draw_distance_shares(distances)
+                "distances",
+                "Phrase pairs by signed distance d.",
+                draw_distance_bars(distances),
+                prose.distances(distances, FARTHEST, "phrase pairs"),
+            ),
+            Picture(
+                "distance-shares",
+                "Share of the movements that are no longer than |d|.",
+                draw_distance_shares(distances),
+                prose.shares(distances),
             ),
         ]
-    words = {d: int(n) for d, n in numbered(movement.get("word_distortions")).items()}
+    words = as_distances(numbered(movement.get("word_distortions")))
     if sum(words.values()):
-        figure = draw_distance_bars(words, "distortion j − i − 1", forward=1)
-        blocks.append(Picture("word-distortions", "Jumps between source words by distortion j − i − 1.", figure))
-    if by_tag := {tag: numbered(held) for tag, held in (movement.get("jumps_by_tag") or {}).items() if held}:
-        caption = "Jumps between source words by the word's tag, the most frequent ones; 1 is the next word."
-        blocks.append(Picture("jumps-by-tag", caption, draw_jumps_by_tag(by_tag)))
+        figure = draw_distance_bars(words, DISTANCE, "jumps (%)")
+        caption = "Jumps from source word i to the word j translated next, by signed distance d = i + 1 − j."
+        blocks.append(Picture("word-distortions", caption, figure, prose.distances(words, FARTHEST, "jumps")))
+    if by_tag := _by_tag(movement.get("jumps_by_tag") or {}):
+        caption = "Jumps between source words by the tag of the word reached, the most frequent tags"
+        ends = sorted({d for counts in by_tag.values() for d in counts})
+        caption += f"; farther jumps are counted at d = {signed(ends[0])} and {signed(ends[-1])}."
+        chosen = {tag: by_tag[tag] for tag in commonest_tags(by_tag)}
+        blocks.append(Picture("jumps-by-tag", caption, draw_distances_by_tag(by_tag), prose.tags(chosen)))
     if sets := movement.get("orientations"):
         blocks.append(_classes(sets))
     return Section("movement", "Movement", blocks) if blocks else None
+
+
+def _by_tag(jumps: Mapping[str, Mapping[str, int]]) -> dict[str, dict[int, float]]:
+    """Counts by signed distance of counts by jump, of which 1 reaches the next word (XI11)."""
+    by_tag = {tag: {1 - jump: n for jump, n in numbered(counts).items()} for tag, counts in jumps.items()}
+    return {tag: dict(sorted(counts.items())) for tag, counts in by_tag.items() if sum(counts.values())}
 
 
 def _classes(sets: Mapping[str, Mapping[str, int]]) -> Table:

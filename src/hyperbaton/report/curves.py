@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from hyperbaton.report.figures import BACK, FORWARD, MONOTONE, legend, looks, style
+from hyperbaton.report.figures import BACK, DISTANCE, FAINT, FORWARD, MONOTONE, legend, looks, style
 
 Estimates = Mapping[str, Mapping[str, tuple[float, float, float]]]  # system → limit → value, low, high
 
@@ -15,41 +15,35 @@ _MOST_TAGS = 6
 _MOST_STAGES = 12
 
 
-def draw_by_limit(estimates: Estimates, limits: Sequence[str], ylabel: str) -> Figure:
-    """Scores with their intervals over distortion limits, a line for each system; with one limit, a row for each."""
+def draw_by_limit(estimates: Estimates, limits: Sequence[str], xlabel: str) -> Figure:
+    """Scores with their intervals: a row for each system, a mark for each distortion limit."""
+    n = len(estimates)
     with style():
-        if len(limits) == 1:
-            return _rows(estimates, limits[0], ylabel)
-        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
+        figure = Figure(figsize=(6.0, 1.0 + n * (0.18 + 0.12 * len(limits))), layout="constrained")
         axes = figure.subplots()
-        step = min(0.08, 0.6 / max(len(estimates), 1))
-        for k, ((name, held), (colour, marker)) in enumerate(zip(estimates.items(), looks(), strict=False)):
-            shift = (k - (len(estimates) - 1) / 2) * step  # side by side, or the intervals hide each other
-            xs = [limits.index(limit) + shift for limit in limits if limit in held]
-            points = [held[limit] for limit in limits if limit in held]
-            ys = [value for value, _, _ in points]
+        step = 0.7 / len(limits)
+        for k, (limit, look) in enumerate(zip(limits, looks(), strict=False)):
+            rows = [row for row, values in enumerate(estimates.values()) if limit in values]
+            points = [values[limit] for values in estimates.values() if limit in values]
+            ys = [row + (k - (len(limits) - 1) / 2) * step for row in rows]
+            xs = [value for value, _, _ in points]
             bars = [[value - low for value, low, _ in points], [high - value for value, _, high in points]]
             axes.errorbar(
-                xs, ys, yerr=bars, color=colour, marker=marker, markersize=4, capsize=2, elinewidth=0.8, label=name
+                xs, ys, xerr=bars, capsize=2, elinewidth=0.8, label=_limit_name(limit), **look | {"linestyle": "none"}
             )
-        axes.set_xticks(range(len(limits)), limits)
-        axes.set_xlabel("distortion limit")
-        axes.set_ylabel(ylabel)
-        legend(axes)
+        for row in range(1, n):
+            axes.axhline(row - 0.5, color=FAINT, linewidth=0.6, zorder=0)
+        axes.set_yticks(range(n), list(estimates))
+        axes.set_ylim(n - 0.5, -0.5)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel(xlabel)
+        if len(limits) > 1:
+            legend(axes)
     return figure
 
 
-def _rows(estimates: Estimates, limit: str, xlabel: str) -> Figure:
-    named = {name: held[limit] for name, held in estimates.items() if limit in held}
-    figure = Figure(figsize=(6.0, 1.0 + 0.32 * len(named)), layout="constrained")
-    axes = figure.subplots()
-    for k, ((value, low, high), (colour, marker)) in enumerate(zip(named.values(), looks(), strict=False)):
-        axes.errorbar([value], [k], xerr=[[value - low], [high - value]], color=colour, marker=marker, capsize=3)
-    axes.set_yticks(range(len(named)), list(named))
-    axes.invert_yaxis()
-    axes.set_xlabel(xlabel)
-    axes.margins(y=0.15)
-    return figure
+def _limit_name(limit: str) -> str:
+    return f"limit {limit}" if limit.isdigit() else "no limit"
 
 
 def draw_tuning(curves: Mapping[str, Sequence[tuple[int, float]]], ylabel: str) -> Figure:
@@ -57,8 +51,8 @@ def draw_tuning(curves: Mapping[str, Sequence[tuple[int, float]]], ylabel: str) 
     with style():
         figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
-        for (name, points), (colour, marker) in zip(curves.items(), looks(), strict=False):
-            axes.plot(*zip(*points, strict=True), color=colour, marker=marker, markersize=3.5, label=name)
+        for (name, points), look in zip(curves.items(), looks(), strict=False):
+            axes.plot(*zip(*points, strict=True), label=name, **look)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("iteration")
         axes.set_ylabel(ylabel)
@@ -66,31 +60,42 @@ def draw_tuning(curves: Mapping[str, Sequence[tuple[int, float]]], ylabel: str) 
     return figure
 
 
-def draw_jumps_by_tag(by_tag: Mapping[str, Mapping[int, float]]) -> Figure:
-    """Jumps of the most frequent tags, in percent (XI11 Fig. 1 and 2); a jump of 1 is monotone."""
-    chosen = sorted(by_tag, key=lambda tag: (-sum(by_tag[tag].values()), tag))[:_MOST_TAGS]
+def commonest_tags(by_tag: Mapping[str, Mapping[int, float]]) -> list[str]:
+    """The tags that a picture has room for, the most frequent first."""
+    return sorted(by_tag, key=lambda tag: (-sum(by_tag[tag].values()), tag))[:_MOST_TAGS]
+
+
+def draw_distances_by_tag(by_tag: Mapping[str, Mapping[int, float]]) -> Figure:
+    """How far the words of the most frequent tags are jumped to, in percent (XI11 Fig. 1 and 2)."""
+    chosen = commonest_tags(by_tag)
     n_rows = (len(chosen) + 1) // 2
+    ends = [min(min(by_tag[tag]) for tag in chosen), max(max(by_tag[tag]) for tag in chosen)]
     with style():
         figure = Figure(figsize=(6.0, 0.6 + 1.25 * n_rows), layout="constrained")
         grid = figure.subplots(n_rows, 2, sharex=True, sharey=True, squeeze=False)
         for axes, tag in zip(grid.flat, chosen, strict=False):
             counts, total = by_tag[tag], max(sum(by_tag[tag].values()), 1)
-            colours = [MONOTONE if jump == 1 else FORWARD if jump > 1 else BACK for jump in counts]
+            colours = [MONOTONE if d == 0 else FORWARD if d < 0 else BACK for d in counts]
             axes.bar(list(counts), [100 * n / total for n in counts.values()], color=colours, width=0.8)
-            axes.set_xticks(range(-5, 6, 2))
-            axes.text(0.03, 0.96, tag, transform=axes.transAxes, va="top", weight="bold")
+            axes.set_xticks(range(ends[0], ends[1] + 1, 2))
+            axes.set_title(f"{tag} (n = {total:,.0f})", loc="left", fontsize=9)
         for axes in list(grid.flat)[len(chosen) :]:
             axes.set_visible(False)
         if len(chosen) > 2:  # the right column may end a row earlier
             grid.flat[len(chosen) - 2].tick_params(labelbottom=True)
-        figure.supxlabel("jump", fontsize=9)
+        figure.supxlabel(DISTANCE, fontsize=9)
         figure.supylabel("jumps (%)", fontsize=9)
     return figure
 
 
+def longest_stages(seconds: Mapping[str, float]) -> list[str]:
+    """The stages that a picture has room for, those that took longest first."""
+    return sorted(seconds, key=lambda stage: (-seconds[stage], stage))[:_MOST_STAGES]
+
+
 def draw_costs(seconds: Mapping[str, float]) -> Figure:
     """The stages that took longest, longest first."""
-    chosen = sorted(seconds, key=lambda stage: (-seconds[stage], stage))[:_MOST_STAGES]
+    chosen = longest_stages(seconds)
     with style():
         figure = Figure(figsize=(6.0, 0.8 + 0.24 * len(chosen)), layout="constrained")
         axes = figure.subplots()

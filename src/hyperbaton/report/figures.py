@@ -19,6 +19,7 @@ import matplotlib as mpl
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.store import writing_file
@@ -29,6 +30,7 @@ FORWARD, MONOTONE, BACK = "#d1495b", "#8d99ae", "#2274a5"
 INK, PAPER, FAINT = "#22272e", "#ffffff", "#d8dee6"
 COLOURS = ("#2274a5", "#d1495b", "#3c896d", "#8d6a9f", "#e28413", "#546a76", "#22272e", "#c8553d", "#6a994e")
 MARKERS = "osD^vP*Xh"
+DISTANCE = "distance d = i + 1 − j"  # between source words i and j that are translated one after the other
 FORMATS = (".svg", ".png", ".pdf")
 
 # Fonts for scripts that the default one lacks, as far as they are installed.
@@ -75,18 +77,76 @@ def numbered(values: Mapping[str, float] | None) -> dict[int, float]:
     return dict(sorted((int(key), value) for key, value in (values or {}).items() if value is not None))
 
 
-def looks() -> Iterator[tuple[str, str]]:
-    """Colour and marker of one line after the other."""
-    return zip(cycle(COLOURS), cycle(MARKERS), strict=False)
+def as_distances(distortions: Mapping[int, float]) -> dict[int, float]:
+    """Values by signed distance d = i + 1 − j of values by word distortion j − i − 1: d < 0 jumps forward in all pictures.
+
+    >>> as_distances({-2: 0.25, 0: 0.5, 3: 1.0})
+    {-3: 1.0, 0: 0.5, 2: 0.25}
+    """
+    return {-distortion: distortions[distortion] for distortion in sorted(distortions, reverse=True)}
+
+
+def looks() -> Iterator[dict[str, Any]]:
+    """How one line after the other is drawn: no two of 36 look the same, and no two of nine in a row have the same marker.
+
+    >>> len({str(look) for look, _ in zip(looks(), range(36))})
+    36
+    """
+    for dashes, filled in cycle([("-", True), ("--", False), (":", True), ("-.", False)]):
+        for colour, marker in zip(COLOURS, MARKERS, strict=True):
+            filling = {} if filled else {"markerfacecolor": PAPER}
+            yield {"color": colour, "marker": marker, "linestyle": dashes, "markersize": 4.5, "linewidth": 1.2, **filling}
+
+
+def draw_lines(
+    lines: Mapping[str, Mapping[int, float]],
+    counts: Mapping[str, Mapping[int, float]],
+    xlabel: str,
+    ylabel: str,
+    limits: tuple[float, float] | None = None,
+) -> Figure:
+    """A line for each name; where `counts` are known, a strip below says how many cases stand behind each point."""
+    with style():
+        figure = Figure(figsize=(6.0, 4.4 if any(counts.values()) else 3.6), layout="constrained")
+        if any(counts.values()):
+            axes, strip = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
+            _strip(strip, lines, counts)
+            strip.set_ylabel("n")
+        else:
+            axes = strip = figure.subplots()
+        for (name, values), look in zip(lines.items(), looks(), strict=False):
+            axes.plot(list(values), list(values.values()), label=name, clip_on=False, **look)
+        if limits is not None:
+            axes.set_ylim(*limits)
+        strip.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        legend(axes)
+    return figure
+
+
+def _strip(axes: Axes, lines: Mapping[str, object], counts: Mapping[str, Mapping[int, float]]) -> None:
+    """Counts on a logarithmic scale: bars where all lines have the same ones, else a line for each."""
+    different = {tuple(sorted(values.items())) for values in counts.values() if values}
+    if len(different) == 1:
+        (points,) = different
+        axes.bar([x for x, _ in points], [n for _, n in points], color=MONOTONE, width=0.8)
+    else:
+        for name, look in zip(lines, looks(), strict=False):
+            if values := counts.get(name):
+                axes.plot(list(values), list(values.values()), **look | {"markersize": 2.5, "linewidth": 0.8})
+    axes.set_yscale("log")
+    axes.set_ylim(bottom=0.7)
+    axes.yaxis.set_major_locator(LogLocator(numticks=3))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda n, _: f"{n:,.0f}"))
 
 
 def legend(axes: Axes) -> None:
-    """Name the lines: inside where they are few, else below the picture, where they hide nothing."""
+    """Name the lines below the picture, where the names hide nothing and no line runs through them."""
     handles, labels = axes.get_legend_handles_labels()
-    if len(labels) <= 3:
-        axes.legend(frameon=False)
+    if not labels:
         return
-    columns = 2 if max(map(len, labels)) > 16 else 3
+    columns = 2 if max(map(len, labels)) > 16 else min(len(labels), 4 if max(map(len, labels)) <= 8 else 3)
     axes.figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 

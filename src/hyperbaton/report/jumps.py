@@ -8,73 +8,76 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from hyperbaton.evaluate.explain_jumps import JumpExplanation
-from hyperbaton.report.figures import BACK, FORWARD, INK, MONOTONE, legend, looks, numbered, style
+from hyperbaton.report.figures import (
+    BACK,
+    DISTANCE,
+    FORWARD,
+    INK,
+    MONOTONE,
+    as_distances,
+    draw_lines,
+    legend,
+    looks,
+    numbered,
+    style,
+)
 
-SHOWN = range(3, 21)  # the distortions of GO13 Fig. 5
+Lines = Mapping[str, Mapping[int, float]]
+
+SHOWN = range(-20, -2)  # the distances of GO13 Fig. 5: jumps forward by 3 … 20 words
 
 
 def jump_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
     """Pictures, by name, of what `NextPositions.as_json` says of models, by theirs."""
-
-    def lines(key: str) -> dict[str, dict[int, float]]:
-        found = {name: numbered(held.get(key)) for name, held in told.items()}
-        return {name: values for name, values in found.items() if values}
-
+    counts = jump_lines(told, "n_by_distance")
     figures = {}
-    if accuracy := lines("accuracy_by_distance"):
-        figures["accuracy-by-distance"] = draw_accuracy_by_distance(accuracy)
-    if logprob := lines("mean_logprob_by_distance") or lines("logprob_by_distance"):
-        figures["logprob-by-distance"] = draw_logprob_by_distance(logprob)
-    if average := lines("average_probability"):
-        corpus = next(iter(lines("corpus_probability").values()), {})
+    if accuracy := jump_lines(told, "accuracy_by_distance"):
+        figures["accuracy-by-distance"] = draw_accuracy_by_distance(accuracy, counts)
+    if logprob := jump_lines(told, "mean_logprob_by_distance") or jump_lines(told, "logprob_by_distance"):
+        figures["logprob-by-distance"] = draw_logprob_by_distance(logprob, counts)
+    if average := jump_lines(told, "average_probability"):
+        corpus = next(iter(jump_lines(told, "corpus_probability").values()), {})
         figures["probability-by-distortion"] = draw_average_probability(average, corpus)
     return figures
 
 
+def jump_lines(told: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, dict[int, float]]:
+    """Values by signed distance d, of the models that tell them by distortion."""
+    lines = {name: as_distances(numbered(result.get(key))) for name, result in told.items()}
+    return {name: values for name, values in lines.items() if values}
+
+
 def draw_average_probability(results: Mapping[str, Mapping[int, float]], corpus: Mapping[int, float]) -> Figure:
-    """The average probability of candidates at distortions 3 … 20 by model, and how often the corpus has them."""
+    """The average probability of candidates 3 … 20 words forward by model, and how often the text has them."""
     with style():
         figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
-        for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
-            axes.plot(*_shown(values), color=colour, marker=marker, markersize=4, label=name)
+        for (name, values), look in zip(results.items(), looks(), strict=False):
+            axes.plot(*shown(values), label=name, **look)
         if corpus:
-            axes.plot(*_shown(corpus), color=INK, linestyle="--", label="corpus")
+            axes.plot(*shown(corpus), color=INK, linestyle=(0, (4, 2)), linewidth=2, label="text")
         axes.set_yscale("log")
-        axes.set_xlabel("distortion j − i − 1")
+        axes.set_xlabel(DISTANCE)
         axes.set_ylabel("average probability")
-        axes.set_xticks(list(SHOWN)[::2])
+        axes.set_xticks(list(SHOWN)[::3])
         legend(axes)
     return figure
 
 
-def _shown(values: Mapping[int, float]) -> tuple[list[int], list[float]]:
+def shown(values: Mapping[int, float]) -> tuple[list[int], list[float]]:
+    """Distances and values of the part that is drawn."""
     seen = [d for d in SHOWN if d in values]
     return seen, [values[d] for d in seen]
 
 
-def draw_accuracy_by_distance(results: Mapping[str, Mapping[int, float]]) -> Figure:
-    """Percent of jumps predicted by distortion, a line for each model."""
-    figure = _by_distortion(results, "NP predicted (%)")
-    figure.axes[0].set_ylim(0, 100)
-    return figure
+def draw_accuracy_by_distance(results: Lines, counts: Lines | None = None) -> Figure:
+    """Percent of jumps predicted by signed distance, a line for each model; n below."""
+    return draw_lines(results, counts or {}, DISTANCE, "NP predicted (%)", limits=(-2, 102))
 
 
-def draw_logprob_by_distance(results: Mapping[str, Mapping[int, float]]) -> Figure:
-    """Mean log-probability of the jumps made by distortion, a line for each model."""
-    return _by_distortion(results, "mean log P(NP | CP)")
-
-
-def _by_distortion(results: Mapping[str, Mapping[int, float]], ylabel: str) -> Figure:
-    with style():
-        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
-        axes = figure.subplots()
-        for (name, values), (colour, marker) in zip(results.items(), looks(), strict=False):
-            axes.plot(list(values), list(values.values()), color=colour, marker=marker, markersize=3, label=name)
-        axes.set_xlabel("distortion j − i − 1")
-        axes.set_ylabel(ylabel)
-        legend(axes)
-    return figure
+def draw_logprob_by_distance(results: Lines, counts: Lines | None = None) -> Figure:
+    """Mean log-probability of the jumps made by signed distance, a line for each model; n below."""
+    return draw_lines(results, counts or {}, DISTANCE, "mean log P(NP | CP)")
 
 
 def draw_jumps(told: JumpExplanation) -> Figure:

@@ -32,6 +32,8 @@ def _block(block: Block) -> Iterator[str]:
                 yield f"*{_plain(block.note)}*"
         case Picture():
             yield f"![{_plain(block.caption)}](figures/{block.name}.svg)"
+            if block.reading:
+                yield _plain(block.reading)
         case Listing():
             fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", block.text))])
             yield f"{_plain(block.title)}:"

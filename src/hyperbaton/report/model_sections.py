@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hyperbaton.report import prose
 from hyperbaton.report.blocks import Block, Cell, Column, Group, Picture, Section, Table, Text, number, plain_table
-from hyperbaton.report.classification import classification_figures
-from hyperbaton.report.jumps import jump_figures
+from hyperbaton.report.classification import classification_figures, precision_by_distance, precision_by_support
+from hyperbaton.report.figures import numbered
+from hyperbaton.report.jumps import jump_figures, jump_lines, shown
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 
 _MOST_CLUSTERS = 20
@@ -26,11 +28,19 @@ def orientation_section(results: Mapping[str, Any]) -> Section | None:
         ending, words = (f"-{_file(name)}", f", {name} classes") if len(sets) > 1 else ("", "")
         blocks.append(_classification(models, ending, words))
         captions = {
-            "precision-by-distance": f"Precision at each signed distance d{words}.",
-            "precision-by-support": f"Precision by the number of training samples of the source phrase{words}.",
+            "precision-by-distance": f"Precision at each signed distance d, and the number n of phrase pairs{words}.",
+            "precision-by-support": f"Precision by the number of training samples of the source phrase, and n{words}.",
         }
-        figures = classification_figures({str(model["model"]): model for model in models})
-        blocks += [Picture(f"{kind}{ending}", captions[kind], figure) for kind, figure in figures.items()]
+        by_model = {str(model["model"]): model for model in models}
+        counts = {name: numbered(model.get("n_by_distance")) for name, model in by_model.items()}
+        readings = {
+            "precision-by-distance": _sentences(
+                prose.best_by_place(precision_by_distance(by_model), "distances"), prose.few_cases(counts)
+            ),
+            "precision-by-support": prose.by_support(precision_by_support(by_model)),
+        }
+        figures = classification_figures(by_model)
+        blocks += [Picture(f"{kind}{ending}", captions[kind], figure, readings[kind]) for kind, figure in figures.items()]
         if rows := _clusters(models):
             blocks.append(plain_table(f"clusters{ending}", f"Precision of the largest clusters{words}.", rows))
     return Section("orientation", "Orientation of phrases", blocks)
@@ -69,13 +79,30 @@ def next_position_section(results: Mapping[str, Any]) -> Section | None:
         rows.append([*row, number(model.get("mean_logprob"), 4), *_costs(model)])
     note = "Percent of jumps whose next position is predicted, all and by direction; mean log P(NP | CP)."
     table = Table("next-position", "Prediction of the next source word on held-out text.", columns, [Group(rows)], note)
-    captions = {
-        "accuracy-by-distance": "Jumps predicted, by distortion.",
-        "logprob-by-distance": "Mean log-probability of the jumps made, by distortion.",
-        "probability-by-distortion": "Average probability of candidates at each distortion, and how often the text has it.",
+    by_model = {str(model["model"]): model for model in told}
+    lines = {key: jump_lines(by_model, key) for key in ("accuracy_by_distance", "average_probability", "n_by_distance")}
+    logprobs = jump_lines(by_model, "mean_logprob_by_distance") or jump_lines(by_model, "logprob_by_distance")
+    drawn = {name: dict(zip(*shown(values), strict=True)) for name, values in lines["average_probability"].items()}
+    text = next(iter(jump_lines(by_model, "corpus_probability").values()), {})
+    told_of = {
+        "accuracy-by-distance": (
+            "Jumps from source word i whose next word j is predicted, by d = i + 1 − j, and the number n of such jumps.",
+            _sentences(
+                prose.best_by_place(lines["accuracy_by_distance"], "distances"), prose.few_cases(lines["n_by_distance"])
+            ),
+        ),
+        "logprob-by-distance": (
+            "Mean log-probability of the jumps made, by d = i + 1 − j, and their number n.",
+            _sentences(prose.best_by_place(logprobs, "distances"), prose.few_cases(lines["n_by_distance"])),
+        ),
+        "probability-by-distortion": (
+            "Average probability of candidates 3 to 20 words forward, and how often the text jumps there.",
+            prose.closest(drawn, text),
+        ),
     }
-    figures = jump_figures({str(model["model"]): model for model in told})
-    pictures = [Picture(kind, captions[kind], figure) for kind, figure in figures.items()]
+    pictures = [
+        Picture(kind, told_of[kind][0], figure, told_of[kind][1]) for kind, figure in jump_figures(by_model).items()
+    ]
     return Section("next-position", "Next source word", [table, *pictures])
 
 
@@ -116,6 +143,10 @@ def _clusters(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 row = rows.setdefault(phrase, {"source phrase": phrase, "n": held.get("n")})
                 row[str(model["model"])] = held.get("precision")
     return sorted(rows.values(), key=lambda row: -float(row["n"] or 0))[:_MOST_CLUSTERS]
+
+
+def _sentences(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def _value(held: Any) -> Any:

@@ -121,7 +121,9 @@ class _Body:
             case Picture():
                 self.n_figures += 1
                 svg = inline_svg(self.svgs[block.name], f"{block.name}-")
-                caption = f"<figcaption><b>Figure {self.n_figures}.</b> {escape(block.caption)}</figcaption>"
+                caption = f"<figcaption><b>Figure {self.n_figures}.</b> {escape(block.caption)}"
+                reading = f" {escape(block.reading)}" if block.reading else ""
+                caption += f"{reading}</figcaption>"
                 return f'<figure class="picture" id="figure-{escape(block.name)}">{svg}{caption}</figure>'
             case Listing():
                 return f"<details><summary>{escape(block.title)}</summary><pre>{escape(block.text)}</pre></details>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hyperbaton.report import prose
 from hyperbaton.report.blocks import Block, Cell, Column, Group, Number, Picture, Section, Table, Text, is_number, number
 from hyperbaton.report.curves import draw_by_limit, draw_tuning
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
@@ -35,7 +36,7 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
     limits = _limits(told)
     blocks: list[Block] = [_scores(told, limits, metrics, baselines)]
     if metrics:
-        main = next((name for name in metrics if title_of(name).startswith("BLEU")), metrics[0])
+        main = metrics[0]  # as the findings do
         estimates: dict[str, dict[str, tuple[float, float, float]]] = {}
         for row in told:
             held = _held((row.get("scores") or {}).get(main))
@@ -43,9 +44,11 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
                 low, high = held.get("interval") or (held["value"],) * 2
                 estimates.setdefault(str(row["system"]), {})[_limit(row)] = (held["value"], low, high)
         if estimates:
-            figure = draw_by_limit(estimates, limits, title_of(main))
+            higher = wanted(main) == "high"
+            better = "higher" if higher else "lower"
+            figure = draw_by_limit(estimates, limits, f"{title_of(main)} ({better} is better)")
             caption = f"{title_of(main)} with 95% intervals" + (" by distortion limit." if len(limits) > 1 else ".")
-            blocks.insert(0, Picture("score-by-limit", caption, figure))
+            blocks.insert(0, Picture("score-by-limit", caption, figure, prose.scores(estimates, title_of(main), higher)))
     if baselines:
         blocks.append(_differences(told, limits, metrics))
     if any(is_number(_held(held).get("deviation")) for row in told for held in (row.get("scores") or {}).values()):
@@ -152,7 +155,8 @@ def tuning_section(results: Mapping[str, Any]) -> Section | None:
             for system, steps in told.items()
         }
         if curves := {system: points for system, points in curves.items() if points}:
-            blocks.append(Picture(name, caption, draw_tuning(curves, "objective" if key == "objective" else "held out")))
+            figure = draw_tuning(curves, "objective" if key == "objective" else "held out")
+            blocks.append(Picture(name, caption, figure, prose.tuning(curves)))
     if blocks:
         last = max(len(steps) for steps in told.values())
         blocks.insert(0, Text(f"{len(told)} systems, at most {last} iterations each."))

@@ -12,7 +12,7 @@ from hyperbaton.models.block_me import BlockMe
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 
-VERSION = 1
+VERSION = 2
 N_SIBLINGS = 20
 
 
