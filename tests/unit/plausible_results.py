@@ -6,12 +6,15 @@ import math
 from typing import Any
 
 SYSTEMS = {"linear": 0.0, "LR": 0.9, "DPR & <MMS>": 1.6, "PAIR": 1.3, "SEQUENCE": 1.9}
+TEN_SYSTEMS = {f"system_{k}-with-a-name": k / 5 for k in range(10)}
 LIMITS = [10, 20, 30, None]
 CLASSES = ["d≤-5", "-5<d<0", "d=0", "0<d<5", "d≥5"]
 
 
-def plausible_results() -> dict[str, Any]:
-    """All sections."""
+def plausible_results(systems: dict[str, float] = SYSTEMS) -> dict[str, Any]:
+    """All sections; `systems` have names and gains."""
+    more = [(name, 3 * gain, 100) for name, gain in systems.items() if name not in SYSTEMS]
+    more_jumps = [(name, 3 * gain) for name, gain in systems.items() if name not in SYSTEMS]
     return {
         "title": "Chinese to English, 50,000 pairs & <more>",
         "signature": {
@@ -35,8 +38,10 @@ def plausible_results() -> dict[str, Any]:
         },
         "corpus": {name: _split(pairs) for name, pairs in (("train", 50_000), ("dev", 1_000), ("test", 1_000))},
         "movement": _movement(),
-        "orientation": [_orientation(*told) for told in (("LR", 0, 60), ("DPR & <MMS>", 6, 900), ("ME_global", 4, 210))],
-        "next_position": [_next_position(*told) for told in (("9-CLASS", 0), ("PAIR", 6), ("SEQUENCE", 9))],
+        "orientation": [
+            _orientation(*told) for told in (("LR", 0, 60), ("DPR & <MMS>", 6, 900), ("ME_global", 4, 210), *more)
+        ],
+        "next_position": [_next_position(*told) for told in (("9-CLASS", 0), ("PAIR", 6), ("SEQUENCE", 9), *more_jumps)],
         "block": {
             "rows": [
                 {"system": name, "features": n, "scores": {"bleu": 21.4 + k / 3, "pdscore": 48.1 + k, "ter": 61.2 - k}}
@@ -48,7 +53,7 @@ def plausible_results() -> dict[str, Any]:
                 for k, node in enumerate(("QP", "NP", "CP", "IP"))
             ],
         },
-        "translation": [_translation(name, gain, limit) for limit in LIMITS for name, gain in SYSTEMS.items()],
+        "translation": [_translation(name, gain, limit) for limit in LIMITS for name, gain in systems.items()],
         "tuning": {
             name: [
                 {
@@ -58,7 +63,7 @@ def plausible_results() -> dict[str, Any]:
                 }
                 for k in range(1, 13)
             ]
-            for name, gain in SYSTEMS.items()
+            for name, gain in systems.items()
         },
         "costs": [
             {"stage": stage, "kind": kind, "seconds": seconds, "peak_mib": mib, "output_mib": mib / 7}
@@ -71,7 +76,7 @@ def plausible_results() -> dict[str, Any]:
                 ("tune:SEQUENCE", "tuning", 1530.2, 1804.0),
             )
         ],
-        "sentences": [_sentence(117), _long_sentence(402), _sentence(733)],
+        "sentences": [_sentence(117, list(systems)), _long_sentence(402), _sentence(733, list(systems))],
         "findings": [
             "SEQUENCE reaches 24.3 BLEU at limit 20, 1.9 more than the linear model (p < 0.01).",
             "23% of the phrase pairs move, most of them by fewer than 4 words.",
@@ -96,7 +101,7 @@ def _split(pairs: int) -> dict[str, Any]:
 
 
 def _movement() -> dict[str, Any]:
-    counts = {str(d): int(900_000 * math.exp(-0.55 * abs(d)) / (1 if d == 0 else 3)) + 40 for d in range(-15, 16)}
+    counts = {str(d): int(900_000 * math.exp(-0.55 * abs(d)) / (1 if d == 0 else 3)) + 40 for d in range(-19, 20)}
     jumps = range(-5, 6)
     return {
         "distances": counts,
@@ -135,6 +140,8 @@ def _orientation(model: str, gain: float, seconds: float) -> dict[str, Any]:
             "100-999": 75 + gain,
             "1000+": 79 + gain,
         },
+        "n_by_distance": {str(d): 60_000 // (1 + d * d) for d in range(-15, 16)},
+        "n_by_support": {"0": 9_000, "1-9": 21_000, "10-99": 52_334, "100-999": 60_000, "1000+": 40_000},
         "confusion": [],
         "clusters": {"的": {"n": 8123, "precision": 61.2 + gain}, "在": {"n": 4021, "precision": 58.8 + gain}},
         "train_seconds": seconds,
@@ -151,6 +158,7 @@ def _next_position(model: str, gain: float) -> dict[str, Any]:
         "mean_logprob": -1.9 + gain / 20,
         "accuracy_by_distance": {str(d): 92.0 if d == 0 else (25 + 3 * gain) / (1 + abs(d) / 6) for d in distortions},
         "mean_logprob_by_distance": {str(d): -0.2 - abs(d) ** 0.6 + gain / 12 for d in distortions},
+        "n_by_distance": {str(d): 1 + 9_000 // (1 + d * d) for d in distortions},
         "by_direction": {
             name: {"n": 5_000, "accuracy": accuracy + gain, "mean_logprob": -2.0}
             for name, accuracy in (("back", 31.0), ("monotone", 84.0), ("forward", 28.0))
@@ -202,15 +210,19 @@ def _hypothesis(system: str, *phrases: tuple[int, int, str]) -> dict[str, Any]:
     return {"system": system, "total": -12.25 - len(phrases), "segments": segments}
 
 
-def _sentence(number: int) -> dict[str, Any]:
-    return {
+def _sentence(number: int, systems: list[str]) -> dict[str, Any]:
+    """The first system and the last one translate; others as either."""
+    first, *_, last = systems
+    others = [system for system in systems[1:-1] if system not in SYSTEMS]
+    sentence: dict[str, Any] = {
         "id": number,
+        "limit": 20,
         "source": ["他", "昨天", "在", "图书馆", "读", "了", "一", "本", "<有趣>", "的", "书", "|||", "&"],
         "tags": ["PN", "NT", "P", "NN", "VV", "AS", "CD", "M", "JJ", "DEG", "NN", "PU", "PU"],
         "reference": ["he", "read", "an", "<interesting>", "book", "in", "the", "library", "yesterday", "|||", "&"],
         "hypotheses": [
             _hypothesis(
-                "linear",
+                first,
                 (0, 2, "he yesterday"),
                 (2, 4, "in the library"),
                 (4, 6, "read"),
@@ -220,7 +232,7 @@ def _sentence(number: int) -> dict[str, Any]:
                 (11, 13, "||| &"),
             ),
             _hypothesis(
-                "SEQUENCE",
+                last,
                 (0, 1, "he"),
                 (4, 6, "read"),
                 (6, 8, "an"),
@@ -233,6 +245,9 @@ def _sentence(number: int) -> dict[str, Any]:
             ),
         ],
     }
+    either = sentence["hypotheses"]
+    sentence["hypotheses"] = [either[0], *(either[k % 2] | {"system": name} for k, name in enumerate(others)), either[1]]
+    return sentence
 
 
 def _long_sentence(number: int) -> dict[str, Any]:
@@ -240,6 +255,7 @@ def _long_sentence(number: int) -> dict[str, Any]:
     pieces = [(k, k + 2, f"phrase number {k // 2 + 1}") for k in range(0, n, 2)]
     return {
         "id": number,
+        "limit": 20,
         "source": [f"単語{k}" if k % 3 else f"mot{k}" for k in range(n)],
         "reference": [f"word{k}" for k in range(n)],
         "hypotheses": [

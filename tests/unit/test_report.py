@@ -14,19 +14,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.report import write_report
-from hyperbaton.report.blocks import Column, Group, Number, Table
+from hyperbaton.report.blocks import Column, Group, Number, Picture, Table
 from hyperbaton.report.closing_sections import as_toml
+from hyperbaton.report.corpus_section import movement_section
+from hyperbaton.report.figures import FORWARD
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.sentences import draw_translation, segments_of
-from tests.unit.plausible_results import plausible_results
+from tests.unit.plausible_results import TEN_SYSTEMS, plausible_results
 
 SECTIONS = ["summary", "corpus", "movement", "orientation", "next-position", "block"]
 SECTIONS += ["translation", "tuning", "costs", "sentences", "reproduction"]
 MINIMAL = {"title": "Nothing yet", "signature": {"package": "0.1.0"}}
-VOID = {"meta", "br", "path", "rect", "use", "link", "img", "input"}
+VOID = {"wbr", "meta", "br", "path", "rect", "use", "link", "img", "input"}
 
 
 class Page(HTMLParser):
@@ -206,6 +210,56 @@ def test_best_values_and_marks_are_told_by_direction(report: Path) -> None:
         assert all("†" not in value and "‡" not in value for value in values) == (system == "linear")
 
 
+def test_every_picture_says_what_to_see_in_it(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    pictures = re.findall(r'<figure class="picture" id="figure-([^"]+)">.*?<figcaption>(.*?)</figcaption>', text, re.DOTALL)
+    assert len(pictures) >= 12 and all('<span class="reading">' in caption for _, caption in pictures)
+    markdown = (report / "report.md").read_text(encoding="utf-8")
+    distances = plausible_results()["movement"]["distances"]
+    total, far = sum(distances.values()), sum(n for d, n in distances.items() if abs(int(d)) > 15)
+    assert f"Of {total:,} phrase pairs of the training text" in markdown
+    assert f"{far:,} of the {total:,} phrase pairs" in markdown, "what is not drawn is counted"
+    assert "SEQUENCE with distortion limit 20 has the highest BLEU, 24.30;" in markdown
+
+
+def test_forward_is_to_the_left_in_every_picture() -> None:
+    """Distortions j − i − 1 > 0 and jumps > 1 go forward, and are drawn at d < 0."""
+    movement = {"distances": {"-1": 5}, "word_distortions": {"3": 7}, "jumps_by_tag": {"NN": {"5": 2}}}
+    section = movement_section({"movement": movement})
+    assert section is not None
+    drawn = {block.name: block.figure.axes[0] for block in section.blocks if isinstance(block, Picture)}
+    for name, d in (("distances", -1), ("word-distortions", -3), ("jumps-by-tag", -4)):
+        (bar,) = [patch for patch in drawn[name].patches if isinstance(patch, Rectangle) and patch.get_height() > 0]
+        assert round(bar.get_x() + bar.get_width() / 2) == d, name
+        assert to_hex(bar.get_facecolor()) == FORWARD
+
+
+def test_error_rates_are_best_where_they_are_lowest(tmp_path: Path) -> None:
+    rows = [
+        {"system": name, "limit": 6, "scores": {"ter": {"value": value, "interval": [value - 1, value + 1]}}}
+        for name, value in (("a", 50.0), ("b", 40.0), ("c", 60.0))
+    ]
+    text = write_report(write(tmp_path, MINIMAL | {"translation": rows}), tmp_path / "out").read_text(encoding="utf-8")
+    assert "<b>40.00</b>" in text and "<b>60.00</b>" not in text
+    assert "b with distortion limit 6 has the lowest TER, 40.00; of the other 2, the interval of none overlaps" in text
+    assert "TER (lower is better)" in text
+    assert 'data-first="a" data-second="b"' in text, "the best system is compared with the first"
+
+
+def test_numbers_on_arrows_are_above_all_arrows_and_apart() -> None:
+    places = [4, 0, 5, 1, 6, 2, 7, 3]  # there and back all the time
+    hypothesis = {"system": "x", "segments": [{"source": [k, k + 1], "target": [f"w{k}"]} for k in places]}
+    svg = draw_translation({"source": [f"word{k}" for k in range(8)]}, hypothesis)
+    assert svg.rindex('class="jump') < svg.index('class="distance')
+    sizes = r'class="distance \w+"><rect x="([\d.]+)" y="(-?[\d.]+)" width="([\d.]+)" height="(\d+)"'
+    boxes = [tuple(map(float, box)) for box in re.findall(sizes, svg)]
+    assert len(boxes) == len(places)
+    for k, (x, y, width, height) in enumerate(boxes):
+        for other_x, other_y, other_width, other_height in boxes[:k]:
+            apart = x + width <= other_x or other_x + other_width <= x
+            assert apart or y + height <= other_y or other_y + other_height <= y
+
+
 def test_drawing_follows_the_order_of_translation() -> None:
     sentence = {"source": ["a", "b", "c", "d"]}
     hypothesis = {
@@ -287,7 +341,7 @@ def test_browser_shows_it_without_complaint(report: Path, chromium: Any, width: 
     assert shown.count() == 1 and shown.get_attribute("id") == "sentence-117"
     page.get_by_label("next sentence").click()
     assert shown.count() == 1 and shown.get_attribute("id") == "sentence-402"
-    page.locator(".pager select").select_option(label="733")
+    page.locator(".pager .which").select_option(label="733")
     assert shown.get_attribute("id") == "sentence-733"
     tip = page.locator(".tip")
     assert not tip.is_visible()
@@ -307,13 +361,44 @@ def test_browser_shows_it_without_complaint(report: Path, chromium: Any, width: 
     page.close()
 
 
+WIDE_TABLES = """[...document.querySelectorAll('.scroll')].filter(box =>
+    box.querySelector('table') && box.scrollWidth > box.clientWidth).map(box => box.innerText.slice(0, 60))"""
+
+
+@pytest.mark.slow
+def test_browser_compares_two_of_ten_systems(tmp_path: Path, chromium: Any) -> None:
+    results = plausible_results(TEN_SYSTEMS)
+    page = chromium.new_page(viewport={"width": 1280, "height": 844})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(write_report(write(tmp_path, results), tmp_path / "out").as_uri())
+    first, *_, last = TEN_SYSTEMS
+    sentences, scores = page.locator("#sentences"), page.locator(".comparison")
+    assert "translated with distortion limit 20." in sentences.inner_text()
+    shown = sentences.locator(".hypothesis:visible")
+    assert [one.get_attribute("data-system") for one in shown.all()] == [first, last], "the baseline and the best"
+    assert sentences.locator(".phrase.shared:visible").count() > 0
+    assert "+2.28" in scores.inner_text() and "−2.28" in scores.inner_text()
+    scores.locator("select").nth(1).select_option(label="system_3-with-a-name")
+    assert [one.get_attribute("data-system") for one in shown.all()] == [first, "system_3-with-a-name"], (
+        "one choice for all"
+    )
+    assert "+0.76" in scores.inner_text()
+    sentences.locator(".choice select").first.select_option(label="all systems")
+    assert shown.count() == 10 and sentences.locator(".phrase.shared").count() == 0
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert page.evaluate(WIDE_TABLES) == [], "tables that scroll sideways"
+    assert complaints == []
+    page.close()
+
+
 @pytest.mark.slow
 def test_browser_without_scripts_shows_every_sentence(report: Path, chromium: Any) -> None:
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((report / "index.html").as_uri())
     assert page.locator(".pair:visible").count() == 3
-    assert not page.locator(".pager").is_visible()
+    assert page.locator(".pager:visible").count() == 0
     context.close()
 
 

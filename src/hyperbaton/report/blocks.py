@@ -6,9 +6,9 @@ A section is made by one function of one file; a format (`page`, `markdown`, `la
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from matplotlib.figure import Figure
 
@@ -131,13 +131,27 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """Scores of which a reader chooses two systems to compare; only a page can show it.
+
+    scores: limit → system → metric → value, with names as they are shown; lower: the metrics of which lower values are
+    better; pair: the two systems that are compared first.
+    """
+
+    scores: Mapping[str, Mapping[str, Mapping[str, float]]]
+    lower: Sequence[str]
+    pair: tuple[str, str]
+
+
+@dataclass(frozen=True)
 class Sentences:
-    """Test sentences to look through: the objects of `sentences` in results.json."""
+    """Test sentences to look through: the objects of `sentences` in results.json; `pair` are the systems shown first."""
 
     sentences: Sequence[dict[str, Any]]
+    pair: tuple[str, str] | None = None
 
 
-Block = Text | Points | Table | Picture | Listing | Sentences
+Block = Text | Points | Table | Picture | Listing | Comparison | Sentences
 
 
 @dataclass(frozen=True)
@@ -163,7 +177,7 @@ def number(value: Any, decimals: int = 0, **more: Any) -> Number | None:
     return Number(float(value), decimals, **more) if is_number(value) else None
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 

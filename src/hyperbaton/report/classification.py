@@ -24,15 +24,15 @@ def classification_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, F
 
 
 def precision_by_distance(told: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[int, float]]:
-    """Precision at each signed distance, of the models that tell it."""
+    """Precision at each signed distance by model, nothing where none tells it."""
     lines = {name: numbered(result.get("precision_by_distance")) for name, result in told.items()}
-    return {name: values for name, values in lines.items() if values}
+    return lines if any(lines.values()) else {}
 
 
 def precision_by_support(told: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """Precision by training samples of the source phrase, of the models that tell it."""
+    """Precision by training samples of the source phrase and model, nothing where none tells it."""
     lines = {name: _values(result.get("precision_by_support") or result.get("clusters")) for name, result in told.items()}
-    return {name: values for name, values in lines.items() if values}
+    return lines if any(lines.values()) else {}
 
 
 def _values(values: Mapping[str, Any] | None) -> dict[str, float]:

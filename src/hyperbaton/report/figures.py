@@ -115,7 +115,8 @@ def draw_lines(
         else:
             axes = strip = figure.subplots()
         for (name, values), look in zip(lines.items(), looks(), strict=False):
-            axes.plot(list(values), list(values.values()), label=name, clip_on=False, **look)
+            if values:  # a name without values keeps its look for other pictures
+                axes.plot(list(values), list(values.values()), label=name, clip_on=False, **look)
         if limits is not None:
             axes.set_ylim(*limits)
         strip.set_xlabel(xlabel)

@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hyperbaton.report.blocks import NOTHING, Block, Cell, Listing, Picture, Points, Section, Sentences, Table, Text
+from hyperbaton.report.blocks import (
+    NOTHING,
+    Block,
+    Cell,
+    Comparison,
+    Listing,
+    Picture,
+    Points,
+    Section,
+    Sentences,
+    Table,
+    Text,
+)
 from hyperbaton.report.sentences import segments_of
 
 
@@ -38,6 +50,8 @@ def _block(block: Block) -> Iterator[str]:
             fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", block.text))])
             yield f"{_plain(block.title)}:"
             yield f"{fence}\n{block.text}\n{fence}"
+        case Comparison():
+            pass  # the tables have the same numbers
         case Sentences():
             yield from map(_sentence, block.sentences)
 

@@ -1,11 +1,12 @@
 """The report as one HTML page that needs nothing else: style, script and pictures are inside it.
 
 Pictures take their colours from the page's variables, so that they suit a dark screen as well. Without scripts everything
-is there; the script only turns the pages of the sentences and shows scores where there is no mouse.
+is there; the script only turns the pages of the sentences, compares two systems, and shows scores where there is no mouse.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -17,6 +18,7 @@ from hyperbaton.report.blocks import (
     NOTHING,
     Block,
     Cell,
+    Comparison,
     Listing,
     Number,
     Picture,
@@ -31,6 +33,9 @@ from hyperbaton.report.blocks import (
 )
 from hyperbaton.report.figures import BACK, COLOURS, FAINT, FORWARD, INK, MONOTONE, PAPER
 from hyperbaton.report.sentences import draw_translation, segments_of
+from hyperbaton.report.translation_sections import limit_of, limit_text
+
+_MANY_COLUMNS = 12  # from here on a table is set narrower
 
 # Every colour of a picture, and what it becomes on a dark screen.
 DARK = {
@@ -122,13 +127,15 @@ class _Body:
                 self.n_figures += 1
                 svg = inline_svg(self.svgs[block.name], f"{block.name}-")
                 caption = f"<figcaption><b>Figure {self.n_figures}.</b> {escape(block.caption)}"
-                reading = f" {escape(block.reading)}" if block.reading else ""
+                reading = f' <span class="reading">{escape(block.reading)}</span>' if block.reading else ""
                 caption += f"{reading}</figcaption>"
                 return f'<figure class="picture" id="figure-{escape(block.name)}">{svg}{caption}</figure>'
             case Listing():
                 return f"<details><summary>{escape(block.title)}</summary><pre>{escape(block.text)}</pre></details>"
+            case Comparison():
+                return _comparison(block)
             case Sentences():
-                return _sentences(block.sentences)
+                return _sentences(block)
 
     def table(self, table: Table) -> str:
         self.n_tables += 1
@@ -136,7 +143,9 @@ class _Body:
         marked = [table.marked(k) for k in range(len(table.columns))]
         head = ""
         if any(column.title for column in table.columns):
-            cells = (_tag("th", "num" if n else "", escape(c.title)) for c, n in zip(table.columns, numeric, strict=True))
+            cells = (
+                _tag("th", "num" if n else "", _breakable(c.title)) for c, n in zip(table.columns, numeric, strict=True)
+            )
             head = f"<thead><tr>{''.join(cells)}</tr></thead>"
         bodies = []
         for group in table.groups:
@@ -156,8 +165,17 @@ class _Body:
             inner = f"<details><summary>{caption}</summary>{inner}</details>"
         else:
             inner = f"<figcaption>{caption}</figcaption>{inner}"
-        kind = "table folded" if table.folded else "table"
+        kind = "table" + (" folded" if table.folded else "") + (" wide" if len(table.columns) > _MANY_COLUMNS else "")
         return f'<figure class="{kind}" id="table-{escape(table.name)}">{inner}</figure>'
+
+
+def _breakable(name: str) -> str:
+    """A name that may be broken into lines at its punctuation.
+
+    >>> _breakable("source_phrase<s>")
+    'source_<wbr>phrase&lt;s&gt;'
+    """
+    return "<wbr>".join(escape(part) for part in re.split(r"(?<=[^\W\d][_.:/-])(?=[^\W\d])", name))
 
 
 def _tag(tag: str, kind: str, inner: str) -> str:
@@ -175,31 +193,51 @@ def _cell(cell: Cell, numeric: bool, marks: int) -> str:
     return f'<td class="{kind}"{told}>{text}{sign}{spread}</td>'
 
 
-def _sentences(sentences: Sequence[Mapping[str, Any]]) -> str:
+def _choice(pair: tuple[str, str] | None) -> str:
+    """Two lists of systems, filled by the script; what is chosen holds for the whole page."""
+    first, second = (escape(name, quote=True) for name in pair or ("", ""))
+    return (
+        f'<span class="choice" data-first="{first}" data-second="{second}" hidden><label>Compare <select></select></label> '
+        "<label>with <select></select></label></span>"
+    )
+
+
+def _comparison(comparison: Comparison) -> str:
+    told = json.dumps({"scores": comparison.scores, "lower": comparison.lower}, ensure_ascii=False)
+    return (
+        f'<div class="comparison" data-scores="{escape(told, quote=True)}" hidden>\n'
+        f'<div class="pager">{_choice(comparison.pair)}</div>\n'
+        '<figure class="table"><div class="scroll" tabindex="0"><table></table></div></figure>\n</div>'
+    )
+
+
+def _sentences(block: Sentences) -> str:
     return (
         '<p class="key"><span class="forward">jumps forward (d &lt; 0)</span> <span class="monotone">monotone</span> '
-        '<span class="back">goes back (d &gt; 0)</span> Point at, tap or focus a phrase for its scores.</p>\n'
+        '<span class="back">goes back (d &gt; 0)</span> Point at, tap or focus a phrase for its scores.'
+        '<span class="only-pair" hidden>Phrases that both systems have are pale.</span></p>\n'
         '<div class="browser">\n'
         '<div class="pager" hidden><button type="button" data-step="-1" aria-label="previous sentence">←</button>'
-        '<label>Sentence <select></select></label> <span class="count"></span>'
-        '<button type="button" data-step="1" aria-label="next sentence">→</button></div>\n'
-        + "\n".join(_sentence(k, sentence) for k, sentence in enumerate(sentences))
+        '<label>Sentence <select class="which"></select></label> <span class="count"></span>'
+        f'<button type="button" data-step="1" aria-label="next sentence">→</button> {_choice(block.pair)}</div>\n'
+        + "\n".join(_sentence(k, sentence) for k, sentence in enumerate(block.sentences))
         + '\n<pre class="tip" role="status" hidden></pre>\n</div>'
     )
 
 
 def _sentence(k: int, sentence: Mapping[str, Any]) -> str:
     name = escape(str(sentence.get("id", k + 1)), quote=True)
+    limit = f', <span class="total">{limit_text(limit_of(sentence))}</span>' if "limit" in sentence else ""
     source = escape(" ".join(map(str, sentence["source"])))
     reference = escape(" ".join(map(str, sentence.get("reference") or [])))
-    parts = [f'<article class="pair" id="sentence-{name}" data-name="{name}">', f"<h3>Sentence {name}</h3>"]
+    parts = [f'<article class="pair" id="sentence-{name}" data-name="{name}">', f"<h3>Sentence {name}{limit}</h3>"]
     parts.append(f"<dl><dt>source</dt><dd>{source}</dd>" + (f"<dt>reference</dt><dd>{reference}</dd>" if reference else ""))
     parts.append("</dl>")
     for hypothesis in sentence.get("hypotheses") or []:
-        total = hypothesis.get("total")
+        system, total = str(hypothesis.get("system", "")), hypothesis.get("total")
         score = f' <span class="total">score {in_digits(total, 2)}</span>' if is_number(total) else ""
         parts.append(
-            f'<div class="hypothesis"><h4>{escape(str(hypothesis.get("system", "")))}{score}</h4>'
+            f'<div class="hypothesis" data-system="{escape(system, quote=True)}"><h4>{escape(system)}{score}</h4>'
             f'<div class="scroll" tabindex="0">{draw_translation(sentence, hypothesis)}</div>'
             f"{_scores(sentence, hypothesis)}</div>"
         )
@@ -220,7 +258,7 @@ def _scores(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any]) -> str:
             cells += [Number(segment.distance), *(number(segment.scores.get(name), 3) for name in names)]
             yield f"<tr>{''.join(_cell(cell, k > 0, 0) for k, cell in enumerate(cells))}</tr>"
 
-    head = "".join(f'<th class="num">{escape(name)}</th>' for name in names)
+    head = "".join(f'<th class="num">{_breakable(name)}</th>' for name in names)
     return (
         '<details><summary>Scores by phrase</summary><div class="scroll" tabindex="0"><table>'
         f'<thead><tr><th>phrase</th><th class="num">d</th>{head}</tr></thead>'

@@ -105,8 +105,9 @@ def best_by_place(lines: Lines[Key], places: str) -> str:
     >>> best_by_place({"a": {0: 1.0, 1: 2.0}, "b": {0: 1.0, 1: 1.0}}, "distances")
     'a is highest, alone or with others, at 2 of 2 distances, b at 1.'
     """
+    lines = {name: values for name, values in lines.items() if values}
     keys = {key for values in lines.values() for key in values}
-    if len(lines) < 2 or not keys:
+    if len(lines) < 2:
         return ""
     wins = dict.fromkeys(lines, 0)
     for key in keys:
@@ -140,7 +141,7 @@ def by_support(lines: Lines[str]) -> str:
     'From the rarest (0) to the most frequent source phrases (1-9), a goes from 40.0% to 50.0% and b from 60.0% to 55.0%.'
     """
     names = list(dict.fromkeys(name for values in lines.values() for name in values))
-    whole = {model: values for model, values in lines.items() if names[0] in values and names[-1] in values}
+    whole = {model: values for model, values in lines.items() if {*names[:1], *names[-1:]} <= values.keys()}
     if len(names) < 2 or not whole:
         return ""
     chosen = sorted(whole, key=lambda model: -whole[model][names[-1]])[:3] if len(whole) > 3 else list(whole)

@@ -95,6 +95,7 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
         return f'<text x="{x:.1f}" y="{top + 20.5:.1f}">{escape(words[k])}</text>{tag}'
 
     parts = [arc.svg(top) for arc in arcs]
+    labels = list(_labels(arcs, top))
     covered = {k for segment in segments for k in range(segment.begin, segment.end)}
     parts += [f'<g class="left-out">{word(k)}</g>' for k in range(len(words)) if k not in covered]
     for k, (segment, text) in enumerate(zip(segments, shown, strict=True)):
@@ -104,7 +105,8 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
         middle, target_middle = (x0 + x1) / 2, y0 + target_widths[k] / 2
         bend = _BETWEEN / 2
         parts.append(
-            f'<g class="phrase {segment.kind}" tabindex="0" role="img"><title>{escape(_told(segment, words))}</title>'
+            f'<g class="phrase {segment.kind}" tabindex="0" role="img" data-key="{_key(segment)}">'
+            f"<title>{escape(_told(segment, words))}</title>"
             f'<path class="tie" d="M{middle:.1f} {top + box:.1f}c0 {bend:.1f} {target_middle - middle:.1f} '
             f'{_BETWEEN - bend:.1f} {target_middle - middle:.1f} {_BETWEEN:.1f}"/>'
             f'<rect x="{x0:.1f}" y="{top:.1f}" width="{x1 - x0:.1f}" height="{box:.1f}" rx="4"/>'
@@ -112,6 +114,7 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
             + "".join(word(j) for j in range(segment.begin, segment.end))
             + f'<text x="{target_middle:.1f}" y="{below + 20.5:.1f}">{escape(text)}</text></g>'
         )
+    parts += labels  # last: no arrow runs through a number
     name = escape(f"{hypothesis.get('system', '')}: {' '.join(segment.target for segment in segments)}", quote=True)
     return (
         f'<svg class="sentence" role="group" aria-label="{name}" viewBox="0 0 {width:.1f} {height:.1f}" '
@@ -137,17 +140,49 @@ class _Arc:
         base, slope, most = (26, 0.22, 100.0) if self.distance < 0 else (16, 0.14, 64.0)
         return min(base + slope * abs(self.end - self.start), most)
 
+    @property
+    def kind(self) -> str:
+        return "forward" if self.distance < 0 else "back"
+
+    @property
+    def label(self) -> str:
+        return in_digits(self.distance, 0) if self.distance < 0 else f"+{self.distance}"
+
+    def at(self, t: float, y: float) -> tuple[float, float]:
+        """A place just above the curve, which at t is at (3t² − 2t³) of the way and 3t(1 − t) of the height."""
+        return self.start + (3 * t**2 - 2 * t**3) * (self.end - self.start), y - 3 * t * (1 - t) * self.height - 9
+
     def svg(self, y: float) -> str:
-        kind = "forward" if self.distance < 0 else "back"
         x, h = self.end - self.start, self.height
-        # The curve at t is at (3t² − 2t³) of the way and 3t(1 − t) of the height; labels of the two kinds keep apart.
-        t = 0.5 if self.distance < 0 else 0.36
-        across, up = 3 * t**2 - 2 * t**3, 3 * t * (1 - t)
-        label = in_digits(self.distance, 0) if self.distance < 0 else f"+{self.distance}"
         return (
-            f'<g class="jump {kind}"><path d="M{self.start:.1f} {y - 1:.1f}c0 {-h:.1f} {x:.1f} {-h:.1f} {x:.1f} -3"/>'
-            f'<path class="head" d="M{self.end:.1f} {y - 1:.1f}l-3.5 -7h7z"/>'
-            f'<text x="{self.start + across * x:.1f}" y="{y - up * h - 6:.1f}">{label}</text></g>'
+            f'<g class="jump {self.kind}"><path d="M{self.start:.1f} {y - 1:.1f}c0 {-h:.1f} {x:.1f} {-h:.1f} {x:.1f} -3"/>'
+            f'<path class="head" d="M{self.end:.1f} {y - 1:.1f}l-3.5 -7h7z"/></g>'
+        )
+
+
+# Where on its arrow a number may stand, the first that is free.
+_PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8)
+_LABEL_HEIGHT = 13.0
+
+
+def _labels(arcs: Sequence[_Arc], y: float) -> Iterator[str]:
+    """The distances on the arrows, each on paper of its own, as far as possible beside each other."""
+    taken: list[tuple[float, float, float]] = []
+    for arc in sorted(arcs, key=lambda arc: arc.height):
+        width = 8.0 * len(arc.label)
+
+        def overlap(t: float, arc: _Arc = arc, width: float = width) -> float:
+            x, up = arc.at(t, y)
+            return sum(
+                max(0.0, (width + other_width) / 2 + 2 - abs(x - other_x)) * max(0.0, _LABEL_HEIGHT - abs(up - other_up))
+                for other_x, other_up, other_width in taken
+            )
+
+        x, up = arc.at(min(_PLACES, key=overlap), y)
+        taken.append((x, up, width))
+        yield (
+            f'<g class="distance {arc.kind}"><rect x="{x - width / 2:.1f}" y="{up - _LABEL_HEIGHT / 2:.1f}" '
+            f'width="{width:.1f}" height="{_LABEL_HEIGHT:.0f}"/><text x="{x:.1f}" y="{up + 4:.1f}">{arc.label}</text></g>'
         )
 
 
@@ -172,6 +207,11 @@ def _told(segment: Segment, words: Sequence[str]) -> str:
     if segment.scores:
         lines.append(f"{in_digits(float(sum(segment.scores.values())), 3):>9}  all")
     return "\n".join(lines)
+
+
+def _key(segment: Segment) -> str:
+    """What two systems' phrases have in common when they are the same."""
+    return escape(f"{segment.begin} {segment.end} {segment.target}", quote=True)
 
 
 def _place(segment: Segment) -> str:

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hyperbaton.report import prose
-from hyperbaton.report.blocks import Block, Cell, Column, Group, Number, Picture, Section, Table, Text, is_number, number
+from hyperbaton.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Comparison,
+    Group,
+    Number,
+    Picture,
+    Section,
+    Table,
+    Text,
+    is_number,
+    number,
+)
 from hyperbaton.report.curves import draw_by_limit, draw_tuning
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 
@@ -42,13 +56,15 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
             held = _held((row.get("scores") or {}).get(main))
             if is_number(held.get("value")):
                 low, high = held.get("interval") or (held["value"],) * 2
-                estimates.setdefault(str(row["system"]), {})[_limit(row)] = (held["value"], low, high)
+                estimates.setdefault(str(row["system"]), {})[limit_of(row)] = (held["value"], low, high)
         if estimates:
             higher = wanted(main) == "high"
             better = "higher" if higher else "lower"
             figure = draw_by_limit(estimates, limits, f"{title_of(main)} ({better} is better)")
             caption = f"{title_of(main)} with 95% intervals" + (" by distortion limit." if len(limits) > 1 else ".")
             blocks.insert(0, Picture("score-by-limit", caption, figure, prose.scores(estimates, title_of(main), higher)))
+    if (pair := first_pair(results)) is not None:
+        blocks.append(_comparison(told, limits, metrics, pair))
     if baselines:
         blocks.append(_differences(told, limits, metrics))
     if any(is_number(_held(held).get("deviation")) for row in told for held in (row.get("scores") or {}).values()):
@@ -67,6 +83,39 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
     return Section("translation", "Translation", blocks)
 
 
+def first_pair(results: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The two systems to compare first: the first baseline, or else the first system, with the best of the others."""
+    rows: Sequence[Row] = results.get("translation") or []
+    systems = list(dict.fromkeys(str(row["system"]) for row in rows))
+    if len(systems) < 2:
+        return None
+    tested = {str(name) for row in rows for name in row.get("significance") or {}}
+    first = next((system for system in systems if system in tested), systems[0])
+    metric = next((name for row in rows for name in row.get("scores") or {}), "")
+    sign = 1 if wanted(metric) == "high" else -1
+    values: dict[str, list[float]] = {system: [] for system in systems if system != first}
+    for row in rows:
+        value = _held((row.get("scores") or {}).get(metric)).get("value")
+        if row["system"] != first and is_number(value):
+            values[str(row["system"])].append(sign * value)
+    return first, max(values, key=lambda system: max(values[system], default=-math.inf))
+
+
+def limit_text(limit: str) -> str:
+    """A limit as it is named in titles and sentences."""
+    return "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"
+
+
+def _comparison(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], pair: tuple[str, str]) -> Comparison:
+    scores: dict[str, dict[str, dict[str, float]]] = {}
+    for limit, rows in _by_limit(told, limits):
+        for row in rows:
+            values = {m: _held((row.get("scores") or {}).get(m)).get("value") for m in metrics}
+            named = {title_of(m): round(value, decimals_of(m)) for m, value in values.items() if is_number(value)}
+            scores.setdefault(limit_text(limit), {})[str(row["system"])] = named
+    return Comparison(scores, [title_of(m) for m in metrics if wanted(m) == "low"], pair)
+
+
 def _scores(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], baselines: Sequence[str]) -> Table:
     speed = any(is_number(row.get("words_per_second")) for row in told)
     columns = [Column("system"), *(Column(f"{title_of(m)} {_arrow(m)}", wanted(m)) for m in metrics)]
@@ -77,7 +126,7 @@ def _scores(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], 
         for row in rows:
             line: list[Cell] = [str(row["system"]), *(_score(row, metric, baselines) for metric in metrics)]
             cells.append(line + ([number(row.get("words_per_second"))] if speed else []))
-        groups.append(Group(cells, "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"))
+        groups.append(Group(cells, limit_text(limit)))
     note = "± is half the 95% interval. Bold: the best of its limit."
     if len(baselines) == 1:
         note += f" Better than {baselines[0]} with † p < 0.05, ‡ p < 0.01."
@@ -120,7 +169,7 @@ def _differences(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[s
                     ]
                 cells.append(line)
         if cells:
-            groups.append(Group(cells, "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"))
+            groups.append(Group(cells, limit_text(limit)))
     columns = [Column("system"), Column("against")]
     for metric in tested:
         columns += [Column(f"Δ {title_of(metric)}"), Column("p")]
@@ -137,7 +186,7 @@ def _deviations(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[st
             + [number(_held((row.get("scores") or {}).get(m)).get("deviation"), decimals_of(m)) for m in metrics]
             for row in rows
         ]
-        groups.append(Group(cells, "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"))
+        groups.append(Group(cells, limit_text(limit)))
     columns = [Column("system"), Column("runs"), *(Column(title_of(m)) for m in metrics)]
     return Table("deviations", "Standard deviation over tuning runs.", columns, groups, folded=True)
 
@@ -166,17 +215,17 @@ def tuning_section(results: Mapping[str, Any]) -> Section | None:
 def _limits(told: Sequence[Row]) -> list[str]:
     """The limits that occur, none last."""
     return sorted(
-        {_limit(row) for row in told}, key=lambda limit: (limit == NO_LIMIT, int(limit) if limit != NO_LIMIT else 0)
+        {limit_of(row) for row in told}, key=lambda limit: (limit == NO_LIMIT, int(limit) if limit != NO_LIMIT else 0)
     )
 
 
-def _limit(row: Row) -> str:
+def limit_of(row: Row) -> str:
     limit = row.get("limit")
     return NO_LIMIT if limit is None or int(limit) < 0 else str(int(limit))
 
 
 def _by_limit(told: Sequence[Row], limits: Sequence[str]) -> list[tuple[str, list[Row]]]:
-    return [(limit, [row for row in told if _limit(row) == limit]) for limit in limits]
+    return [(limit, [row for row in told if limit_of(row) == limit]) for limit in limits]
 
 
 def _held(score: Any) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from hyperbaton.report.model_sections import block_section, next_position_sectio
 from hyperbaton.report.page import as_page
 from hyperbaton.report.results import read_results
 from hyperbaton.report.sentences import segments_of
-from hyperbaton.report.translation_sections import translation_section, tuning_section
+from hyperbaton.report.translation_sections import first_pair, limit_of, limit_text, translation_section, tuning_section
 
 _WIDTH = 5.0  # inches: words of pictures stay readable in half a page and on a phone
 
@@ -32,8 +32,10 @@ def sentences_section(results: Mapping[str, Any]) -> Section | None:
     for sentence in sentences:  # what cannot be drawn is refused before anything is written
         for hypothesis in sentence.get("hypotheses") or [{}]:
             segments_of(hypothesis, len(sentence["source"]))
-    text = Text(f"{len(sentences)} sentences of the test text on which the systems differ most.")
-    return Section("sentences", "Sentences", [text, Sentences(sentences)])
+    limits = list(dict.fromkeys(limit_of(sentence) for sentence in sentences if "limit" in sentence))
+    how = f", translated with {limit_text(limits[0])}" if len(limits) == 1 else ""
+    text = Text(f"{len(sentences)} sentences of the test text on which the systems differ most{how}.")
+    return Section("sentences", "Sentences", [text, Sentences(sentences, first_pair(results))])
 
 
 # In the order of the page: key of results.json, what its absence is called, and the section.

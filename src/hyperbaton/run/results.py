@@ -165,6 +165,7 @@ def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
     tags = list(read_lines(corpus / "test.tags")) if (corpus / "test.tags").exists() else None
     spread = read_json(plan.stages["score"].folder(root) / "spread.json")
     limit = shown_limit_of(experiment)
+    named_limit = None if limit == NO_LIMIT else limit
     derivations = {}
     for system in how.systems:
         folder = plan.stages[translate_name(system, 0, limit)].folder(root)
@@ -173,7 +174,8 @@ def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
     chosen = sorted(fit, key=lambda s: (-spread[s], s))[: how.counts.sentences]
     shown = []
     for s in sorted(chosen):
-        told: dict[str, Any] = {"id": s + 1, "source": source[s].split(), "reference": reference[s].split()}
+        told: dict[str, Any] = {"id": s + 1, "limit": named_limit, "source": source[s].split()}
+        told["reference"] = reference[s].split()
         if tags is not None:
             told["tags"] = tags[s].split()
         told["hypotheses"] = [{"system": system, **derivations[system][s]} for system in how.systems]
