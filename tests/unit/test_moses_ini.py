@@ -84,13 +84,17 @@ def add(text: str) -> Change:
 BROKEN: dict[str, tuple[Change, str]] = {
     # Sections
     "stack": (add("[stack]\n-3\n"), "moses.ini:20: [stack]: stack must be at least 0, not -3"),
+    "huge stack": (add(f"[stack]\n{10**20}\n"), "moses.ini:20: [stack]: stack must be at most"),
     "pop limit": (
         add("[cube-pruning-pop-limit]\n0\n"),
         "moses.ini:20: [cube-pruning-pop-limit]: pop-limit must be at least",
     ),
     "distortion limit": (edit("6", "-2"), "moses.ini:2: [distortion-limit]: distortion-limit must be at least -1, not -2"),
     "no whole number": (add("[stack]\n2.5\n"), "moses.ini:20: [stack] expects a whole number, found '2.5'"),
-    "threshold": (add("[beam-threshold]\nnan\n"), "moses.ini:20: [beam-threshold]: threshold must be at least 0, not nan"),
+    "threshold": (
+        add("[beam-threshold]\nnan\n"),
+        "moses.ini:20: [beam-threshold]: threshold must be a finite number, not nan",
+    ),
     "no value": (add("[stack]\n"), "moses.ini:19: [stack] expects one value, found 0"),
     "two values": (add("[stack]\n1\n2\n"), "moses.ini:21: [stack] expects one value, found 2"),
     "phrase length": (
