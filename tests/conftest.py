@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,3 +27,16 @@ def corpora() -> Path:
     if not folder.is_dir():
         pytest.skip("no real corpora here (set HYPERBATON_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A real browser, where Playwright and a Chromium are installed."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    named = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if named is None:
+        pytest.skip("no Chromium here")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=named, args=["--no-sandbox"])
+        yield browser
+        browser.close()

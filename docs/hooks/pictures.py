@@ -1,4 +1,7 @@
-"""The pictures of the pages, drawn by the package from a sentence pair and from generated text."""
+"""The pictures of the pages, drawn by the package from a sentence pair and from generated text.
+
+Those of the README are part of the repository: `python docs/hooks/pictures.py` draws them again.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,11 @@ from hyperbaton.data import generate
 from hyperbaton.evaluate import evaluate_model
 from hyperbaton.evaluate.explain_jumps import explain_jumps
 from hyperbaton.models import NextPositionModel, OrientationModel
+from hyperbaton.phrases import extract
 from hyperbaton.report.classification import draw_by_distance
 from hyperbaton.report.figures import write_figure
 from hyperbaton.report.jumps import draw_jumps
+from hyperbaton.report.movements import draw_distances
 from hyperbaton.report.pair import draw_pair
 
 # "He eats rice at home": the place stands before the verb in Chinese.
@@ -31,6 +36,14 @@ def draw() -> dict[str, bytes]:
         "jumps": _jumps(),
     }
     return {name: _svg(figure) for name, figure in figures.items()}
+
+
+def draw_for_readme() -> dict[str, Figure]:
+    """The pictures in docs/pictures, from generated Chinese-like text."""
+    bitext = generate(10_000, seed=1).bitext
+    samples = extract(bitext)
+    shown = next(s for s, words in enumerate(bitext.source) if 8 <= len(words) <= 10)
+    return {"pair": draw_pair(bitext, shown), "distances": draw_distances(samples, f"{len(samples):,} phrase pairs")}
 
 
 def _by_distance() -> Figure:
@@ -63,3 +76,8 @@ def _svg(figure: Figure) -> bytes:
         path = Path(folder) / "picture.svg"
         write_figure(figure, path)
         return path.read_bytes()
+
+
+if __name__ == "__main__":
+    for name, figure in draw_for_readme().items():
+        write_figure(figure, Path(__file__).parents[1] / "pictures" / f"{name}.svg")

@@ -81,6 +81,8 @@ def on_page_content(html_text: str, **_: Any) -> str:
 
     def formula(match: re.Match[str]) -> str:
         display = "block" if match[1] == "div" else "inline"
-        return convert(html.unescape(match[2]).strip(), display=display)
+        drawn = convert(html.unescape(match[2]).strip(), display=display)
+        # A formula that is wider than a small screen scrolls by itself, not the page.
+        return f'<div class="formula">{drawn}</div>' if display == "block" else drawn
 
     return _FORMULA.sub(formula, html_text)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,3 +72,52 @@ def test_every_page_can_be_reached(site: Path) -> None:
     for source in (ROOT / "docs").rglob("*.md"):
         name = source.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
         assert f'href="{name}"' in index or name == "index.html", name
+
+
+def test_search_box_works_on_pages_opened_from_disk(site: Path, chromium: Any) -> None:
+    opened = chromium.new_page(viewport={"width": 1280, "height": 900})
+    complaints: list[str] = []
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("request", lambda request: complaints.append(request.url) if request.url.startswith("http") else None)
+    opened.goto((site / "models" / "pair.html").as_uri())
+    opened.locator(".md-search__input").click()
+    opened.keyboard.type("perplexity")
+    opened.locator(".md-search-result__link").first.wait_for(timeout=10_000)
+    found = [link.get_attribute("href") for link in opened.locator(".md-search-result__link").all()]
+    assert any("lm.html" in address for address in found)
+    assert complaints == []
+    opened.close()
+
+
+def test_no_page_is_wider_than_a_phone(site: Path, chromium: Any) -> None:
+    opened = chromium.new_page(viewport={"width": 390, "height": 844})
+    wide = []
+    for file in sorted(site.rglob("*.html")):
+        opened.goto(file.as_uri())
+        if opened.evaluate("document.documentElement.scrollWidth") > 390:
+            wide.append(file.relative_to(site).as_posix())
+    assert wide == []
+    opened.close()
+
+
+def test_pictures_follow_the_page_into_the_dark(site: Path, chromium: Any) -> None:
+    """The corner of a picture is paper: light on a light page, dark on a dark one."""
+    corner = """picture => {
+        const canvas = document.createElement("canvas");
+        canvas.width = canvas.height = 1;
+        const context = canvas.getContext("2d");
+        context.drawImage(picture, 0, 0);
+        return [...context.getImageData(0, 0, 1, 1).data];
+    }"""
+    for scheme in ("light", "dark"):
+        opened = chromium.new_page(color_scheme=scheme)
+        # From disk, canvases may not be read: the pictures are put into a page of their own.
+        for file in sorted((site / "pictures").glob("*.svg")):
+            opened.set_content('<meta name="color-scheme" content="light dark"><img>')
+            address = "data:image/svg+xml;base64," + base64.b64encode(file.read_bytes()).decode()
+            opened.evaluate(
+                "async address => { const i = document.images[0]; i.src = address; await i.decode(); }", address
+            )
+            red, green, blue, _ = opened.locator("img").evaluate(corner)
+            assert (red + green + blue > 384) == (scheme == "light"), file.name
+        opened.close()

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -301,19 +298,6 @@ def test_verb_prints_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         main()
     assert left.value.code == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / "report" / "index.html")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """A real browser, where Playwright and a Chromium are installed."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    named = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if named is None:
-        pytest.skip("no Chromium here")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=named, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.mark.slow

@@ -30,6 +30,22 @@ FORWARD, MONOTONE, BACK = "#d1495b", "#8d99ae", "#2274a5"
 INK, PAPER, FAINT = "#22272e", "#ffffff", "#d8dee6"
 COLOURS = ("#2274a5", "#d1495b", "#3c896d", "#8d6a9f", "#e28413", "#546a76", "#22272e", "#c8553d", "#6a994e")
 MARKERS = "osD^vP*Xh"
+# Every colour of a picture, and what it becomes on a dark screen.
+DARK = {
+    **dict(
+        zip(
+            COLOURS,
+            ("#5fb0e0", "#ef7d8c", "#62c39d", "#bd9ad0", "#f2a548", "#97b0bd", "#e4e8ee", "#e98168", "#97c77b"),
+            strict=True,
+        )
+    ),
+    FORWARD: "#ef7d8c",
+    MONOTONE: "#8f9bb0",
+    BACK: "#5fb0e0",
+    INK: "#e4e8ee",
+    FAINT: "#3a434e",
+    PAPER: "#14181d",
+}
 DISTANCE = "distance d = i + 1 − j"  # between source words i and j that are translated one after the other
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -166,6 +182,22 @@ def svg_text(figure: Figure) -> str:
     return re.sub(r'(\bid="|url\(#|href="#)([^")]+)', lambda m: m[1] + names.get(m[2], m[2]), text)
 
 
+def with_dark_colours(svg: str) -> str:
+    """The picture for a file of its own: in colours for a dark screen where the reader has one.
+
+    >>> with_dark_colours('<svg><path style="fill: #22272e"/></svg>').split("</style>")[1]
+    '<path style="fill: #22272e"/></svg>'
+    """
+    rules = "".join(
+        f'[style*="{what}: {colour}"]{{{what}:{other}!important}}'
+        for colour, other in DARK.items()
+        for what in ("fill", "stroke")
+        if f"{what}: {colour}" in svg
+    )
+    style = f"<style>@media (prefers-color-scheme:dark){{{rules}}}</style>"
+    return re.sub(r"<svg[^>]*>", lambda m: m[0] + style, svg, count=1)
+
+
 def write_figure(figure: Figure, path: str | PathLike[str]) -> None:
     """Write a picture as its name says: .svg, .png or .pdf."""
     ending = Path(path).suffix
@@ -173,7 +205,7 @@ def write_figure(figure: Figure, path: str | PathLike[str]) -> None:
         raise OptionError(f"{path}: pictures end in {', '.join(FORMATS)}")
     with writing_file(path) as aside, warnings.catch_warnings(record=True) as raised:
         if ending == ".svg":
-            aside.write_text(svg_text(figure), encoding="utf-8")
+            aside.write_text(with_dark_colours(svg_text(figure)), encoding="utf-8")
             return
         warnings.filterwarnings("always", message="Glyph .* missing from")  # drawn as a box
         metadata = {"CreationDate": None} if ending == ".pdf" else {}

@@ -100,7 +100,9 @@ def draw_jumps(told: JumpExplanation) -> Figure:
         axes.scatter(columns, rows, s=60, facecolors="none", edgecolors=colours, linewidths=1.4, zorder=3)
         for number, (row, column) in enumerate(zip(rows, columns, strict=True), 1):
             dark = told.probabilities[row, column] > 0.55
-            axes.text(column, row, str(number), ha="center", va="center", fontsize=6, color="white" if dark else INK)
+            # Colours that stay as they are on a dark screen, as the cells do.
+            colour = "#fefefe" if dark else "#1a1a1a"
+            axes.text(column, row, str(number), ha="center", va="center", fontsize=6, color=colour)
         figure.colorbar(image, ax=axes, shrink=0.7, label="P(NP | CP)")
         for spine in axes.spines.values():
             spine.set_visible(False)

@@ -31,28 +31,11 @@ from hyperbaton.report.blocks import (
     is_number,
     number,
 )
-from hyperbaton.report.figures import BACK, COLOURS, FAINT, FORWARD, INK, MONOTONE, PAPER
+from hyperbaton.report.figures import BACK, DARK, FAINT, FORWARD, INK, MONOTONE, PAPER
 from hyperbaton.report.sentences import draw_translation, segments_of
 from hyperbaton.report.translation_sections import limit_of, limit_text
 
 _MANY_COLUMNS = 12  # from here on a table is set narrower
-
-# Every colour of a picture, and what it becomes on a dark screen.
-DARK = {
-    **dict(
-        zip(
-            COLOURS,
-            ("#5fb0e0", "#ef7d8c", "#62c39d", "#bd9ad0", "#f2a548", "#97b0bd", "#e4e8ee", "#e98168", "#97c77b"),
-            strict=True,
-        )
-    ),
-    FORWARD: "#ef7d8c",
-    MONOTONE: "#8f9bb0",
-    BACK: "#5fb0e0",
-    INK: "#e4e8ee",
-    FAINT: "#3a434e",
-    PAPER: "#14181d",
-}
 
 
 def as_page(title: str, sections: Sequence[Section], svgs: Mapping[str, str]) -> str:

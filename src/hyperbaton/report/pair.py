@@ -14,7 +14,7 @@ from hyperbaton.align import visit_order
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import extract
-from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, style
+from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, PAPER, style
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: 
             )
             if box.distance:
                 x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
-                label = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+                label = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
                 text = axes.text(x, y, f"{box.distance:+d}", ha="center", va="center", fontsize=8, zorder=5, bbox=label)
                 text.set_color(colour(box.distance))
         axes.set_xlabel("red jumps forward (d < 0), blue goes back (d > 0), grey is monotone")

@@ -12,7 +12,7 @@ from hyperbaton.base.store import writing_file
 from hyperbaton.report.blocks import Listing, Picture, Points, Section, Sentences, Table, Text
 from hyperbaton.report.closing_sections import costs_section, reproduction_section
 from hyperbaton.report.corpus_section import corpus_section, movement_section
-from hyperbaton.report.figures import svg_text, write_figure
+from hyperbaton.report.figures import svg_text, with_dark_colours, write_figure
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.markdown import as_markdown
 from hyperbaton.report.model_sections import block_section, next_position_section, orientation_section
@@ -94,7 +94,7 @@ def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path
                 width, height = block.figure.get_size_inches()
                 block.figure.set_size_inches(_WIDTH, height * min(_WIDTH / width * 1.1, 1))
                 svgs[block.name] = svg_text(block.figure)
-                _write(out / "figures" / f"{block.name}.svg", svgs[block.name])
+                _write(out / "figures" / f"{block.name}.svg", with_dark_colours(svgs[block.name]))
                 block.figure.set_layout_engine("none")  # it is laid out: once is enough
                 write_figure(block.figure, out / "figures" / f"{block.name}.png")
     _write(out / "report.md", as_markdown(told["title"], sections))
