@@ -161,7 +161,7 @@ def test_what_runs_is_told_with_the_time_left(done: tuple[Plan, Path], tmp_path:
     assert said[0] == f"[0/{len(plan)}] {first.name} started"
     assert said[1].startswith(f"[1/{len(plan)}] {first.name}: 75.0 s, ") and said[1].endswith(" MiB, 2 threads")
     # It took longer than two processors should take, so the others will, too.
-    assert cost < 75 and watch.seconds_left() > 1.5 * sum(cost for _, cost in others) / 2
+    assert cost < 75 and watch.seconds_left() > 1.2 * sum(cost for _, cost in others) / 2
     watch.failed(plan.stages["score"], "no reason")
     assert said[-1] == "score failed: no reason"
 

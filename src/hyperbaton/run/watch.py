@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hyperbaton.run.execute import Limits, Observer
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
 
-TRUST = 20.0  # seconds of this run that count as much as what was measured elsewhere
+# Cost of the stages of this run that counts as much as what was expected before: of all kinds, and of one kind.
+TRUST, TRUST_OF_KIND = 200.0, 10.0
 
 
 class Watch(Observer):
     """Says a line when a stage ends, and when one starts if nobody looks at `line`, which says what is going on now.
 
-    Costs are in processor seconds of another machine. How many of them pass in a second here is first taken to be the
-    number of threads, and is corrected by what the stages of this run took.
+    Costs are in processor seconds of another machine and other text. How long a stage takes for its cost is learned from
+    the stages of this run, those of its own kind most of all.
     """
 
     def __init__(
@@ -30,11 +31,12 @@ class Watch(Observer):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.root, self.say, self.says_starts, self.clock = root, say, says_starts, clock
-        self.ahead = {stage.name: stage.cost.seconds for stage in plan if not stage.is_done(root)}
+        self.ahead = {stage.name: stage for stage in plan if not stage.is_done(root)}
         self.n_stages, self.n_done = len(plan), len(plan) - len(self.ahead)
         self.running: dict[str, tuple[Stage, float]] = {}  # and when each started
-        self.speed = float(limits.threads)
-        self.past = 0.0  # cost of what this run did
+        self.jobs = limits.jobs
+        self.first_pace = limits.jobs / limits.threads  # seconds for a cost of 1: threads are shared
+        self.taken: dict[str, tuple[float, float]] = {}  # by kind: seconds that stages took, and their cost
         self.begin = clock()
 
     def started(self, stage: Stage) -> None:
@@ -45,6 +47,8 @@ class Watch(Observer):
     def finished(self, stage: Stage, seconds: float, threads: int) -> None:
         self._leave(stage)
         self.n_done += 1
+        before, cost = self.taken.get(stage.kind, (0.0, 0.0))
+        self.taken[stage.kind] = before + seconds, cost + stage.cost.seconds
         mib = stage.told(self.root)["peak_mib"]
         self.say(f"[{self.n_done}/{self.n_stages}] {stage.name}: {seconds:.1f} s, {mib:.0f} MiB, {threads} threads")
 
@@ -54,17 +58,28 @@ class Watch(Observer):
 
     def _leave(self, stage: Stage) -> None:
         self.running.pop(stage.name, None)
-        self.past += self.ahead.pop(stage.name, 0)
+        self.ahead.pop(stage.name, None)
 
     def seconds_left(self) -> float:
         """An estimate of the time until all stages are done."""
         # The line is drawn by another thread than the one that stages start and end in: look at copies.
-        now, running = self.clock(), list(self.running.values())
-        share = self.speed / max(1, len(running))
+        now, ahead, running = self.clock(), list(self.ahead.values()), list(self.running.values())
+        pace = self._pace()
+        left = sum(stage.cost.seconds * pace(stage.kind) for stage in ahead)
         # A stage that takes longer than expected is taken to be near its end, not past it.
-        begun = sum(min(0.9 * stage.cost.seconds, share * (now - start)) for stage, start in running)
-        speed = (TRUST * self.speed + self.past + begun) / (TRUST + now - self.begin)
-        return max(0.0, sum(list(self.ahead.values())) - begun) / speed
+        left -= sum(min(0.9 * stage.cost.seconds * pace(stage.kind), now - start) for stage, start in running)
+        return left / max(1, min(self.jobs, len(ahead)))
+
+    def _pace(self) -> Callable[[str], float]:
+        """How many seconds a stage of a kind takes for a cost of 1."""
+        taken = dict(self.taken)
+
+        def mean(finished: Iterable[tuple[float, float]], expected: float, trust: float) -> float:
+            seconds, costs = map(sum, zip((trust * expected, trust), *finished, strict=True))
+            return seconds / costs
+
+        of_all = mean(taken.values(), self.first_pace, TRUST)
+        return lambda kind: mean([taken[kind]] if kind in taken else [], of_all, TRUST_OF_KIND)
 
     def line(self) -> str:
         """What is going on now."""
