@@ -261,7 +261,9 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         known = manifest["format"], manifest["kind"], manifest["arrays"], manifest["details"], manifest["options"]
     except FileNotFoundError as error:
         raise ArtefactError(f"{path}: not an artefact of hyperbaton (no {MANIFEST})") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except NotADirectoryError as error:
+        raise ArtefactError(f"{path}: not an artefact of hyperbaton (a file, not a folder)") from error
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ArtefactError(f"{file}: damaged ({error}); build the artefact again") from error
     if known[0] != FORMAT:
         made = f"hyperbaton {manifest.get('version', '?')}, format {known[0]}"

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.store import MANIFEST, Artefact
 from hyperbaton.decode.locations import Located, Location
 from hyperbaton.decode.options import Decoding
@@ -69,7 +69,10 @@ def assemble(
 def load_phrases(path: AnyPath) -> PhraseTable:
     """The phrase table of an artefact or a text file."""
     location = phrases_location(path)
-    return read_phrase_table(path) if location is None else open_table(location)
+    table = read_phrase_table(path) if location is None else open_table(location)
+    if len(table) == 0:
+        raise InputError("holds no phrase pairs", path)
+    return table
 
 
 def phrases_location(path: AnyPath) -> Location | None:

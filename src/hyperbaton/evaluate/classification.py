@@ -127,7 +127,7 @@ def evaluate_model(
     side = cast(Side, model.side)
     samples = near_samples(extract(bitext, max_length, threads=model.threads or None), max_distance, side)
     if len(samples) == 0:
-        raise InputError("there is nothing to classify: no phrase pair was found; are the links right?")
+        raise InputError("there is nothing to classify: no phrase pair was found; are the links right?", bitext.source.path)
     logprobs = model.sample_logprobs(bitext, samples)
     support = model.support(Occurrences.of_samples(bitext, samples))
     return Classification.of(model.class_names, logprobs, model.labels(samples), distances(samples, side), support)

@@ -12,7 +12,7 @@ from hyperbaton.align.visits import visit_order
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.corpus import Links
 from hyperbaton.corpus.files import AnyPath, feed, read_sentences, shown
-from hyperbaton.metrics import Comparison, Estimate, Metric, Orders, Outputs, compare, estimate
+from hyperbaton.metrics import Comparison, Estimate, Metric, Orders, Outputs, check_test, compare, estimate
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ def score_translations(
     >>> round(scored.estimate.value, 2)
     33.33
     """
+    check_test(test)
     found = []
     for metric in metrics:
         statistics = [metric.statistics(outputs) for outputs in runs]

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import store
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
@@ -210,7 +210,7 @@ class LanguageModel(Picklable):
         words = text if isinstance(text, Text) else Text.of(text)
         logprobs, starts = self.score_words(words, threads=threads, progress=progress)
         if not len(logprobs):
-            raise OptionError("the perplexity of an empty text is not defined")
+            raise InputError("the perplexity of an empty text is not defined", words.path)
         is_word = np.ones(len(logprobs), bool)
         is_word[starts[1:] - 1] = False
         unknown = np.zeros(len(logprobs), bool)

@@ -69,6 +69,12 @@ def estimate(
     return Estimate(float(scores.mean()), (float(low), float(high)), deviation, len(runs))
 
 
+def check_test(test: str) -> None:
+    """Complain of a test that does not exist."""
+    if test not in TESTS:
+        raise OptionError(f"unknown test {test!r}; known: {', '.join(TESTS)}")
+
+
 def compare(
     metric: Metric,
     runs: Sequence[Statistics],
@@ -80,8 +86,7 @@ def compare(
 ) -> Comparison:
     """Test whether two systems differ; randomisation pairs their runs in order."""
     _check([*runs, *against], samples)
-    if test not in TESTS:
-        raise OptionError(f"unknown test {test!r}; known: {', '.join(TESTS)}")
+    check_test(test)
     n = len(runs[0])
     whole = np.ones((1, n))
     delta = float((_mean_score(metric, whole, runs) - _mean_score(metric, whole, against))[0])

@@ -112,7 +112,7 @@ class NextPositionModel(ReorderingModel):
             visits = visit_order(bitext.need_links(), threads=self.threads or None)
             self.n_jumps_ = len(visits.jumps(bitext.source.lengths).next)
             if self.n_jumps_ == 0:
-                raise InputError("there is nothing to learn from: no sentence pair has links")
+                raise InputError("there is nothing to learn from: no sentence pair has links", bitext.source.path)
             self.vocabulary_, self.source_classes_ = bitext.source.vocabulary, source_classes
             self.tag_vocabulary_ = None if source_tags is None else source_tags.vocabulary
             self._fit(JumpTraining(self._known(bitext.source, source_tags), visits, progress))

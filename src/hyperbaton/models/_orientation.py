@@ -89,7 +89,8 @@ class OrientationModel(ReorderingModel):
                 samples = extract(bitext, self.max_length, threads=self.threads or None, progress=progress)
             samples = near_samples(samples, self.max_distance, cast(Side, self.side))
             if len(samples) == 0:
-                raise InputError("there is nothing to learn from: no phrase pair was found; are the links right?")
+                what = "there is nothing to learn from: no phrase pair was found; are the links right?"
+                raise InputError(what, bitext.source.path)
             self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary
             self.source_classes_, self.target_classes_ = source_classes, target_classes
             occurrences = Occurrences.of_samples(bitext, samples).with_classes(source_classes, target_classes)

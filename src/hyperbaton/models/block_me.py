@@ -78,7 +78,7 @@ class BlockMe(ReorderingModel):
         """
         with self._training(bitext):
             if not bitext.need_links().points.size:
-                raise InputError("there is nothing to learn from: no sentence pair has links")
+                raise InputError("there is nothing to learn from: no sentence pair has links", bitext.source.path)
             asked = self._asked()
             self.rules_ = read_rules(self.tree_rules)
             self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary

@@ -1,0 +1,576 @@
+"""Bad input of every kind for every verb: each case is a command with what the program must answer.
+
+    python benchmarks/fuzz/bad_inputs.py                 all cases; a table of those that went wrong, and counts
+    python benchmarks/fuzz/bad_inputs.py --share 0.2     a part of them, chosen by --seed
+    python benchmarks/fuzz/bad_inputs.py --list          print the cases
+
+A case is right when the program ends with the expected status (1 for bad data, 2 for a wrong command line), says what is
+wrong in one line that matches the pattern, prints nothing to stdout, raises nothing unexpected, and leaves no new file.
+Cases run inside this process, one verb after the other, in a folder with a small corpus, models and a system.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import io
+import random
+import re
+import shlex
+import sys
+import tempfile
+import time
+import traceback
+import typing
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.base.options import plain_type
+from hyperbaton.cli import build, run_program, verbs
+
+# Files of the folder in which commands run; see `prepare`.
+TEXTS = "c/dev.source c/dev.target"
+BITEXT = f"{TEXTS} c/dev.links"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One command, the files it needs, and what must be said.
+
+    `expected` is a regular expression, found in the line on stderr.
+    """
+
+    command: str
+    status: int
+    expected: str
+    files: dict[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command did."""
+
+    status: Any
+    out: str
+    err: str
+    new_files: list[str]
+
+    def fault(self, case: Case) -> str:
+        """What is wrong with it, or nothing."""
+        lines = self.err.strip().splitlines()
+        if "Traceback" in self.err:
+            return f"traceback: {lines[-1]}"
+        if self.status != case.status:
+            return f"status {self.status}: {lines[-1] if lines else ''}"
+        if self.out:
+            return f"stdout: {self.out[:60]!r}"
+        if case.status == 1 and (len(lines) != 1 or not lines[0].startswith("hyperbaton: error: ")):
+            return f"not one line: {self.err!r}"
+        if not re.search(case.expected, lines[-1]):
+            return f"said: {lines[-1]}"
+        return f"left behind: {', '.join(self.new_files)}" if self.new_files else ""
+
+
+# What can be wrong with any text, with what is said about it.
+TEXT_FAULTS: dict[str, tuple[bytes, str]] = {
+    "utf8": (b"fine\n\xff\xfe\n", r"x:2: not valid UTF-8"),
+    "nul": (b"a\x00b\n", r"x:1: control character"),
+    "tab": (b"a\tb\n", r"x:1: control character"),
+    "crlf": (b"fine\na b\r\n", r"x:2: carriage return"),
+    "bom": (b"\xef\xbb\xbfa\n", r"x:1: byte order mark"),
+    "moses": (b"a ||| b\n", r"x:1: token contains '\|\|\|'"),
+    "long": (b"a " * 60_001 + b"\n", r"x:1: more than 60000 tokens"),
+    "gzip": (gzip.compress(b"a b\n" * 9000)[:-9], r"x:\d+: the gzip file is damaged or cut off"),
+    "xz": (b"\xfd7zXZ\x00garbage", r"x:1: the xz file is damaged"),
+    "zst": (b"\x28\xb5\x2f\xfdgarbage", r"x:1: the zstd file is damaged"),
+}
+LINK_FAULTS: dict[str, tuple[bytes, str]] = {
+    "words": (b"one two\n", r"x:1: expected links like 0-0"),
+    "negative": (b"0--1\n", r"x:1: expected links like 0-0"),
+    "half": (b"0-\n", r"x:1: expected links like 0-0"),
+    "huge": (b"99999999999999999999-0\n", r"x:1: "),
+    "crlf": (b"0-0\r\n", r"x:1: carriage return"),
+    "utf8": (b"0-0 \xff\n", r"x:1: expected links like 0-0"),
+}
+# Against a bitext of 6 lines.
+BITEXT_LINK_FAULTS = {
+    **LINK_FAULTS,
+    "range": (b"0-9999\n" + b"\n" * 5, r"x:1: link '0-9999' is out of range"),
+    "short": (b"0-0\n", r"x:2: the file ends after 1 lines"),
+    "more": (b"\n" * 9, r"x:7: more lines than the 6 sentence pairs"),
+}
+TAG_FAULTS = {
+    "short": (b"N\n", r"x:[12]: "),
+    "count": (b"N\n" * 6, r"x:1: 1 (tags|labels) for"),
+}
+TREE_FAULTS = {
+    "open": (b"(S a\n" + b"\n" * 5, r"x:1: "),
+    "words": (b"(S zzz)\n" + b"\n" * 5, r"x:1: "),
+    "more": (b"(S a)\n" * 9, r"x:\d+: |has more trees"),
+}
+# Where a text is read: `x` stands for it.
+TEXT_COMMANDS = (
+    "align x c/dev.target",
+    "align c/dev.source x",
+    "extract x c/dev.target c/dev.links -o new",
+    "extract c/dev.source x c/dev.links -o new",
+    "train linear x c/dev.target c/dev.links -o new",
+    "train pair c/dev.source x c/dev.links -o new",
+    "evaluate lr x c/dev.target c/dev.links",
+    "inspect x c/dev.target c/dev.links",
+    "lm x -o new",
+    "perplexity lm x",
+    "classes x",
+    "clean x c/dev.target -o new",
+)
+LINK_COMMANDS = (
+    f"extract {TEXTS} x -o new",
+    f"train lexicalized {TEXTS} x -o new",
+    f"train block_me {TEXTS} x -o new",
+    f"evaluate lr {TEXTS} x",
+    f"inspect {TEXTS} x --json",
+)
+ARTEFACT_COMMANDS = (
+    "translate x c/dev.source",
+    f"tune x {TEXTS} -o new",
+    f"diagnose x {TEXTS}",
+    "export moses x new",
+    "explain x",
+    f"evaluate x {BITEXT}",
+    f"align {TEXTS} --model x",
+)
+MISSING_COMMANDS = (
+    *TEXT_COMMANDS,
+    *LINK_COMMANDS,
+    *ARTEFACT_COMMANDS,
+    "symmetrize x c/dev.links",
+    "symmetrize c/dev.links x",
+    "evaluate-links x c/dev.links",
+    "evaluate-links c/dev.links x",
+    "evaluate-links c/dev.links c/dev.links --possible x",
+    "score x c/dev.target",
+    "score c/dev.target x",
+    "score c/dev.target c/dev.target --against x",
+    "translate system x",
+    "translate system c/dev.source --source-tags x",
+    "translate system c/dev.source --source-trees x",
+    f"tune system {TEXTS} -o new --source-tags x",
+    "tune system x c/dev.target -o new",
+    "tune system c/dev.source x -o new",
+    "diagnose system x c/dev.target",
+    "diagnose system c/dev.source x",
+    f"train pair {BITEXT} -o new --source-tags x",
+    f"train dpr {BITEXT} -o new --source-classes x",
+    f"train block_me {BITEXT} -o new --source-trees x",
+    "perplexity x c/dev.target",
+    "system -o new --phrases x",
+    "system -o new --phrases phrases --lm x",
+    "system -o new --phrases phrases --reordering R=x",
+    "system -o new --moses-ini x",
+    "import moses x -o new",
+    "lm c/dev.target -o new --vocabulary x",
+    f"align {TEXTS} --drop-source x",
+    f"clean {TEXTS} -o new --also x",
+    "tokenize none x",
+    "run x -o new",
+    "status x",
+    "report x",
+)
+OUTPUT_COMMANDS = (
+    f"align {TEXTS} -q -o x/links",
+    "symmetrize c/dev.links c/dev.links -q -o x/links",
+    f"extract {BITEXT} -q -o x/phrases",
+    f"extract {BITEXT} -q --moses x/model",
+    f"train linear {BITEXT} -q -o x/model",
+    "lm c/train.target --order 2 --discount-fallback -q -o x/lm",
+    "lm c/train.target --order 2 --discount-fallback -q --arpa x/lm.arpa",
+    "classes c/dev.target -q -o x/classes",
+    "generate -n 20 -q -o x/corpus",
+    f"inspect {BITEXT} -q -o x/pair.svg",
+    "system --phrases phrases --lm lm -q -o x/system",
+    "export moses system x/model -q",
+    f"clean {TEXTS} -o x/clean",
+)
+# One row a case: command, status, what is said.
+ROWS: tuple[tuple[str, int, str], ...] = (
+    ("no-such-verb", 2, "No such command 'no-such-verb'"),
+    ("translat", 2, "No such command 'translat'"),
+    ("--no-such-option", 2, "No such option"),
+    # names
+    (f"train lexicalised {BITEXT} -o new", 1, r"unknown model 'lexicalised' \(did you mean lexicalized\?\)"),
+    (f"train linear {BITEXT} -o new --variance 1", 1, "the model linear has no option --variance"),
+    (f"train linear {BITEXT} -o new --orientations six", 1, "six"),
+    (f"train linear {BITEXT} -o new --orientations 3,1", 1, "cut points must increase, not 3, 1"),
+    (f"train dpr {BITEXT} -o new --features none-such", 1, "unknown features? .*'none_such'"),
+    (f"train dpr {BITEXT} -o new --scope here", 2, "--scope must be one of clusters, global, not 'here'"),
+    (f"train mms {BITEXT} -o new --delta odd", 1, "odd"),
+    (f"train linear {BITEXT} -o new --source-tags c/dev.source.tags", 1, "makes no use of --source-tags"),
+    (f"train block_me {BITEXT} -o new --families words", 1, "words"),
+    (f"train block_me {BITEXT} -o new --tree-rules nowhere", 1, "nowhere"),
+    (f"align {TEXTS} --aligner giza", 1, "unknown aligner 'giza'"),
+    (f"align {TEXTS} --symmetrization both", 2, "--symmetrization must be one of"),
+    (f"align {TEXTS} --aligner eflomal --save-model new", 1, "only the aligner hmm has models"),
+    ("symmetrize c/dev.links c/dev.links -m both", 1, "unknown symmetrisation 'both'"),
+    ("symmetrize c/dev.links c/dev.links --format xml", 1, "unknown format of links 'xml'"),
+    ("symmetrize c/dev.links c/test.links", 1, r"c/test.links:\d+: has \d+ lines, but c/dev.links has"),
+    ("evaluate-links c/dev.links c/test.links", 1, r"c/test.links:\d+: has \d+ lines, but c/dev.links has"),
+    (
+        "evaluate-links c/dev.links c/dev.links --possible c/test.links",
+        1,
+        r"c/test.links:\d+: has \d+ lines, but c/dev.links has",
+    ),
+    ("tokenize nobody c/dev.source", 1, "unknown tokenizer 'nobody'"),
+    ("tokenize none c/dev.source --tags new", 1, "the tokenizer none knows no tags"),
+    ("score c/dev.target c/dev.target --metrics blue", 1, "unknown metric 'blue'"),
+    ("score c/dev.target c/dev.target --metrics bleu:tokenize=x", 1, "tokenize must be one of"),
+    ("score c/dev.target c/dev.target --metrics bleu:max-order=99", 1, "max-order must be at most 9, not 99"),
+    ("score c/dev.target c/dev.target --metrics bleu:order", 1, "options are written option=value"),
+    ("score c/dev.target c/dev.target --metrics bleu:no=1", 1, "unknown option 'no'"),
+    ("score c/dev.target c/dev.target --metrics chrf:beta=99999999999999", 1, "beta must be at most 2147483647"),
+    ("score c/dev.target c/dev.target --test t", 1, "unknown test 't'"),
+    ("score c/dev.target c/test.target", 1, r"c/test.target:\d+: "),
+    (
+        "score c/dev.target c/dev.target --source-links c/dev.links --source-links c/dev.links",
+        1,
+        "--source-links is given 2",
+    ),
+    ("score c/dev.target c/dev.target --metrics kendall", 1, "links"),
+    (f"tune system {TEXTS} -o new --metric blue", 1, "unknown metric 'blue'"),
+    (f"tune system {TEXTS} -o new --optimizer best", 1, "unknown optimizer 'best'"),
+    (f"tune system {TEXTS} -o new --optimizer mert:restarts=-1", 1, "restarts must be at least 0, not -1"),
+    ("tune system c/dev.source c/test.target -o new", 1, r"c/test.target:\d+: has \d+ lines, but c/dev.source has"),
+    ("tune system empty empty -o new", 1, "empty: the file has no lines"),
+    ("diagnose system c/dev.source c/test.target", 1, r"c/test.target:\d+: has \d+ lines, but c/dev.source has"),
+    ("import giza model -o new", 1, "unknown format 'giza'"),
+    ("export giza system new", 1, "unknown format 'giza'"),
+    ("import moses c/dev.source -o new", 1, r"c/dev.source"),
+    ("generate -o new --style klingon", 2, "--style must be one of chinese, japanese, not 'klingon'"),
+    ("generate -o new -n 5 --dev 9", 1, "cannot take 9 dev"),
+    ("translate system c/dev.source --search best", 2, "--search must be one of stack, cube, not 'best'"),
+    ("translate system c/dev.source --weight LM0", 1, "--weight expects NAME=VALUE, not 'LM0'"),
+    ("translate system c/dev.source --weight LM0=x", 1, "the weight of LM0 must be a number, not 'x'"),
+    ("translate system c/dev.source --weight LM0=nan", 1, "LM0"),
+    ("translate system c/dev.source --weight LM0=1,2", 1, "LM0"),
+    ("translate system c/dev.source --weight Ghost=1", 1, "'Ghost'"),
+    ("translate system c/dev.source --source-tags c/test.source.tags", 1, r"c/test.source.tags:\d+: "),
+    ("system -o new", 1, "nothing to assemble: give --phrases or --moses-ini"),
+    ("system -o new --phrases phrases --moses-ini x.ini", 1, "--moses-ini brings everything"),
+    ("system -o new --phrases phrases --reordering R", 1, "--reordering expects NAME=VALUE, not 'R'"),
+    ("system -o new --phrases phrases --reordering R=wbe-xyz-fe", 1, "wbe-xyz-fe"),
+    ("system -o new --phrases phrases --inside R", 1, "there is no reordering model 'R'"),
+    ("system -o new --phrases phrases --scaled R=0.5", 1, "there is no reordering model 'R'"),
+    ("system -o new --phrases lm", 1, "lm: is a .* artefact, not"),
+    ("system -o new --phrases phrases --lm phrases", 1, "phrases: is a .* artefact, not"),
+    ("system -o new --phrases empty", 1, "empty: holds no phrase pairs"),
+    ("explain lr --phrase a --sentence b", 1, "give --phrase or --sentence, not both"),
+    ("explain lr --sentence 'a b' --span x", 1, "a span is two numbers like 2-4, not 'x'"),
+    ("explain lr --sentence 'a b' --span 1-9", 1, "does not lie in the 2 words"),
+    ("explain lr --phrase ''", 1, "the phrase is empty"),
+    ("explain pair --phrase a", 1, "give --sentence"),
+    ("explain pair --sentence 'a b' --links 0-x", 1, "links are pairs of numbers"),
+    ("explain pair --sentence 'a b' --links 9-0", 1, "a link leaves the 2 words"),
+    ("explain pair --sentence 'a b' -o new.gif", 1, "new.gif: pictures end in"),
+    ("explain system", 1, "system: is a .* artefact"),
+    (f"evaluate {BITEXT}", 1, "give at least one model"),
+    (f"evaluate lm {BITEXT}", 1, "lm: is a .* artefact"),
+    (f"inspect {BITEXT} --line 999", 1, "--line 999: c/dev.source has 6 lines"),
+    (f"inspect {BITEXT} --line 0", 2, "--line must be at least 1, not 0"),
+    (f"inspect {BITEXT} -o new.gif", 1, "new.gif: pictures end in"),
+    (f"extract {BITEXT}", 1, "nothing to write: give -o PHRASES"),
+    (f"extract {BITEXT} more -o new", 1, "what is 'more'"),
+    (f"extract {BITEXT} -o new --reordering wbe-msd-fe", 1, "--reordering needs --moses"),
+    (f"extract {BITEXT} --moses new --reordering abc", 1, "abc"),
+    (f"extract {BITEXT} -o new --smoothing nice", 1, "nice"),
+    ("lm c/dev.target", 1, "nothing to write: give -o LM"),
+    ("lm c/dev.target -o new --prune x", 1, "prune must be at most"),
+    ("lm c/dev.target -o new --prune 1", 1, "prune must be at most"),
+    ("lm c/dev.target -o new --prune '0 99999999999999999999'", 1, "prune must be at most"),
+    ("lm lm -o new --order 2", 1, "lm is a model already"),
+    ("lm c/dev.target -o new --from-arpa", 1, r"c/dev.target:1: "),
+    ("lm empty -o new", 1, "empty: no sentences to estimate a language model from"),
+    ("perplexity lm empty", 1, "empty: the perplexity of an empty text is not defined"),
+    ("perplexity phrases c/dev.target", 1, "phrases: is a .* artefact, not"),
+    (f"clean {TEXTS} -o new --tokenizer-source nobody", 1, "unknown tokenizer 'nobody'"),
+    (f"clean {TEXTS} -o new --compress rar", 2, "rar"),
+    ("clean c/dev.source c/test.target -o new", 1, r"c/(dev.source|test.target):\d+: "),
+    ("train linear empty empty empty -o new", 1, "empty: there is nothing to learn from"),
+    ("train pair empty empty empty -o new", 1, "empty: there is nothing to learn from"),
+    ("evaluate lr empty empty empty", 1, "empty: there is nothing to classify"),
+    ("status c", 1, "c: "),
+    ("report c", 1, "c"),
+    ("demo -o new --set nothing", 1, "--set expects KEY=VALUE"),
+    ("demo -o new --set corpus.generate.style=klingon", 1, "klingon"),
+)
+# What a moses.ini says; the message names it, and the line where there is one.
+MOSES: tuple[bytes, ...] = (
+    b"",
+    b"\xff\n",
+    b"feature\n",
+    b"[feature]\n",
+    b"[feature]\nKENLM name=LM0 path=x/moses.ini\n",
+    b"[feature]\nPhraseDictionaryMemory\n",
+    b"[feature]\nPhraseDictionaryMemory path=\n",
+    b"[feature]\nPhraseDictionaryMemory path=nowhere\n",
+    b"[feature]\nPhraseDictionaryMemory path=a path=b\nPhraseDictionaryMemory path=b\n",
+    b"[feature]\nPhraseDictionaryMemory num-features=x path=table\n",
+    b"[feature]\nPhraseDictionaryMemory num-features=9 path=table\n",
+    b"[feature]\nPhraseDictionaryMemory path=table table-limit=x\n",
+    b"[feature]\nPhraseDictionaryMemory path=table\n[weight]\nLM0\n",
+    b"[feature]\nPhraseDictionaryMemory path=table\n[weight]\nLM0= x\n",
+    b"[feature]\nPhraseDictionaryMemory path=table\n[stack]\n-3\n",
+    b"[feature]\nPhraseDictionaryMemory path=table\n[stack]\n99999999999999999999\n",
+    b"[feature]\nPhraseDictionaryMemory path=table\n[stack]\nmany\n",
+    b"[feature]\nPhraseDictionaryMemory path=table\n[distortion-limit]\nfar\n",
+    b"[feature]\nPhraseDictionaryMemory path=table\n[beam-threshold]\nnan\n",
+)
+# What a table of Moses says.
+TABLES: tuple[tuple[bytes, str], ...] = (
+    (b"", "x: holds no phrase pairs"),
+    (b"a\n", "x:1: "),
+    (b"a ||| b\n", "x:1: "),
+    (b"a ||| b ||| x\n", "x:1: "),
+    (b"a ||| b ||| 1 1 1 1 ||| 0-9\n", "x:1: "),
+    (b"a ||| b ||| 1 1 1 1 ||| zero\n", "x:1: "),
+    (b"a ||| b ||| 1 1 1 1\na ||| b ||| 1 1 1 1\n", "x:2: the same phrase pair"),
+    (b"a ||| b ||| 1 1 1 1\nc ||| d ||| 1\n", "x:2: "),
+    (b"a ||| \xff ||| 1 1 1 1\n", "x:1: not valid UTF-8"),
+)
+ARPA: tuple[tuple[bytes, str], ...] = (
+    (b"", "x.arpa:1: "),
+    (b"\\data\\\n", "x.arpa:"),
+    (b"\\data\\\nngram 1=x\n", "x.arpa:2: "),
+    (b"\\data\\\nngram 1=99999999999999999999\n", "x.arpa:2: "),
+    (b"\\data\\\nngram 1=1\n\n\\1-grams:\nx a\n\n\\end\\\n", "x.arpa:5: "),
+    (b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\ta\n\n\\end\\\n", "x.arpa:"),
+)
+# What an experiment file says, and what is said about it.
+EXPERIMENTS: tuple[tuple[bytes, str], ...] = (
+    (b"", "x.toml: key 'corpus.train': missing"),
+    (b"\xff", "x.toml: not a TOML file"),
+    (b"a = [", "x.toml: not a TOML file"),
+    (b"a = " + b"[" * 5000, "x.toml: (not a TOML file|tables or lists are nested too deeply)"),
+    (b"a = " + b"[" * 5000 + b"]" * 5000, "x.toml: tables or lists are nested too deeply"),
+    (b"seed = " + b"9" * 5000, "x.toml: not a TOML file"),
+    (b"seed = 99999999999999", "x.toml: key 'seed': must be at most 2147483647"),
+    (b"seed = -1", "x.toml: key 'seed': must be at least 0, not -1"),
+    (b"seed = 'x'", "x.toml: key 'seed': must be a whole number, not 'x'"),
+    (b"title = 1", "x.toml: key 'title': must be text, not 1"),
+    (b"corpus = 1", "x.toml: key 'corpus': must be a table, not 1"),
+    (b"[corpus]\ngenerate = 1", "x.toml: key 'corpus.generate': must be a table, not 1"),
+    (b"[corpus.generate]\nsentences = 0x" + b"f" * 5000, "key 'corpus.generate.sentences': must be at most 2147483647"),
+    (b"[corpus.generate]\nsentences = 40\ndev = 30\ntest = 30", "must be more than those for dev and test"),
+    (b"[corpus.generate]\nnoise = inf", "key 'corpus.generate.noise': must be a finite number, not inf"),
+    (b"[corpus.generate]\nnoise = nan", "key 'corpus.generate.noise': must be a finite number, not nan"),
+    (b"[corpus.generate]\nodd = 1", "key 'corpus.generate.odd': unknown"),
+    (b"[corpus.train]\nsource = 'none'\ntarget = 'none'", "key 'corpus.train.source': there is no file"),
+    (b"[corpus]\nroot = '${NO_SUCH_VARIABLE}'", "the environment variable NO_SUCH_VARIABLE is not set"),
+    (b"odd = 1\n[corpus.generate]\n[models.linear]", "key 'odd': unknown"),
+    (b"[corpus.generate]\n[lm]\norder = 9", "key 'lm.order': must be at most 6, not 9"),
+    (b"[corpus.generate]\n[lm]\nmemory = inf", "key 'lm.memory': must be a finite number, not inf"),
+    (b"[corpus.generate]\n[lm]\nprune = 'x'", "key 'lm': prune must be"),
+    (b"[corpus.generate]\n[align]\naligner = 'giza'", "key 'align.aligner': unknown value 'giza'"),
+    (b"[corpus.generate]\n[align]\nmodel1-iterations = 99999999999", "key 'align.model1-iterations': must be at most"),
+    (b"[corpus.generate]\n[models.a]\nmodel = 'odd'", "key 'models.a.model': unknown value 'odd'"),
+    (b"[corpus.generate]\n[models.dpr]\nkappa = -1", "key 'models.dpr.kappa': must be at least 0, not -1"),
+    (b"[corpus.generate]\n[models.dpr]\nscaled = nan", "key 'models.dpr.scaled': must be a finite number, not nan"),
+    (
+        b"[corpus.generate]\n[models.linear]\n[translation]\nlimits = [99999999999]",
+        "key 'translation.limits': a limit is a number of words",
+    ),
+    (b"[corpus.generate]\n[models.linear]\n[translation]\nlimits = []", "key 'translation.limits': must be a list"),
+    (
+        b"[corpus.generate]\n[models.linear]\n[translation]\nmetrics = ['blue']",
+        "key 'translation.metrics': unknown value 'blue'",
+    ),
+    (
+        b"[corpus.generate]\n[models.linear]\n[translation]\nbaselines = ['x']",
+        "key 'translation.baselines': unknown value 'x'",
+    ),
+    (
+        b"[corpus.generate]\n[models.linear]\n[translation.decoding]\nstack = -3",
+        "key 'translation.decoding.stack': must be at least 0",
+    ),
+    (
+        b"[corpus.generate]\n[models.linear]\n[translation.tuning]\noptimizer = 'x'",
+        "key 'translation.tuning': unknown optimizer 'x'",
+    ),
+)
+
+
+def cases() -> list[Case]:
+    """All cases."""
+    found = [Case(*row) for row in ROWS]
+    for commands, faults in ((TEXT_COMMANDS, TEXT_FAULTS), (LINK_COMMANDS, BITEXT_LINK_FAULTS)):
+        found += [Case(c, 1, expected, {"x": content}) for c in commands for content, expected in faults.values()]
+    for command in ("symmetrize x c/dev.links", "evaluate-links c/dev.links x"):
+        found += [Case(command, 1, expected, {"x": content}) for content, expected in LINK_FAULTS.values()]
+    for command in ("translate tagged c/dev.source --source-tags x", f"tune tagged {TEXTS} -q -o new --source-tags x"):
+        found += [Case(command, 1, expected, {"x": content}) for content, expected in TAG_FAULTS.values()]
+    for command in ("translate block-system c/dev.source --source-trees x --source-tags c/dev.source.tags",):
+        found += [Case(command, 1, expected, {"x": content}) for content, expected in TREE_FAULTS.values()]
+    found += [Case(command, 1, r"\bx\b") for command in MISSING_COMMANDS]
+    for command in ARTEFACT_COMMANDS:
+        found.append(Case(command, 1, r"\bx: not an artefact of hyperbaton", {"x": b"no folder\n"}))
+        found.append(Case(command, 1, r"\bx: not an artefact of hyperbaton", {"x/file": b"something\n"}))
+        found.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"{"}))
+        found.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"[" * 9000}))
+    found += [Case(command, 1, r"\bx\b", {"x": b"a file\n"}) for command in OUTPUT_COMMANDS]
+    table = b"a ||| b ||| 1 1 1 1 ||| 0-0 ||| 1 1 1\n"
+    for content in MOSES:
+        files = {"x/moses.ini": content, "x/table": table}
+        found.append(Case("import moses x -o new", 1, r"x/moses.ini(:\d+)?: ", files))
+    found += [Case("system -o new --phrases x", 1, expected, {"x": content}) for content, expected in TABLES]
+    for command in ("lm x.arpa -o new", "perplexity x.arpa c/dev.target", "system -o new --phrases phrases --lm x.arpa"):
+        found += [Case(command, 1, expected, {"x.arpa": content}) for content, expected in ARPA]
+    for content in (b"", b"{", b"[]", b"{}", b"[" * 9000, b"\xff"):
+        found.append(Case("report x", 1, r"\bx/results.json\b", {"x/results.json": content}))
+        found.append(Case("status x", 1, r"\bx\b", {"x/plan.json": content}))
+    found += [Case("run x.toml -o new", 1, expected, {"x.toml": content}) for content, expected in EXPERIMENTS]
+    return [*found, *_usage_cases()]
+
+
+def _usage_cases() -> Iterator[Case]:
+    """Options that no verb has, arguments that are missing, and every number of every verb out of range."""
+    for verb in verbs():
+        command, types = _command(verb)
+        yield Case(f"{verb} --no-such-option", 2, "No such option")
+        if any(p.required for p in command.params):
+            yield Case(verb, 2, "Missing (argument|option)")
+        words = ["x" for p in command.params if p.param_type_name == "argument" and p.required and not p.hidden]
+        needed = [f"{p.opts[-1]} x" for p in command.params if p.param_type_name == "option" and p.required]
+        for parameter in command.params:
+            kind = plain_type(types.get(parameter.name))
+            if parameter.param_type_name != "option" or kind not in (int, float):
+                continue
+            flag = next(name for name in parameter.opts if name.startswith("--"))
+            base = " ".join([verb, *words, *needed, flag])
+            yield Case(f"{base} x", 2, f"Invalid value for .*{flag}")
+            if kind is int:
+                yield Case(f"{base} 99999999999999999999", 2, f"{flag} must be at most ")
+                yield Case(f"{base} -99999999999999999999", 2, f"{flag} must be at least ")
+            else:
+                yield Case(f"{base} inf", 2, f"{flag} must be a finite number, not inf")
+                yield Case(f"{base} nan", 2, f"{flag} must be a finite number, not nan")
+
+
+@cache
+def _program(verb: str) -> Any:
+    return build([verb])
+
+
+def _command(verb: str) -> tuple[Any, dict[str, Any]]:
+    """A verb as its parser knows it, and the types of its parameters."""
+    import typer
+
+    program = _program(verb)
+    callback = next(c.callback for c in program.registered_commands if c.name == verb)
+    types = {
+        name: typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
+        for name, kind in callback.__annotations__.items()
+    }
+    return typer.main.get_command(program).commands[verb], types  # type: ignore[attr-defined]
+
+
+def run(command: str) -> tuple[Any, str, str]:
+    """Run a command inside this process: exit status, stdout, stderr."""
+    words = shlex.split(command)
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    arguments, status = sys.argv, 0
+    sys.argv = ["hyperbaton", *words]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                run_program(_program(words[0]))
+            except SystemExit as end:
+                status = end.code or 0  # type: ignore[assignment]
+            except BaseException:
+                status = -1
+                traceback.print_exc()
+    finally:
+        sys.argv = arguments
+    texts = [stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err)]  # type: ignore[attr-defined]
+    return status, texts[0], texts[1]
+
+
+def prepare(folder: Path) -> None:
+    """Make the corpus, models and systems that commands refer to."""
+    with contextlib.chdir(folder):
+        Path("empty").write_bytes(b"")
+        train = "c/train.source c/train.target c/train.links"
+        for command in (
+            "generate -o c -n 60 --dev 6 --test 4 -q",
+            f"extract {train} -o phrases -q",
+            "lm c/train.target -o lm --order 2 -q --discount-fallback",
+            f"train lexicalized {train} -o lr -q",
+            f"train pair {train} -o pair -q --max-passes 2",
+            f"train pair {train} -o tagpair -q --max-passes 2 --source-tags c/train.source.tags",
+            f"train block_me {train} -o block -q --max-passes 2 --source-tags c/train.source.tags"
+            " --source-trees c/train.source.trees",
+            "system -o system --phrases phrases --lm lm -q",
+            "system -o tagged --phrases phrases --lm lm --reordering P=tagpair -q",
+            "system -o block-system --phrases phrases --lm lm --reordering B=block -q",
+        ):
+            status, _, err = run(command)
+            if status:
+                raise RuntimeError(f"{command}: {err}")
+
+
+def check(case: Case, folder: Path) -> str:
+    """Run one case in the folder; what went wrong, or nothing."""
+    with contextlib.chdir(folder):
+        for name, content in case.files.items():
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_bytes(content)
+        before = _files()
+        try:
+            outcome = Outcome(*run(case.command), [])
+            outcome = Outcome(outcome.status, outcome.out, outcome.err, sorted(_files() - before))
+        finally:
+            for name in sorted(_files() - _prepared_files(folder), reverse=True):
+                path = Path(name)
+                path.rmdir() if path.is_dir() else path.unlink()
+        return outcome.fault(case)
+
+
+def _files() -> set[str]:
+    return {str(path) for path in Path().rglob("*")}
+
+
+@cache
+def _prepared_files(folder: Path) -> set[str]:
+    with contextlib.chdir(folder):
+        return {name for name in _files() if Path(name).parts[0] not in ("x", "x.toml", "x.arpa", "new")}
+
+
+def main() -> int:
+    """Run the cases."""
+    parser = argparse.ArgumentParser(description="Run bad inputs against every verb.")
+    parser.add_argument("--share", type=float, default=1.0, help="part of the cases to run")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--list", action="store_true", help="print the cases and stop")
+    parser.add_argument("--only", default="", help="cases whose command has this text")
+    arguments = parser.parse_args()
+    chosen = [case for case in cases() if arguments.only in case.command]
+    if arguments.list:
+        for case in chosen:
+            print(case.status, case.command, case.expected, sep="\t")
+        return 0
+    chosen = random.Random(arguments.seed).sample(chosen, round(arguments.share * len(chosen)))
+    started, faults = time.monotonic(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(Path(folder))
+        for case in chosen:
+            fault = check(case, Path(folder))
+            if fault:
+                faults += 1
+                print(f"{case.command[:110]}\n    expected {case.status} {case.expected}\n    {fault[:300]}")
+    print(f"{len(chosen)} cases, {faults} faults, {time.monotonic() - started:.0f} s")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
