@@ -60,6 +60,7 @@ def test_repair_drops_and_reports(tmp_path: Path) -> None:
             "source empty": {"n": 1, "lines": [4]},
             "target longer than 100": {"n": 1, "lines": [6]},
         },
+        "warnings": [],
     }
     out = {path.name: b"".join(read_pieces(path)) for path in tmp_path.glob("out*")}
     assert out == {"out.zh.gz": b"one\na b\n", "out.en.gz": b"one\nA B\n", "out.links.gz": b"0\n1\n"}
@@ -86,6 +87,24 @@ def test_nothing_is_written_when_a_parallel_file_does_not_fit(tmp_path: Path) ->
     with pytest.raises(OptionError, match=r"two of the files would be written as .*out.x"):
         clean_files(src, tgt, tmp_path / "out", also=[short, short])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "a.x", "a.y", "a.zh"]
+
+
+def test_a_ratio_that_drops_much_is_told(tmp_path: Path) -> None:
+    """Of 200 pairs 190 have ratio 1, 8 have 2.5 and 2 have 6; an empty one and an overlong one do not count."""
+    sizes = [(4, 4)] * 190 + [(2, 5)] * 8 + [(1, 6)] * 2 + [(0, 3), (1, 300)]
+    src, tgt = write(
+        tmp_path,
+        a_ja=b"".join(b"x " * n + b"\n" for n, _ in sizes),
+        a_en=b"".join(b"y " * n + b"\n" for _, n in sizes),
+    )
+    program = [sys.executable, "-m", "hyperbaton", "clean", src, tgt, "-o", tmp_path / "out"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    told = "ratio 2 drops 5.0% of the pairs that are otherwise fine (10 of 200); ratio 2.5 would keep 99% of them"
+    assert done.stderr == f"warning: --{told}\n"
+    _, report = clean(Bitext.read(src, tgt, empty=True), Cleaning(ratio=2.5))
+    assert report.n_kept == 198 and report.to_json()["warnings"] == []
+    _, none = clean(Bitext.of([], []))
+    assert none.warnings == []
 
 
 def failing(error: BaseException) -> Iterator[bytes]:
@@ -133,7 +152,8 @@ def run(*words: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes
 def test_verbs(tmp_path: Path) -> None:
     src, tgt, tags = write(tmp_path, a_zh=b"1\n2 2\n\n", a_en=b"1\n2\n3\n", a_zh_pos=b"A\nB B\n\n")
     done = run("clean", src, tgt, "-o", tmp_path / "out", "--also", tags, "--ratio", 1, "--json")
-    assert (done.returncode, done.stderr) == (0, b"")
+    warning = "ratio 1 drops 50.0% of the pairs that are otherwise fine (1 of 2); ratio 2 would keep 99% of them"
+    assert (done.returncode, done.stderr.decode()) == (0, f"warning: --{warning}\n")
     assert json.loads(done.stdout) == {
         "n_read": 3,
         "n_kept": 1,
@@ -141,6 +161,7 @@ def test_verbs(tmp_path: Path) -> None:
             "source empty": {"n": 1, "lines": [3]},
             "one side more than 1 times as long": {"n": 1, "lines": [2]},
         },
+        "warnings": [warning],
     }
     assert (tmp_path / "out.zh.pos").read_text() == "A\n"
     src.write_bytes(b"1\n\xff\n\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -228,7 +229,7 @@ def test_text_without_links_and_tags_gets_links_and_classes(tmp_path: Path) -> N
             lines = b"".join(getattr(part.bitext, side).pieces())
             (tmp_path / f"{split}.{side}").write_bytes(lines)
         text += f'[corpus.{split}]\nsource = "{split}.source"\ntarget = "{split}.target"\n'
-    text += "[classes]\nclasses = 5\nruns = 1\n"
+    text += "[classes]\nclasses = 5\nruns = 1\n[corpus.clean]\nratio = 1.1\n"
     text += '[models.pair]\nannotations = ["source_classes"]\nmax-passes = 2\nmin-count = 1\n[translation]\nsystems = {}\n'
     plan = plan_of(write_experiment(tmp_path, text))
     corpus = ["corpus.train", "corpus.dev", "corpus.test"]
@@ -240,3 +241,4 @@ def test_text_without_links_and_tags_gets_links_and_classes(tmp_path: Path) -> N
     assert results["corpus"]["test"]["links"] > 100 and "translation" not in results
     assert results["findings"][2] == "Nothing was translated."
     assert results["next_position"][0]["n"] > 100
+    assert re.match(r"cleaning train: ratio 1\.1 drops \d+\.\d% of the pairs", finish(plan, tmp_path).warnings[0])

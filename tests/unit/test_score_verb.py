@@ -100,3 +100,10 @@ def test_what_is_wrong_is_one_line(
     done = hyperbaton("score", *given)
     assert done.returncode == 1 and done.stdout == ""
     assert message.format(files) in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_several_references_are_told(hyperbaton: Callable[..., Done], files: Path) -> None:
+    command = ["score", files / "hyp", files / "ref", files / "other", "--metrics", "wer", "--samples", "10"]
+    told = f"scoring {files / 'hyp'} against 2 references: {files / 'ref'}, {files / 'other'}; another system's"
+    assert hyperbaton(*command).stderr.startswith(told)
+    assert hyperbaton(*command, "--quiet").stderr == hyperbaton(*command[:3], *command[4:]).stderr == ""

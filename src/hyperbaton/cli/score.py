@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.cli import Json, Seed
-from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.cli import Json, Quiet, Seed
+from hyperbaton.cli._common import print_json, print_table, say
+from hyperbaton.corpus.files import shown
 from hyperbaton.evaluate.translations import Scored, read_outputs, score_translations
 from hyperbaton.metrics import METRICS, Outputs, make_metric
 
@@ -31,9 +32,12 @@ def score(
     test: Annotated[str, typer.Option(help="How to compare: bootstrap or randomization.")] = "bootstrap",
     samples: Annotated[int, typer.Option(help="Test sets drawn for intervals and p.", min=1)] = 1000,
     seed: Seed = 0,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Score translations against references, and against another system.
+
+    All files behind HYP are references of the same sentences; give the translations of another system with --against.
 
     Each metric has the interval in which 95 of 100 test sets score that are drawn from these sentences. With --against
     comes the difference to the other system, and p, the chance of such a difference between equal systems.
@@ -49,6 +53,9 @@ def score(
 
         hyperbaton score out.en test.en --source-links out.links --reference-links test.links
     """
+    if len(references) > 1:
+        remark = "; another system's translations are given with --against, another run's with --run"
+        say(f"scoring {shown(hypotheses)} against {len(references)} references: {', '.join(references)}{remark}", quiet)
     runs = _read([hypotheses, *(run or [])], references, source_links, reference_links, "--source-links")
     others = _read(against or [], references, against_links, reference_links if against_links else None, "--against-links")
     if source_links and against and not against_links:

@@ -21,6 +21,7 @@ from hyperbaton.corpus.text import Faults, Text
 from hyperbaton.corpus.tokenizers import Tokenizer
 
 N_EXAMPLES = 5
+SHARE_KEPT = 0.99  # of the pairs without another fault that a ratio should keep
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Cleaning:
 
     min_length: int = option(1, "shortest sentence kept, in tokens", minimum=1)
     max_length: int = option(100, "longest sentence kept, in tokens", minimum=1)
-    ratio: float = option(2.0, "how many times longer one side may be than the other", minimum=1)
+    ratio: float = option(2.0, "how many times longer one side may be than the other, in tokens", minimum=1)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -47,16 +48,17 @@ class Dropped:
 
 @dataclass(frozen=True)
 class CleaningReport:
-    """What was read, kept and dropped; a pair counts under the first reason that applies."""
+    """What was read, kept and dropped; a pair counts under the first reason that applies. `warnings` are for people."""
 
     n_read: int
     n_kept: int
     dropped: dict[str, Dropped] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain values."""
         dropped = {reason: {"n": drop.n, "lines": drop.lines} for reason, drop in self.dropped.items()}
-        return {"n_read": self.n_read, "n_kept": self.n_kept, "dropped": dropped}
+        return {"n_read": self.n_read, "n_kept": self.n_kept, "dropped": dropped, "warnings": list(self.warnings)}
 
     def rows(self) -> list[dict[str, Any]]:
         """The report as rows of a table."""
@@ -101,6 +103,9 @@ def clean(
     reasons += [(f"{side} shorter than {options.min_length}", length < options.min_length) for side, length in sides]
     reasons += [(f"{side} longer than {options.max_length}", length > options.max_length) for side, length in sides]
     longer, shorter = np.maximum(n_src, n_tgt), np.minimum(n_src, n_tgt)
+    # The ratio comes last: it is judged by the pairs that have no other fault.
+    others = ~np.any([applies for _, applies in reasons], axis=0)
+    warning = _ratio_warning(longer[others] / shorter[others], options.ratio)
     reasons.append((f"one side more than {options.ratio:g} times as long", longer > options.ratio * shorter))
 
     kept = np.ones(len(bitext), bool)
@@ -111,7 +116,22 @@ def clean(
             dropped[reason] = Dropped(len(lines), (lines[:N_EXAMPLES] + 1).tolist())
             kept[lines] = False
     numbers = np.flatnonzero(kept)
-    return numbers, CleaningReport(len(bitext), len(numbers), dropped)
+    return numbers, CleaningReport(len(bitext), len(numbers), dropped, [] if warning is None else [warning])
+
+
+def _ratio_warning(ratios: npt.NDArray[np.float64], limit: float) -> str | None:
+    """Say so if a limit drops many pairs that have no other fault: languages differ in how many words they need.
+
+    >>> _ratio_warning(np.array([1.0, 1.5, 2.25, 3.0]), 2.0)
+    'ratio 2 drops 50.0% of the pairs that are otherwise fine (2 of 4); ratio 3 would keep 99% of them'
+    """
+    n_dropped = int((ratios > limit).sum())
+    if n_dropped <= (1 - SHARE_KEPT) * len(ratios):
+        return None
+    n_kept = int(np.ceil(round(SHARE_KEPT * len(ratios), 6)))
+    enough = np.ceil(np.round(10 * np.sort(ratios)[n_kept - 1], 6)) / 10
+    share = f"{100 * n_dropped / len(ratios):.1f}% of the pairs that are otherwise fine ({n_dropped:,} of {len(ratios):,})"
+    return f"ratio {limit:g} drops {share}; ratio {enough:g} would keep {SHARE_KEPT:.0%} of them"
 
 
 def clean_files(

@@ -26,11 +26,14 @@ def finish(plan: Plan, root: Path) -> Finished:
 
     path = write_results(plan, root)
     told: dict[str, Any] = read_json(path)
-    return Finished(path, write_report(path, root / "report"), told["findings"], list(_failures(plan, root)))
+    return Finished(path, write_report(path, root / "report"), told["findings"], list(_warnings(plan, root)))
 
 
-def _failures(plan: Plan, root: Path) -> Iterator[str]:
-    """Tunings that did not help."""
+def _warnings(plan: Plan, root: Path) -> Iterator[str]:
+    """Cleaning that drops much of the text, and tunings that did not help."""
     for stage in plan:
+        if stage.kind == "corpus":
+            for split, report in read_json(stage.folder(root) / "cleaning.json").items():
+                yield from (f"cleaning {split}: {warning}" for warning in report.get("warnings", []))
         if stage.kind == "tune" and (reason := read_json(stage.folder(root) / "weights.json")["failure"]):
             yield f"{stage.name} failed: {reason}; the best weights found are used"
