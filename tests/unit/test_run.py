@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -143,6 +144,22 @@ def test_nothing_is_done_twice_and_status_tells(done: tuple[Plan, Path]) -> None
     to_do = {row["stage"] for row in plan_rows(changed, root) if row["state"] == "to do"}
     expected = {stage for stage in plan.stages if "both" in stage or "pair" in stage}
     assert to_do == expected | {"score"}
+
+
+def test_a_moved_run_makes_what_its_systems_refer_to_before_they_are_used(done: tuple[Plan, Path], tmp_path: Path) -> None:
+    plan, root = done
+    moved = tmp_path / "moved"
+    shutil.copytree(root, moved)
+    lost = ["extract", "train.pair", next(name for name in plan.stages if name.startswith("translate.pair"))]
+    lines = (plan.stages[lost[-1]].folder(root) / "hypotheses").read_bytes()
+    for name in lost:
+        shutil.rmtree(plan.stages[name].folder(moved))
+    root.rename(tmp_path / "away")  # so that nothing is found at the old place
+    try:
+        execute(plan, moved)
+        assert (plan.stages[lost[-1]].folder(moved) / "hypotheses").read_bytes() == lines
+    finally:
+        (tmp_path / "away").rename(root)
 
 
 def test_what_runs_is_told_with_the_time_left(done: tuple[Plan, Path], tmp_path: Path) -> None:

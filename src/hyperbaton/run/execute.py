@@ -99,7 +99,7 @@ class _Executor:
     def _start_what_fits(self) -> None:
         if len(self.running) >= self.limits.jobs:
             return
-        ready = [s for s in self.waiting if all(b.name in self.done for b in s.before)]
+        ready = [s for s in self.waiting if s.needs <= self.done]
         for at, stage in enumerate(ready):
             if len(self.running) >= self.limits.jobs:
                 return

@@ -75,6 +75,11 @@ class Stage:
         """The stages that must be done before."""
         return [given for given in self.inputs.values() if isinstance(given, Stage)]
 
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """The names of these, and of all before them: a system refers to what other stages left."""
+        return frozenset(name for stage in self.before for name in (stage.name, *stage.needs))
+
     def folder(self, root: Path) -> Path:
         """Where the stage leaves what it makes."""
         return root / "stages" / self.folder_name
