@@ -1,7 +1,8 @@
 #include "align/hmm.hh"
 
 #include <algorithm>
-#include <cmath>
+
+#include "base/math.hh"
 
 namespace hyperbaton {
 
@@ -35,7 +36,7 @@ double ForwardBackward::run_model1(const Observation& seen, float null_probabili
     const float inverse = 1 / sum;
     for (int k = 0; k < n; ++k) posterior[k] *= inverse;
     null_posterior_[at(j)] = null * inverse;
-    logprob += std::log(static_cast<double>(sum));
+    logprob += math::log(static_cast<double>(sum));
   }
   return logprob;
 }
@@ -83,14 +84,14 @@ double ForwardBackward::forward(const Observation& seen, const Jumps& jumps, flo
     const float inverse = inverse_[at(j)] = 1 / sum;
     for (int k = 0; k < n; ++k) state[k] *= inverse;
     for (int place = 0; place <= n; ++place) after[place] *= inverse;
-    logprob += std::log(static_cast<double>(sum));
+    logprob += math::log(static_cast<double>(sum));
   }
   const float* final_place = place_.data() + at(m) * at(n + 1);
   end_ = 0;
   for (int place = 0; place <= n; ++place)
     end_ += static_cast<double>(final_place[place]) * totals_[at(place)] * jumps.last()[place == 0 ? n : n - place + 1] *
             (1 - null_probability);
-  return logprob + std::log(end_);
+  return logprob + math::log(end_);
 }
 
 void ForwardBackward::backward(const Observation& seen, const Jumps& jumps, float null_probability) {

@@ -1,7 +1,8 @@
 #include "block/model.hh"
 
 #include <algorithm>
-#include <cmath>
+
+#include "base/math.hh"
 
 namespace hyperbaton {
 
@@ -9,7 +10,7 @@ namespace {
 
 double exp_sum(const double* logs) {
   double sum = 0;
-  for (std::size_t j = 0; j < kJumps; ++j) sum += std::exp(logs[j]);
+  for (std::size_t j = 0; j < kJumps; ++j) sum += math::exp(logs[j]);
   return sum;
 }
 
@@ -17,7 +18,7 @@ double exp_sum(const double* logs) {
 double sum_changed(const JumpRow& logs, std::uint32_t changed, JumpRow& exps) {
   double sum = 0;
   for (std::size_t j = 0; j < kJumps; ++j) {
-    if (changed >> j & 1) exps[j] = std::exp(logs[j]);
+    if (changed >> j & 1) exps[j] = math::exp(logs[j]);
     sum += exps[j];
   }
   return sum;
@@ -41,7 +42,7 @@ BlockModel::Place BlockModel::place(const BlockSentence& sentence, SourceSpan sp
   for (std::uint32_t c = 0; c < place.n; ++c) {
     place.exps.push_back(parts_.prior.row(lookup_.table(), place.first + c, total, place.jumps));
     auto& row = place.logs.emplace_back(place.exps.back());
-    for (double& p : row) p = std::log(p);
+    for (double& p : row) p = math::log(p);
   }
   std::vector<std::uint32_t> changed(place.n, 0);  // jumps whose probability is no longer the prior's
   std::vector<Term> made;
@@ -115,7 +116,7 @@ JumpRow BlockModel::logprobs(const Place& place, std::span<const Question> movin
                                  : changes.logs[scored.first + static_cast<std::size_t>(found - changed.begin())];
   } else {
     row = parts_.prior.row(lookup_.table(), target.pair, lookup_.total(place.source), place.jumps);
-    for (double& p : row) p = std::log(p);
+    for (double& p : row) p = math::log(p);
     const auto own = target.pair == kNone32 ? kNone32 : target.pair - place.first;
     for (const auto questions : {std::span<const Question>(place.fixed), moving})
       for (const auto& question : questions)
@@ -124,7 +125,7 @@ JumpRow BlockModel::logprobs(const Place& place, std::span<const Question> movin
           row[term.jump] += term.weight;
     sum += exp_sum(row.data());
   }
-  const double log_sum = std::log(sum);
+  const double log_sum = math::log(sum);
   for (double& one : row) one -= log_sum;
   return row;
 }
@@ -160,7 +161,7 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
               auto other = model.logprobs(place, moving, changes, scored, {c, place.first + c, 0, 0});
               // Beside a target that is no candidate, the candidates have a little less.
               if (known.candidate == kNone32)
-                for (double& one : other) one += std::log1p(-own);
+                for (double& one : other) one += math::log1p(-own);
               best = std::max(best, *std::ranges::max_element(other));
               sum += exp_sum(other.data());
             }
@@ -169,7 +170,7 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
             scores.end.push_back(static_cast<std::uint16_t>(span.end));
             scores.jump.push_back(static_cast<std::int8_t>(static_cast<int>(jump) - kFarthestJump));
             scores.logprob.push_back(row[jump]);
-            scores.jump_logprob.push_back(row[jump] - std::log(own));
+            scores.jump_logprob.push_back(row[jump] - math::log(own));
             scores.right.push_back(row[jump] >= best);
             scores.jump_right.push_back(row[jump] >= *std::ranges::max_element(row));
             scores.sum.push_back(sum);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/math.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -49,8 +51,8 @@ class BlockObjective::Scores {
     // The largest score of each table is taken off, which nothing but the sum notices.
     const double most = std::max(0.0, *std::ranges::max_element(by_candidate_));
     const double most_of_groups = *std::ranges::max_element(by_group_);
-    for (double& score : by_group_) score = score == most_of_groups ? 1 : std::exp(score - most_of_groups);
-    const double nothing = std::exp(-most);  // most candidates have no feature with most jumps
+    for (double& score : by_group_) score = score == most_of_groups ? 1 : math::exp(score - most_of_groups);
+    const double nothing = math::exp(-most);  // most candidates have no feature with most jumps
     const auto& table = objective_.lookup_.table();
     const auto first = objective_.lookup_.rows(step_->source).first;
     const double total = objective_.lookup_.total(step_->source);
@@ -60,7 +62,7 @@ class BlockObjective::Scores {
       const double* group = by_group_.data() + group_of(c) * kJumps;
       double* row = by_candidate_.data() + c * kJumps;
       for (std::size_t j = 0; j < kJumps; ++j) {
-        row[j] = prior[j] * group[j] * (row[j] == 0 ? nothing : std::exp(row[j] - most));
+        row[j] = prior[j] * group[j] * (row[j] == 0 ? nothing : math::exp(row[j] - most));
         sum += row[j];
       }
     }
@@ -71,7 +73,7 @@ class BlockObjective::Scores {
       double* group = by_group_.data() + group_of(c) * kJumps;
       for (std::size_t j = 0; j < kJumps; ++j) group[j] += row[j] *= scale;
     }
-    return -std::log(std::max(by_candidate_[true_candidate() * kJumps + step_->jump], 1e-300));
+    return -math::log(std::max(by_candidate_[true_candidate() * kJumps + step_->jump], 1e-300));
   }
   // Go to a step without filling anything.
   void visit(const Step& step) {

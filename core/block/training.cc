@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/math.hh"
 #include "learn/passes.hh"
 
 namespace hyperbaton {
@@ -16,7 +17,7 @@ double solve(std::span<const double> sums, double weight, double observed, doubl
   for (int round = 0; round < 200; ++round) {
     double value = (weight + delta) / variance - observed, slope = 1 / variance;
     for (std::size_t m = 1; m < sums.size(); ++m) {
-      const double term = sums[m] * std::exp(static_cast<double>(m) * delta);
+      const double term = sums[m] * math::exp(static_cast<double>(m) * delta);
       value += term;
       slope += static_cast<double>(m) * term;
     }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/errors.hh"
+#include "base/math.hh"
 
 namespace hyperbaton {
 
@@ -24,7 +25,7 @@ class NLogN {
 
  private:
   static constexpr std::int64_t kSize = 1 << 18;
-  static double compute(std::int64_t n) { return static_cast<double>(n) * std::log(static_cast<double>(n)); }
+  static double compute(std::int64_t n) { return static_cast<double>(n) * math::log(static_cast<double>(n)); }
   NLogN() : table_(kSize) {
     for (std::int64_t n = 1; n < kSize; ++n) table_[n] = compute(n);
   }

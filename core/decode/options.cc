@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/math.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -69,7 +71,8 @@ class Collector {
     features_.assign(found_.n_features, 0.0F);
     if (pair >= 0) {
       const auto row = input_.scores.subspan(static_cast<std::size_t>(pair) * input_.n_scores, input_.n_scores);
-      std::ranges::transform(row, features_.begin(), [](float p) { return std::max(std::log(p), kLogFloor); });
+      std::ranges::transform(row, features_.begin(),
+                             [](float p) { return std::max(static_cast<float>(math::log(p)), kLogFloor); });
     }
     features_[input_.n_scores] = -static_cast<float>(n_target);
     features_[input_.n_scores + 1] = 1;

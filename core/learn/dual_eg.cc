@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/math.hh"
 #include "learn/losses.hh"
 #include "learn/passes.hh"
 #include "learn/visits.hh"
@@ -55,7 +56,7 @@ class DualEg {
     }
     history["left"] = {static_cast<double>(visits_.n_active())};
     visits_.put_back(log_alpha_, n());
-    for (double& value : log_alpha_) value = std::exp(value);
+    for (double& value : log_alpha_) value = math::exp(value);
     history["alpha"] = std::move(log_alpha_);
     fit.weights = std::move(weights_);
     return fit;
@@ -82,12 +83,12 @@ class DualEg {
     for (std::size_t p = 0; p < visits_.size(); ++p) {
       const std::size_t y = visits_.label(p);
       for (std::size_t k = 0; k < n(); ++k) {
-        log_alpha(p)[k] = std::log(k == y ? right : wrong);
+        log_alpha(p)[k] = math::log(k == y ? right : wrong);
         change_[k] = options_.variance * (k == y ? 1 - right : -wrong);
       }
       add_row(visits_.row(p), change_, weights_.data());
     }
-    const double entropy = right * std::log(right) + options_.initial * std::log(wrong);
+    const double entropy = right * math::log(right) + options_.initial * math::log(wrong);
     dual_ = dot(weights_, weights_, problem_.n_threads) / (2 * options_.variance) +
             static_cast<double>(visits_.size()) * entropy;
   }
@@ -114,7 +115,7 @@ class DualEg {
           return false;
         }
         gap += share;
-        for (std::size_t k = 0; k < n(); ++k) alpha_[k] = std::exp(log_a[k]);
+        for (std::size_t k = 0; k < n(); ++k) alpha_[k] = math::exp(log_a[k]);
         std::fill(change_.begin(), change_.end(), 0.0);
         if (!try_step(log_a, curvature)) return true;
       }
@@ -131,11 +132,11 @@ class DualEg {
   // Returns the row's share of the gap, −log p_y.
   double enter(double* log_a, std::size_t label, double curvature) {
     alpha_ = scores_;
-    const double share = softmax(alpha_), log_beta = -std::log1p(curvature), beta = 1 / (1 + curvature);
+    const double share = softmax(alpha_), log_beta = -math::log1p(curvature), beta = 1 / (1 + curvature);
     const double right = 1 - beta * (1 - alpha_[label]);
     double difference = 0;
     for (std::size_t k = 0; k < n(); ++k) {
-      log_a[k] = k == label ? std::log(right) : scores_[k] - share + log_beta;
+      log_a[k] = k == label ? math::log(right) : scores_[k] - share + log_beta;
       alpha_[k] = k == label ? right : beta * alpha_[k];
       const double change = alpha_[k] - (k == label ? 1.0 : 0.0);
       difference += alpha_[k] * log_a[k] - change * scores_[k] + curvature / 2 * change * change;
@@ -211,7 +212,7 @@ class DualEg {
       double sum = log_sum_exp(scores), low = kInfinity, high = -kInfinity;
       for (std::size_t k = 0; k < n(); ++k) {
         const double gradient = log_a[k] - scores[k];
-        sum += std::exp(log_a[k]) * gradient;
+        sum += math::exp(log_a[k]) * gradient;
         low = std::min(low, gradient), high = std::max(high, gradient);
       }
       if (high - low > options_.epsilon) violated = true;

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cmath>
 
+#include "base/math.hh"
 #include "learn/mmr_coordinate.hh"
 
 namespace hyperbaton {
@@ -84,8 +84,8 @@ class KernelInputs {
 }  // namespace
 
 double InputKernel::operator()(double product, double left_norm, double right_norm) const {
-  if (shape == KernelShape::polynomial) return std::pow(gamma * product + shift, degree);
-  return std::exp(-gamma * std::max(left_norm + right_norm - 2 * product, 0.0));
+  if (shape == KernelShape::polynomial) return math::pow(gamma * product + shift, degree);
+  return math::exp(-gamma * std::max(left_norm + right_norm - 2 * product, 0.0));
 }
 
 Trainer kernel_mmr_trainer(const MmrOptions& options, const InputKernel& kernel, std::size_t cache_bytes) {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include "base/math.hh"
 #include "learn/passes.hh"
 #include "learn/trainer.hh"
 
@@ -29,17 +29,17 @@ inline double log_sum_exp(std::span<const double> scores) {
   const double top = *std::max_element(scores.begin(), scores.end());
   if (top == -std::numeric_limits<double>::infinity()) return top;
   double sum = 0;
-  for (const double score : scores) sum += std::exp(score - top);
-  return top + std::log(sum);
+  for (const double score : scores) sum += math::exp(score - top);
+  return top + math::log(sum);
 }
 
 // Turn scores into probabilities in place; returns log Σ exp.
 inline double softmax(std::span<double> scores) {
   const double top = *std::max_element(scores.begin(), scores.end());
   double sum = 0;
-  for (double& score : scores) sum += score = std::exp(score - top);
+  for (double& score : scores) sum += score = math::exp(score - top);
   for (double& score : scores) score /= sum;
-  return top + std::log(sum);
+  return top + math::log(sum);
 }
 
 // The class with the largest Δ(truth, k) + scores[k], the first of equals.

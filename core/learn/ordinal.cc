@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/math.hh"
 #include "learn/passes.hh"
 
 namespace hyperbaton {
@@ -15,9 +16,9 @@ double threshold_loss(OrdinalLoss loss, double z, double& slope) {
     slope = -2 * lack;
     return lack * lack;
   }
-  const double power = std::exp(-std::abs(z));
+  const double power = math::exp(-std::abs(z));
   slope = z > 0 ? -power / (1 + power) : -1 / (1 + power);
-  return std::log1p(power) + std::max(-z, 0.0);
+  return math::log1p(power) + std::max(-z, 0.0);
 }
 
 }  // namespace

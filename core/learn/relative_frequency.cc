@@ -1,6 +1,6 @@
 #include "learn/relative_frequency.hh"
 
-#include <cmath>
+#include "base/math.hh"
 
 namespace hyperbaton {
 
@@ -15,8 +15,8 @@ Trainer relative_frequency_trainer(const RelativeFrequencyOptions& options) {
     fit.weights.assign(problem.rows.width() * n, 0.0);
     double loss = 0;
     for (std::size_t k = 0; k < n; ++k) {
-      const double logprob =
-          std::log(counts[k] + pseudo * options.expected[k]) - std::log(static_cast<double>(problem.rows.size()) + pseudo);
+      const double logprob = math::log(counts[k] + pseudo * options.expected[k]) -
+                             math::log(static_cast<double>(problem.rows.size()) + pseudo);
       fit.weights[problem.rows.n_features() * n + k] = logprob;
       if (counts[k] > 0) loss -= counts[k] * logprob;
     }

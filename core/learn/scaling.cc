@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/math.hh"
 #include "learn/losses.hh"
 #include "learn/passes.hh"
 
@@ -24,7 +25,7 @@ double solve_step(std::span<const Term> terms, double weight, double variance, d
     double sum = (weight + step) / variance - goal;
     slope = 1 / variance;
     for (const Term& term : terms) {
-      const double part = term.count * std::exp(step * term.size);
+      const double part = term.count * math::exp(step * term.size);
       sum += part;
       slope += part * term.size;
     }

@@ -12,11 +12,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include "base/math.hh"
 #include "features/jumps.hh"
 
 namespace hyperbaton {
@@ -96,7 +96,7 @@ class JumpScores {
       const double log_sum = log_normaliser(i);
       total += log_sum - scores_[at(i, true_next)];
       for (int j = 1; j <= n_ + 1; ++j)
-        if (i != j) derivatives_[at(i, j)] = std::exp(scores_[at(i, j)] - log_sum);
+        if (i != j) derivatives_[at(i, j)] = math::exp(scores_[at(i, j)] - log_sum);
       derivatives_[at(i, true_next)] -= 1;
     }
     run_back();
@@ -177,8 +177,8 @@ class JumpScores {
     for (int j = 1; j <= n_ + 1; ++j)
       if (i != j) top = std::max(top, scores_[at(i, j)]);
     for (int j = 1; j <= n_ + 1; ++j)
-      if (i != j) sum += std::exp(scores_[at(i, j)] - top);
-    return top + std::log(sum);
+      if (i != j) sum += math::exp(scores_[at(i, j)] - top);
+    return top + math::log(sum);
   }
 
   double& running(int j) { return running_[static_cast<std::size_t>(j - 1)]; }

@@ -1,9 +1,9 @@
 #include "next_position/nine_class.hh"
 
 #include <array>
-#include <cmath>
 #include <limits>
 
+#include "base/math.hh"
 #include "next_position/jump_logprobs.hh"
 
 namespace hyperbaton {
@@ -24,7 +24,7 @@ void for_each_key(const PositionParts& parts, int p, bool tagged, const Use& use
 
 double log_add(double a, double b) {
   if (a < b) std::swap(a, b);
-  return b == kNever ? a : a + std::log1p(std::exp(b - a));
+  return b == kNever ? a : a + math::log1p(math::exp(b - a));
 }
 
 // Turn scores of the jumps from CP i into log-probabilities.

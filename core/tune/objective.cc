@@ -1,8 +1,7 @@
 #include "tune/objective.hh"
 
-#include <cmath>
-
 #include "base/errors.hh"
+#include "base/math.hh"
 
 namespace hyperbaton {
 
@@ -26,7 +25,7 @@ double bleu(const BleuOptions& options, std::span<const double> sums) {
   }
   if (!any) return 0;
   const double brevity = length < reference_length ? 1 - reference_length / length : 0;
-  return 100 * std::exp(brevity + std::log(precisions) / static_cast<double>(options.max_order));
+  return 100 * math::exp(brevity + math::log(precisions) / static_cast<double>(options.max_order));
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
@@ -192,4 +193,4 @@ def class_criterion(text: Text, classes: WordClasses) -> float:
 
 def _n_log_n(counts: npt.NDArray[np.int64]) -> float:
     present = counts[counts > 0].astype(np.float64)
-    return float(np.sum(present * np.log(present)))
+    return float(np.sum(present * numeric.log(present)))

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.corpus import Tags, Text, Trees
@@ -112,7 +113,7 @@ class ReorderingTable(Picklable):
         known = block.pairs >= 0
         found = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
         with np.errstate(divide="ignore"):
-            found[known] = np.nan_to_num(np.log(self.probabilities[rows[known]]), nan=0.0)
+            found[known] = np.nan_to_num(numeric.log(self.probabilities[rows[known]]), nan=0.0)
         n, width = len(self.orientations), self.n_features // len(self.kind.sides)
         return [
             _option_scorer(found[:, i * n : (i + 1) * n], weights[i * width : (i + 1) * width], self.orientations, side)
@@ -150,7 +151,7 @@ class ModelUse:
             if scores.shape[0] != len(block.options):
                 raise OptionError(f"a model must score {len(block.options)} options, not {scores.shape[0]}")
             if self.use == "scaled":
-                scores = -np.exp(-np.maximum(scores, FLOOR)) / self.beta
+                scores = -numeric.exp(-np.maximum(scores, FLOOR)) / self.beta
             orientations = model.orientations
             orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
             side = cast(Side, getattr(model, "side", "before"))

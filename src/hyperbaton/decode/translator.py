@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import AnnotationError, InputError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
@@ -248,7 +249,7 @@ class Translator(Picklable):
             forced_offsets=forced_offsets,
             cube=options.search == "cube",
             stack=options.stack,
-            log_threshold=float(np.log(options.threshold)) if options.threshold > 0 else -np.inf,
+            log_threshold=float(numeric.log(options.threshold)) if options.threshold > 0 else -np.inf,
             pop_limit=options.pop_limit,
             distortion_limit=options.distortion_limit,
             early_distortion=options.early_distortion,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Text
 from hyperbaton.models import OrientationModel
@@ -107,7 +108,7 @@ def _explanations(
     logprobs = model.option_logprobs(text, options)
     counts = model.counts_of(Occurrences.of_options(text, options))
     words, result = text[0], []
-    for i, row in enumerate(np.exp(logprobs).tolist()):
+    for i, row in enumerate(numeric.exp(logprobs).tolist()):
         begin = int(options.source.begin[i])
         end = begin + int(options.source.length[i])
         result.append(

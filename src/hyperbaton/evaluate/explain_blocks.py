@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.models._block_table import EMPTY_TAG, JUMPS
@@ -126,7 +127,7 @@ def _feature(model: BlockMe, number: int, key: int) -> BlockFeature:
     return BlockFeature(
         family=family,
         count=int(columns["counts"][number]),
-        alpha=float(np.exp(model.weights_[number])),
+        alpha=float(numeric.exp(model.weights_[number])),
         jump=JUMPS[int(columns["jumps"][number])],
         target=_target_tag(target) if tagged else model.table_.target(target, model.target_vocabulary_),
         source=_word(model.tag_vocabulary_, source) if tagged else model.table_.source(source, model.source_vocabulary_),

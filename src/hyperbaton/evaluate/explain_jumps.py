@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.align import visit_order
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Links, Tags, Text
 from hyperbaton.models import NextPositionModel
@@ -35,7 +36,7 @@ class JumpExplanation:
     @property
     def logprob(self) -> float:
         """log P of the order."""
-        return float(sum(np.log(self.probabilities[i + 1, j]) for i, j in self.jumps))
+        return float(sum(numeric.log(self.probabilities[i + 1, j]) for i, j in self.jumps))
 
     def name(self, position: int) -> str:
         """The word at a position, BOS or EOS."""
@@ -64,7 +65,7 @@ def explain_jumps(
     text = Text.of([sentence])
     n = text.n_tokens
     labels = None if tags is None else Tags.of([tags], text)
-    probabilities = np.exp(model.jump_logprobs(text, labels)[0])
+    probabilities = numeric.exp(model.jump_logprobs(text, labels)[0])
     order = _greedy(probabilities) if links is None else _linked(links, n)
     return JumpExplanation(text[0], probabilities, order, links is not None)
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.align import Jumps, visit_order
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext, Tags
 from hyperbaton.models import JumpLogProbs, NextPositionModel
@@ -146,7 +147,7 @@ def _sums(logprobs: JumpLogProbs, jumps: Jumps) -> Array:
             _by_distortion(distortion, made >= best),
             _by_distortion(distortion, made),
             _by_distortion(candidates, candidates != -1),
-            _by_distortion(candidates, np.exp(rows)),
+            _by_distortion(candidates, numeric.exp(rows)),
         ]
     )
 

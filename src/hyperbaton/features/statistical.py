@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import Arrays
@@ -63,7 +64,9 @@ class Statistical(FeatureSet):
         by_pair = smooth(pairs, self.smoothing, by_source)
         lengths = np.stack([occurrences.source_spans.length, occurrences.target_spans.length], axis=1)
         sums = np.stack([pairs.sum(axis=1), sources.sum(axis=1)], axis=1)
-        values = np.concatenate([np.log(by_pair), np.log(by_source), np.log1p(sums), lengths / _LENGTH_UNIT], axis=1)
+        values = np.concatenate(
+            [numeric.log(by_pair), numeric.log(by_source), numeric.log1p(sums), lengths / _LENGTH_UNIT], axis=1
+        )
         n, width = values.shape
         indices = np.tile(np.arange(width, dtype=np.int32), n)
         return Rows(np.arange(n + 1, dtype=np.int64) * width, indices, np.ascontiguousarray(values.ravel()), width)

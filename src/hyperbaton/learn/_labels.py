@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base import numeric
 from hyperbaton.learn._rows import RowsError
 
 Array = npt.NDArray[Any]
@@ -79,4 +80,4 @@ def log_prior(prior: Any, n_rows: int, n_classes: int) -> Array | None:
         raise RowsError(f"the prior must have the shape (rows, classes) = ({n_rows}, {n_classes}), not {given.shape}")
     if not (np.isfinite(given).all() and (given > 0).all()):
         raise RowsError("prior probabilities must be finite and above 0: smooth them first")
-    return np.log(given)
+    return np.asarray(numeric.log(given))

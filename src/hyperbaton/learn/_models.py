@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.learn._labels import number_clusters
@@ -26,7 +26,7 @@ def softmax(scores: Array) -> Array:
     >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    powers = numeric.exp(scores - scores.max(axis=1, keepdims=True))
     probabilities: Array = powers / powers.sum(axis=1, keepdims=True)
     return probabilities
 

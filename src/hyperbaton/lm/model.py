@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base import store
+from hyperbaton.base import numeric, store
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.picklable import Picklable
@@ -217,8 +217,8 @@ class LanguageModel(Picklable):
         unknown[is_word] = self.numbers(words) == UNK
         total, known = float(logprobs.sum(dtype=np.float64)), logprobs[~unknown]
         return Perplexity(
-            float(np.exp(-total / len(logprobs))),
-            float(np.exp(-known.mean(dtype=np.float64))),
+            float(numeric.exp(-total / len(logprobs))),
+            float(numeric.exp(-known.mean(dtype=np.float64))),
             len(logprobs),
             int(unknown.sum()),
             total,

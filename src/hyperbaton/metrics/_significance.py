@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.numeric import product
 from hyperbaton.metrics._metric import Metric, Statistics, Values
 
 TESTS = ("bootstrap", "randomization")
@@ -102,8 +103,8 @@ def compare(
             raise OptionError(f"randomization needs as many runs of both systems, not {len(runs)} and {len(against)}")
 
         def swapped(mask: npt.NDArray[np.float64]) -> Values:
-            first = [metric.score(a.sum(axis=0) + mask @ (b - a)) for a, b in zip(runs, against, strict=True)]
-            second = [metric.score(b.sum(axis=0) + mask @ (a - b)) for a, b in zip(runs, against, strict=True)]
+            first = [metric.score(a.sum(axis=0) + product(mask, b - a)) for a, b in zip(runs, against, strict=True)]
+            second = [metric.score(b.sum(axis=0) + product(mask, a - b)) for a, b in zip(runs, against, strict=True)]
             return np.asarray(np.abs(np.mean(first, axis=0) - np.mean(second, axis=0)))
 
         extreme = _drawn(_halves, n, samples, seed, swapped)
@@ -112,7 +113,7 @@ def compare(
 
 
 def _mean_score(metric: Metric, counts: npt.NDArray[np.float64], runs: Sequence[Statistics]) -> Values:
-    mean: Values = np.mean([metric.score(counts @ run) for run in runs], axis=0)
+    mean: Values = np.mean([metric.score(product(counts, run)) for run in runs], axis=0)
     return mean
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.metrics._metric import Metric, Statistics, Values
 from hyperbaton.metrics._outputs import Outputs
@@ -50,12 +51,12 @@ class Bleu(Metric):
         length, reference = sums[..., 0], sums[..., 1]
         matches, totals = sums[..., 2 : 2 + self.max_order], sums[..., 2 + self.max_order :]
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_precision = np.log(matches / totals)
+            log_precision = numeric.log(matches / totals)
             if self.smooth == "exp":
                 missing = np.cumsum(matches == 0, axis=-1)
-                log_precision = np.where(matches == 0, -np.log(2.0**missing * totals), log_precision)
+                log_precision = np.where(matches == 0, -numeric.log(np.ldexp(totals, missing)), log_precision)
             brevity = np.minimum(0.0, 1 - reference / length)
-            values = 100 * np.exp(brevity + log_precision.mean(axis=-1))
+            values = 100 * numeric.exp(brevity + log_precision.mean(axis=-1))
         return np.where((totals > 0).all(axis=-1) & (matches > 0).any(axis=-1), values, 0.0)
 
     def signature(self, n_references: int) -> str:

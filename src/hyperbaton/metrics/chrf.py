@@ -40,7 +40,7 @@ class Chrf(Metric):
         n_orders = both.sum(axis=-1)
         precision = ratio(np.where(both, ratio(matches, hypothesis), 0).sum(axis=-1), n_orders)
         recall = ratio(np.where(both, ratio(matches, reference), 0).sum(axis=-1), n_orders)
-        factor = self.beta**2
+        factor = self.beta * self.beta
         return 100 * ratio((1 + factor) * precision * recall, factor * precision + recall)
 
     def signature(self, n_references: int) -> str:

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
 from hyperbaton.metrics._orders import agreement
@@ -41,7 +42,7 @@ class LrScore(Metric):
             found = agreement(orders, order, outputs.line)
             similarity = 1 - np.sqrt(1 - found.kendall) if self.distance == "kendall" else found.hamming
             wanted = words.lengths[outputs.line].astype(np.float64)
-            penalty = np.exp(np.minimum(0.0, 1 - ratio(wanted, hypotheses.lengths.astype(np.float64), nothing=1.0)))
+            penalty = numeric.exp(np.minimum(0.0, 1 - ratio(wanted, hypotheses.lengths.astype(np.float64), nothing=1.0)))
             similarities.append(np.where((hypotheses.lengths > 0) | (wanted == 0), similarity * penalty, 0.0))
         best = np.max(similarities, axis=0)
         return np.column_stack([best, np.ones(len(best)), self._bleu().statistics(outputs)])

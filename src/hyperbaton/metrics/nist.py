@@ -11,18 +11,18 @@ whichever sentences are summed.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
 from hyperbaton.metrics._outputs import Outputs
 from hyperbaton.metrics._words import all_ngrams, clipped_matches, number_words, order_counts
 
-_BETA = math.log(0.5) / math.log(1.5) ** 2
+_BETA = numeric.log(0.5) / numeric.power(numeric.log(1.5), 2)
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Nist(Metric):
         shorter = np.array([sum(text.lengths.sum() for text in numbered[1:])])
         for ngrams in all_ngrams(numbered, self.max_order):
             counts = np.bincount(np.concatenate(ngrams.number[1:]), minlength=ngrams.n_kinds)
-            weight = np.log2(np.maximum(shorter[ngrams.prefix], 1) / np.maximum(counts, 1))
+            weight = numeric.log2(np.maximum(shorter[ngrams.prefix], 1) / np.maximum(counts, 1))
             information.append(clipped_matches(ngrams, outputs.line, weight))
             shorter = counts
         reference = np.mean([text.lengths[outputs.line] for text in numbered[1:]], axis=0)
@@ -53,5 +53,5 @@ class Nist(Metric):
     def score(self, sums: Statistics) -> Values:
         information, totals = sums[..., 2 : 2 + self.max_order], sums[..., 2 + self.max_order :]
         share = np.minimum(1.0, ratio(sums[..., 0], sums[..., 1], nothing=1.0))
-        penalty = np.exp(_BETA * np.log(np.maximum(share, 1e-300)) ** 2)
+        penalty = numeric.exp(_BETA * numeric.power(numeric.log(np.maximum(share, 1e-300)), 2))
         return np.asarray(ratio(information, totals).sum(axis=-1) * penalty)

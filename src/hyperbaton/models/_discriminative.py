@@ -15,13 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import from_mapping, option, options_of
 from hyperbaton.corpus import Text
 from hyperbaton.features import FEATURES, FeatureSet, Rows
 from hyperbaton.learn import BinaryRows, ClusterModel, Learner, LinearModel
 from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
-from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training, log_softmax
+from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
 from hyperbaton.phrases.occurrences import Keys
@@ -173,7 +174,7 @@ class Discriminative(OrientationModel):
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         rows = learner_rows(self.feature_set_.rows(occurrences, threads=self.threads or None))
         if self.global_ is not None:
-            return log_softmax(self.global_.scores(rows, self.threads))
+            return numeric.log_softmax(self.global_.scores(rows, self.threads))
         keys = occurrences.source_keys(self.threads or None)
         return self._cluster_logprobs(rows, keys)
 
@@ -182,9 +183,9 @@ class Discriminative(OrientationModel):
         if self.clusters_ is None:
             raise AttributeError("the model has no sub-models")
         clusters = self.phrases_.clusters_of(keys)
-        result = log_softmax(self.clusters_.scores(rows, clusters, self.threads))
+        result = numeric.log_softmax(self.clusters_.scores(rows, clusters, self.threads))
         rest = clusters < 0
-        result[rest] = np.log(smooth(self.phrases_.counts.at(keys[rest]), self.smoothing, self.prior))
+        result[rest] = numeric.log(smooth(self.phrases_.counts.at(keys[rest]), self.smoothing, self.prior))
         return result
 
     def _arrays(self) -> dict[str, Array]:

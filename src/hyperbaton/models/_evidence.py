@@ -34,7 +34,7 @@ def contributions(parts: list[Part], features: Array, values: Array, constant: i
     """Feature → what it adds to the score of each class; `constant` is the feature that always fires."""
     total: dict[int, Array] = {}
     for part in parts:
-        scale = part.factor / np.linalg.norm(values) if part.unit_length and len(values) else part.factor
+        scale = part.factor / np.sqrt((values * values).sum()) if part.unit_length and len(values) else part.factor
         # The constant is not scaled to unit length.
         for feature, value in [*zip(features.tolist(), values * scale, strict=True), (constant, part.factor)]:
             at = int(np.searchsorted(part.features, feature))

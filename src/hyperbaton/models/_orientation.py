@@ -177,11 +177,5 @@ class OrientationModel(ReorderingModel):
         """Log-probabilities of the classes of phrase pairs over the vocabularies of training."""
 
 
-def log_softmax(scores: Array) -> LogProbs:
-    """Log-probabilities from scores of shape (rows, classes)."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    return cast(LogProbs, shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
-
-
 def _blocks(n: int) -> Iterator[slice]:
     return (slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK))

@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.learn import Learner
 from hyperbaton.learn.lbfgs import Lbfgs
 from hyperbaton.learn.sgd import Sgd
 from hyperbaton.models._discriminative import Discriminative, learner_rows
 from hyperbaton.models._evidence import Part, cluster_part, global_part
-from hyperbaton.models._orientation import Array, LogProbs, Training, log_softmax
+from hyperbaton.models._orientation import Array, LogProbs, Training
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.occurrences import Keys
 
@@ -56,23 +57,23 @@ class Dpr(Discriminative):
         if self.scope == "clusters" and self.phrases_.n_clusters:
             reference = None
             if self.combination == "prior":
-                reference = np.maximum(np.exp(log_softmax(self.global_.scores(rows, self.threads))), _LEAST)
+                reference = np.maximum(numeric.exp(numeric.log_softmax(self.global_.scores(rows, self.threads))), _LEAST)
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters, reference)
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         if self.global_ is None:
             raise AttributeError("the model of all phrases is missing")
         rows = learner_rows(self.feature_set_.rows(occurrences, threads=self.threads or None))
-        whole = log_softmax(self.global_.scores(rows, self.threads))
+        whole = numeric.log_softmax(self.global_.scores(rows, self.threads))
         if self.clusters_ is None:
             return whole
         keys = occurrences.source_keys(self.threads or None)
         clusters = self.phrases_.clusters_of(keys)
         own = self.clusters_.scores(rows, clusters, self.threads)
         if self.combination == "prior":
-            return log_softmax(whole + own)
+            return numeric.log_softmax(whole + own)
         weight = self._share(keys)[:, None]
-        return log_softmax(weight * log_softmax(own) + (1 - weight) * whole)
+        return numeric.log_softmax(weight * numeric.log_softmax(own) + (1 - weight) * whole)
 
     def _share(self, keys: Keys) -> Array:
         """λ of each source phrase, 0 for one without a sub-model."""

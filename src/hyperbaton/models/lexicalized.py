@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
@@ -45,7 +46,7 @@ class Lexicalized(OrientationModel):
             counts = self.pairs_.at(occurrences.pair_keys(self.threads or None))
             probabilities = self._estimate(counts, probabilities)
         with np.errstate(divide="ignore"):  # without smoothing, a class that never occurred has log 0
-            logprobs: LogProbs = np.log(probabilities)
+            logprobs: LogProbs = numeric.log(probabilities)
         return logprobs
 
     def counts_of(self, occurrences: Occurrences) -> Array:

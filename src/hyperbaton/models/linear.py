@@ -14,9 +14,10 @@ from typing import cast
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
-from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training, log_softmax
+from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import DistanceSet, Occurrences
 
@@ -36,13 +37,13 @@ class Linear(OrientationModel):
     def _fit(self, training: Training) -> None:
         mean = float(np.abs(training.distances.astype(np.int64)).mean())
         # Where nothing moves, α would be infinite.
-        self.alpha_ = self.alpha or min(-float(np.log(_ratio(mean))), 20.0)
+        self.alpha_ = self.alpha or min(-float(numeric.log(_ratio(mean))), 20.0)
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         cuts = cast(DistanceSet, self.set).cuts
         # The least |d| of each class: its last distance left of 0, its first one right of it.
         nearest = [max(0, low, 1 - high) for low, high in pairwise((-np.inf, *cuts, np.inf))]
-        return np.tile(log_softmax(-self.alpha_ * np.array([nearest])), (len(occurrences), 1))
+        return np.tile(numeric.log_softmax(-self.alpha_ * np.array([nearest])), (len(occurrences), 1))
 
     def _arrays(self) -> dict[str, Array]:
         return {"alpha": np.array([self.alpha_])}
@@ -58,4 +59,4 @@ def _ratio(mean: float) -> float:
     >>> round(2 * q / (1 - q**2), 9)
     1.5
     """
-    return float((np.hypot(1.0, mean) - 1) / mean) if mean > 0 else float(np.exp(-20.0))
+    return float((np.sqrt(1 + mean * mean) - 1) / mean) if mean > 0 else float(numeric.exp(-20.0))

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
+from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.models._base import Array
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
@@ -35,7 +36,7 @@ class LinearJump(NextPositionModel):
         places, counts = np.unique(np.stack([jumps.current, behind]), axis=1, return_counts=True)
 
         def loss(alpha: float) -> float:
-            return alpha * total + float(counts @ np.log(_normaliser(alpha, places[0], places[1])))
+            return alpha * total + float(np.sum(counts * numeric.log(_normaliser(alpha, places[0], places[1]))))
 
         found = optimize.minimize_scalar(loss, bounds=(1e-6, LARGEST), method="bounded", options={"xatol": 1e-8})
         self.alpha_ = self.alpha or float(found.x)
@@ -47,7 +48,7 @@ class LinearJump(NextPositionModel):
         np_ = ragged_range(n + 1)
         distance = np.abs(np_ - np.repeat(cp, n + 1) - 1)
         values: npt.NDArray[np.float64] = -self.alpha_ * distance - np.repeat(
-            np.log(_normaliser(self.alpha_, cp, n - 1 - cp)), n + 1
+            numeric.log(_normaliser(self.alpha_, cp, n - 1 - cp)), n + 1
         )
         values[np_ == np.repeat(cp, n + 1)] = -np.inf
         return values
@@ -77,8 +78,8 @@ def _normaliser(alpha: float, current: Array, behind: Array) -> Array:
     >>> bool(np.isclose(_normaliser(0.5, np.array([2]), np.array([1])), 1 + q + q**2 + q**3))
     True
     """
-    q = np.exp(-alpha)
-    forward = (1 - q ** (behind + 1)) / (1 - q)
-    back = np.where(current > 0, q**2 * (1 - q ** np.maximum(current, 0)) / (1 - q), 0.0)
+    q = numeric.exp(-alpha)
+    forward = (1 - numeric.exp(-alpha * (behind + 1))) / (1 - q)
+    back = np.where(current > 0, q * q * (1 - numeric.exp(-alpha * np.maximum(current, 0))) / (1 - q), 0.0)
     total: Array = forward + back
     return total

@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import option
 from hyperbaton.learn import BinaryRows, LinearModel
 from hyperbaton.learn.lbfgs import Lbfgs
 from hyperbaton.models._base import Array
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models._orientation import log_softmax
 from hyperbaton.models._store import ModelState
 
 N_CLASSES = 9
@@ -79,7 +79,7 @@ class NineClass(NextPositionModel):
     def class_logprobs(self, source: TaggedSentences, part: str) -> Array:
         """log p(class) of the CPs (outbound) or NPs (inbound) of all sentences, shape (n_positions, 9)."""
         model = LinearModel(self.weights_[part], False, False)
-        return log_softmax(model.scores(self._rows(source.core(), part), self._n_threads))
+        return numeric.log_softmax(model.scores(self._rows(source.core(), part), self._n_threads))
 
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
         given = {part: self.class_logprobs(source, part) for part in self._chosen}

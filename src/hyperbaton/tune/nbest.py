@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import Arrays
 from hyperbaton.metrics import Metric
@@ -112,7 +113,7 @@ class Lists:
 
     def value(self, metric: Metric, weights: Floats) -> float:
         """The metric of the best candidates by these weights."""
-        return float(metric.score(self.statistics[self.best(self.features @ weights)].sum(axis=0)))
+        return float(metric.score(self.statistics[self.best(numeric.product(self.features, weights))].sum(axis=0)))
 
     def gains(self, metric: Metric, weights: Floats) -> Floats:
         """What each candidate alone is worth, higher is better, in points of the metric.
@@ -120,7 +121,7 @@ class Lists:
         A metric of one sentence is often 0 or means little. Here the sentence is scored in company of
         nine like the average best candidate by these weights, and the difference counts ten times.
         """
-        company = COMPANY * self.statistics[self.best(self.features @ weights)].mean(axis=0)
+        company = COMPANY * self.statistics[self.best(numeric.product(self.features, weights))].mean(axis=0)
         gains = (COMPANY + 1) * metric.score(company + self.statistics)
         return gains if metric.higher_is_better else -gains
 

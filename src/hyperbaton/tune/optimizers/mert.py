@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.tune.nbest import Floats
 from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
@@ -65,7 +66,7 @@ class Mert(Optimizer):
     def _starts(self, job: Job, scales: Floats) -> Floats:
         """The given starts, then random ones: every other near the present weights, the rest anywhere."""
         rng = np.random.default_rng(job.seed)
-        noise = rng.normal(size=(self.restarts, len(scales))) * scales
+        noise = numeric.normal(rng, (self.restarts, len(scales))) * scales
         says = np.abs(job.start[scales > 0]) / scales[scales > 0]
         noise *= says.mean() if len(says) and says.any() else 1.0
         random = np.where(np.arange(self.restarts)[:, None] % 2 == 0, job.start + noise, noise)

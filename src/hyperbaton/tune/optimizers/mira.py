@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.tune.nbest import Floats
 from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
@@ -32,7 +33,7 @@ class Mira(Optimizer):
         scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=varies)
         start = np.where(varies, job.start * spread, 0.0)
         # The scale of weights means nothing to the decoder, but much to a margin: let scores and gains differ alike.
-        size = np.std(scaled @ start)
+        size = np.std(numeric.product(scaled, start))
         start *= np.std(gains) / size if size > 0 else 0.0
         averages = _core.mira(
             features=scaled,

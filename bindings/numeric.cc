@@ -1,0 +1,52 @@
+#include "base/errors.hh"
+#include "base/math.hh"
+#include "module.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+using Values = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <double (*Function)(double)>
+void in_place(const Values& values) {
+  double* const data = values.data();
+  for (std::size_t i = 0; i < values.size(); ++i) data[i] = Function(data[i]);
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(numeric) {
+  using namespace nb::literals;
+
+  m.def("exp", &in_place<math::exp>, "values"_a, "Replace each value by its exponential.");
+  m.def("log", &in_place<math::log>, "values"_a, "Replace each value by its natural logarithm.");
+  m.def("log1p", &in_place<math::log1p>, "values"_a, "Replace each value by the natural logarithm of one more.");
+  m.def(
+      "power",
+      [](const Values& values, double exponent) {
+        double* const data = values.data();
+        for (std::size_t i = 0; i < values.size(); ++i) data[i] = math::pow(data[i], exponent);
+      },
+      "values"_a, "exponent"_a, "Raise each value to a power.");
+  m.def(
+      "product",
+      [](const Array2<double>& left, const Array2<double>& right) {
+        const std::size_t n = left.shape(0), inner = left.shape(1), width = right.shape(1);
+        if (right.shape(0) != inner) throw Error("the matrices do not fit each other");
+        std::vector<double> sums(n * width, 0.0);
+        {
+          const nb::gil_scoped_release release;
+          for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t k = 0; k < inner; ++k) {
+              const double factor = left.data()[i * inner + k];
+              const double* const row = right.data() + k * width;
+              for (std::size_t j = 0; j < width; ++j) sums[i * width + j] += factor * row[j];
+            }
+        }
+        return to_numpy(std::move(sums), std::max<std::size_t>(width, 1));
+      },
+      "left"_a, "right"_a, "The product of two matrices, each sum in the order of its terms.");
+}
+
+}  // namespace hyperbaton::bindings
