@@ -1,5 +1,7 @@
+#include "metrics/chunks.hh"
 #include "metrics/edit_distance.hh"
 #include "metrics/orders.hh"
+#include "metrics/shared_words.hh"
 #include "metrics/translation_edits.hh"
 #include "module.hh"
 
@@ -18,6 +20,20 @@ void check_lines(std::span<const std::int64_t> line, std::size_t n_hypotheses, s
     if (at < 0 || at >= static_cast<std::int64_t>(n_references)) throw Error("a line has no reference");
 }
 
+struct Texts {
+  WordsView hypotheses, references;
+};
+
+Texts check_texts(const Array<std::uint32_t>& words, const Array<std::int64_t>& offsets,
+                  const Array<std::uint32_t>& reference_words, const Array<std::int64_t>& reference_offsets,
+                  const Array<std::int64_t>& line) {
+  check(view(offsets), words.size());
+  check(view(reference_offsets), reference_words.size());
+  const Texts texts{{view(words), view(offsets)}, {view(reference_words), view(reference_offsets)}};
+  check_lines(view(line), texts.hypotheses.size(), texts.references.size());
+  return texts;
+}
+
 }  // namespace
 
 HYPERBATON_BINDINGS(metrics) {
@@ -29,15 +45,12 @@ HYPERBATON_BINDINGS(metrics) {
         [count](const Array<std::uint32_t>& words, const Array<std::int64_t>& offsets,
                 const Array<std::uint32_t>& reference_words, const Array<std::int64_t>& reference_offsets,
                 const Array<std::int64_t>& line, unsigned n_threads) {
-          check(view(offsets), words.size());
-          check(view(reference_offsets), reference_words.size());
-          const WordsView hypotheses{view(words), view(offsets)},
-              references{view(reference_words), view(reference_offsets)};
-          check_lines(view(line), hypotheses.size(), references.size());
+          const auto texts = check_texts(words, offsets, reference_words, reference_offsets, line);
+          const auto report = make_progress({});
           std::vector<std::int64_t> edits;
           {
             const nb::gil_scoped_release release;
-            edits = count(hypotheses, references, view(line), n_threads);
+            edits = count(texts.hypotheses, texts.references, view(line), n_threads, report);
           }
           return to_numpy(std::move(edits));
         },
@@ -45,6 +58,56 @@ HYPERBATON_BINDINGS(metrics) {
   };
   count_edits("edit_distances", edit_distances, "Word edits between each hypothesis h and reference line[h].");
   count_edits("translation_edits", translation_edits, "The same where blocks of words may move for one edit, as in TER.");
+
+  m.def(
+      "matched_places",
+      [](const Array<std::uint32_t>& hypothesis, const Array<std::uint32_t>& reference) {
+        return to_numpy(matched_places(view(hypothesis), view(reference)));
+      },
+      "hypothesis"_a, "reference"_a,
+      "Places in the reference of the words of a hypothesis that the words around them tell.");
+
+  m.def(
+      "count_shared_words",
+      [](const Array<std::uint32_t>& words, const Array<std::int64_t>& offsets, const Array<std::uint32_t>& reference_words,
+         const Array<std::int64_t>& reference_offsets, const Array<std::int64_t>& line, unsigned n_threads) {
+        const auto texts = check_texts(words, offsets, reference_words, reference_offsets, line);
+        const auto report = make_progress({});
+        std::vector<std::int64_t> flat;
+        {
+          const nb::gil_scoped_release release;
+          for (const auto& one : count_shared_words(texts.hypotheses, texts.references, view(line), n_threads, report))
+            flat.insert(flat.end(), {one.matches, one.concordant});
+        }
+        return to_numpy(std::move(flat), 2);
+      },
+      nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a,
+      "Words of each hypothesis h whose place in reference line[h] is told, and pairs of them in the same order.");
+
+  m.def(
+      "count_chunks",
+      [](const Array<std::uint32_t>& words, const Array<std::int64_t>& offsets, const Array<std::uint32_t>& reference_words,
+         const Array<std::int64_t>& reference_offsets, const Array<std::int64_t>& line, unsigned n_threads,
+         const Array<std::int64_t>& match_offsets, const Array<std::uint32_t>& match_words,
+         const Array<std::uint8_t>& match_stages) {
+        const auto texts = check_texts(words, offsets, reference_words, reference_offsets, line);
+        check(view(match_offsets), match_words.size());
+        if (match_stages.size() != match_words.size()) throw Error("every match needs a stage");
+        for (const auto word : view(words))
+          if (word + std::size_t{1} >= match_offsets.size()) throw Error("a word without a list of matches");
+        const auto report = make_progress({});
+        std::vector<std::int64_t> flat;
+        {
+          const nb::gil_scoped_release release;
+          const MatchesView matches{view(match_offsets), view(match_words), view(match_stages)};
+          for (const auto& one : count_chunks(texts.hypotheses, texts.references, view(line), matches, n_threads, report))
+            flat.insert(flat.end(), {one.matches, one.chunks});
+        }
+        return to_numpy(std::move(flat), 2);
+      },
+      nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a,
+      "match_offsets"_a, "match_words"_a, "match_stages"_a,
+      "Words of each hypothesis h matched with those of reference line[h], and the chunks of neighbours they form.");
 
   m.def(
       "compare_orders",

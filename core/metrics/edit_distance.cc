@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/parallel.hh"
-
 namespace hyperbaton {
 
 namespace {
@@ -13,10 +11,11 @@ constexpr std::size_t kBlock = 256;
 
 // `row` is working space. Row j after word i: edits between the first i words of one and the first j of the other.
 std::int64_t distance(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
-                      std::vector<std::int64_t>& row) {
+                      std::vector<std::int64_t>& row, Poll& poll) {
   row.resize(to.size() + 1);
   std::iota(row.begin(), row.end(), std::int64_t{0});
   for (std::size_t i = 0; i < from.size(); ++i) {
+    poll();
     std::int64_t diagonal = row[0];
     row[0] = static_cast<std::int64_t>(i) + 1;
     for (std::size_t j = 0; j < to.size(); ++j) {
@@ -31,11 +30,11 @@ std::int64_t distance(std::span<const std::uint32_t> from, std::span<const std::
 }  // namespace
 
 std::vector<std::int64_t> edit_distances(const WordsView& hypotheses, const WordsView& references,
-                                         std::span<const std::int64_t> line, unsigned n_threads) {
+                                         std::span<const std::int64_t> line, unsigned n_threads, const Progress& progress) {
   std::vector<std::int64_t> edits(hypotheses.size());
-  parallel_blocks(hypotheses.size(), kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_blocks(hypotheses.size(), kBlock, n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
     std::vector<std::int64_t> row;
-    for (std::size_t h = begin; h < end; ++h) edits[h] = distance(hypotheses[h], references[line[h]], row);
+    for (std::size_t h = begin; h < end; ++h) edits[h] = distance(hypotheses[h], references[line[h]], row, poll);
   });
   return edits;
 }

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "base/parallel.hh"
+
 namespace hyperbaton {
 
 // Sentences of word numbers; sentence s is words[offsets[s], offsets[s + 1]).
@@ -20,6 +22,6 @@ struct WordsView {
 
 // The fewest insertions, deletions and substitutions that turn each hypothesis h into reference `line[h]`.
 std::vector<std::int64_t> edit_distances(const WordsView& hypotheses, const WordsView& references,
-                                         std::span<const std::int64_t> line, unsigned n_threads);
+                                         std::span<const std::int64_t> line, unsigned n_threads, const Progress& progress);
 
 }  // namespace hyperbaton

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "base/errors.hh"
-#include "base/parallel.hh"
 
 namespace hyperbaton {
 
@@ -26,23 +25,28 @@ using Words = std::vector<std::uint32_t>;
 
 enum class Edit : std::uint8_t { none, substitute, remove, insert, unreached };
 
-// Edit distances of hypotheses of one length to one reference, within a beam around the diagonal.
+// Edit distances of hypotheses of one length to one reference, within a beam around the diagonal. Only the beam is kept, so
+// that memory grows with the length of sentences and not with its square.
 class Distances {
  public:
-  Distances(std::span<const std::uint32_t> reference, std::size_t n_words)
-      : reference_(reference),
-        n_words_(n_words),
-        width_(reference.size() + 1),
-        cost_((n_words + 1) * width_, kFar),
-        edit_((n_words + 1) * width_, Edit::unreached) {
-    for (std::size_t j = 0; j < width_; ++j) set(0, j, static_cast<std::int32_t>(j), Edit::insert);
+  Distances(std::span<const std::uint32_t> reference, std::size_t n_words) : reference_(reference), n_words_(n_words) {
+    const std::size_t width = reference.size() + 1;
     const double ratio = n_words > 0 ? static_cast<double>(reference.size()) / static_cast<double>(n_words) : 1.0;
     const double beam = kBeam < ratio / 2 ? std::ceil(ratio / 2 + kBeam) : kBeam;
+    rows_.push_back({0, width, 0});
     for (std::size_t i = 1; i <= n_words; ++i) {
       const double diagonal = std::floor(static_cast<double>(i) * ratio);
       const auto first = static_cast<std::size_t>(std::max(0.0, diagonal - beam));
-      const auto end = static_cast<std::size_t>(std::min(static_cast<double>(width_), diagonal + beam));
-      beams_.emplace_back(first, i == n_words ? width_ : end);
+      const auto end = static_cast<std::size_t>(std::min(static_cast<double>(width), diagonal + beam));
+      const auto& above = rows_.back();
+      rows_.push_back({first, i == n_words ? width : std::max(first, end), above.start + (above.end - above.first)});
+    }
+    const std::size_t n_cells = rows_.back().start + (rows_.back().end - rows_.back().first);
+    cost_.assign(n_cells, kFar);
+    edit_.assign(n_cells, Edit::unreached);
+    for (std::size_t j = 0; j < width; ++j) {
+      cost_[j] = static_cast<std::int32_t>(j);
+      edit_[j] = Edit::insert;
     }
   }
 
@@ -50,48 +54,53 @@ class Distances {
   std::int32_t operator()(const Words& words) {
     std::size_t shared = 0;
     while (shared < known_.size() && known_[shared] == words[shared]) ++shared;
-    for (std::size_t i = shared + 1; i <= n_words_; ++i) fill(i, words[i - 1]);
+    for (std::size_t i = shared + 1; i <= n_words_; ++i) fill(rows_[i - 1], rows_[i], words[i - 1]);
     known_ = words;
-    return cost_[n_words_ * width_ + reference_.size()];
+    return cost_.back();
   }
 
-  Edit edit(std::size_t i, std::size_t j) const { return edit_[i * width_ + j]; }
+  Edit edit(std::size_t i, std::size_t j) const {
+    const Row& row = rows_[i];
+    return j < row.first || j >= row.end ? Edit::unreached : edit_[row.start + (j - row.first)];
+  }
 
  private:
-  void set(std::size_t i, std::size_t j, std::int32_t cost, Edit edit) {
-    cost_[i * width_ + j] = cost;
-    edit_[i * width_ + j] = edit;
+  // Cells [first, end) of a row, which stand from `start` on.
+  struct Row {
+    std::size_t first, end, start;
+  };
+
+  std::int32_t cost(const Row& row, std::size_t j) const {
+    return j < row.first || j >= row.end ? kFar : cost_[row.start + (j - row.first)];
   }
 
-  void fill(std::size_t i, std::uint32_t word) {
-    const auto [first, end] = beams_[i - 1];
-    const std::int32_t* above = &cost_[(i - 1) * width_];
-    std::int32_t* row = &cost_[i * width_];
-    Edit* edits = &edit_[i * width_];
-    for (std::size_t j = first; j < end; ++j) {
+  void fill(const Row& above, const Row& row, std::uint32_t word) {
+    std::int32_t before = kFar;  // of the cell to the left
+    for (std::size_t j = row.first; j < row.end; ++j) {
       std::int32_t best = kFar;
       Edit how = Edit::unreached;
       const auto offer = [&](std::int32_t cost, Edit edit) {
         if (cost < best) best = cost, how = edit;
       };
       if (j == 0) {
-        best = above[0] + 1, how = Edit::remove;
+        best = cost(above, 0) + 1, how = Edit::remove;
       } else {
         const bool same = word == reference_[j - 1];
-        offer(above[j - 1] + (same ? 0 : 1), same ? Edit::none : Edit::substitute);
-        offer(above[j] + 1, Edit::remove);
-        if (j > first) offer(row[j - 1] + 1, Edit::insert);
+        offer(cost(above, j - 1) + (same ? 0 : 1), same ? Edit::none : Edit::substitute);
+        offer(cost(above, j) + 1, Edit::remove);
+        if (j > row.first) offer(before + 1, Edit::insert);
       }
-      row[j] = best;
-      edits[j] = how;
+      const std::size_t at = row.start + (j - row.first);
+      cost_[at] = before = best;
+      edit_[at] = how;
     }
   }
 
   std::span<const std::uint32_t> reference_;
-  std::size_t n_words_, width_;
+  std::size_t n_words_;
+  std::vector<Row> rows_;
   std::vector<std::int32_t> cost_;
   std::vector<Edit> edit_;
-  std::vector<std::pair<std::size_t, std::size_t>> beams_;
   Words known_;
 };
 
@@ -146,7 +155,7 @@ bool any(const std::vector<std::uint8_t>& wrong, std::size_t begin, std::size_t 
                      wrong.begin() + static_cast<std::ptrdiff_t>(begin + length), [](auto w) { return w != 0; });
 }
 
-std::int64_t edits_of(std::span<const std::uint32_t> hypothesis, std::span<const std::uint32_t> reference) {
+std::int64_t edits_of(std::span<const std::uint32_t> hypothesis, std::span<const std::uint32_t> reference, Poll& poll) {
   if (reference.empty()) return static_cast<std::int64_t>(hypothesis.size());
   Words words(hypothesis.begin(), hypothesis.end());
   Distances distances(reference, words.size());
@@ -171,12 +180,14 @@ std::int64_t edits_of(std::span<const std::uint32_t> hypothesis, std::span<const
         const auto moved = shifted(words, start, length, static_cast<std::size_t>(target));
         const Rank rank{before - distances(moved), length, -begin, -target};
         ++n_candidates;
+        poll.check();
         if (!best || rank > *best) best = rank;
       }
     };
     for (std::size_t start = 0; start < words.size() && n_candidates < kMostCandidates; ++start) {
-      for (std::size_t start_r = 0; start_r < reference.size() && n_candidates < kMostCandidates; ++start_r) {
-        if ((start_r > start ? start_r - start : start - start_r) > kFarthestShift) continue;
+      const std::size_t nearest = start > kFarthestShift ? start - kFarthestShift : 0;
+      const std::size_t farthest = std::min(reference.size(), start + kFarthestShift + 1);
+      for (std::size_t start_r = nearest; start_r < farthest && n_candidates < kMostCandidates; ++start_r) {
         for (std::size_t length = 1; length <= kLongestShift && n_candidates < kMostCandidates; ++length) {
           if (start + length > words.size() || start_r + length > reference.size()) break;
           if (words[start + length - 1] != reference[start_r + length - 1]) break;
@@ -195,10 +206,11 @@ std::int64_t edits_of(std::span<const std::uint32_t> hypothesis, std::span<const
 }  // namespace
 
 std::vector<std::int64_t> translation_edits(const WordsView& hypotheses, const WordsView& references,
-                                            std::span<const std::int64_t> line, unsigned n_threads) {
+                                            std::span<const std::int64_t> line, unsigned n_threads,
+                                            const Progress& progress) {
   std::vector<std::int64_t> edits(hypotheses.size());
-  parallel_blocks(hypotheses.size(), kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t h = begin; h < end; ++h) edits[h] = edits_of(hypotheses[h], references[line[h]]);
+  parallel_blocks(hypotheses.size(), kBlock, n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
+    for (std::size_t h = begin; h < end; ++h) edits[h] = edits_of(hypotheses[h], references[line[h]], poll);
   });
   return edits;
 }

@@ -13,6 +13,7 @@ namespace hyperbaton {
 // blocks that are found greedily, the best one first. Which shifts are tried, which of equal ones is taken and the beam
 // around the diagonal follow sacreBLEU, which follows Tercom, so that the numbers are theirs.
 std::vector<std::int64_t> translation_edits(const WordsView& hypotheses, const WordsView& references,
-                                            std::span<const std::int64_t> line, unsigned n_threads);
+                                            std::span<const std::int64_t> line, unsigned n_threads,
+                                            const Progress& progress);
 
 }  // namespace hyperbaton

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -91,3 +92,79 @@ def mira_on_one_sentence(
         visited.append(weights)
         averages.append(np.mean(visited, axis=0))
     return averages
+
+
+def count_matches(
+    hypothesis: Sequence[str], reference: Sequence[str], stages: Sequence[Callable[[str], Iterable[Hashable]]]
+) -> tuple[int, int]:
+    """The matched words and the chunks that they form: the longest chunk is taken first, then the next of what is left."""
+    cells: dict[tuple[int, int], int] = {}  # what may match, and in which stage
+    for stage, keys in enumerate(stages):
+        places: dict[Hashable, list[int]] = {}
+        for j, word in enumerate(reference):
+            for key in keys(word):
+                places.setdefault(key, []).append(j)
+        for i, word in enumerate(hypothesis):
+            for key in keys(word):
+                for j in places.get(key, ()):
+                    cells.setdefault((i, j), stage)
+    matched: list[tuple[int, int]] = []
+    while cells:
+        length, i, j = min(_chunks(cells))[-3:]
+        matched += ((i + k, j + k) for k in range(length))
+        cells = {(a, b): stage for (a, b), stage in cells.items() if not (i <= a < i + length or j <= b < j + length)}
+    matched.sort()
+    n_chunks = sum(k == 0 or matched[k - 1] != (i - 1, j - 1) for k, (i, j) in enumerate(matched))
+    return len(matched), n_chunks
+
+
+def _chunks(cells: dict[tuple[int, int], int]) -> Iterator[tuple[int, int, int, int, int]]:
+    """Runs of neighbouring matches as (−length, sum of stages, length, places): the smallest is the one to take."""
+    for i, j in cells:
+        if (i - 1, j - 1) not in cells:
+            length = late = 0
+            while (i + length, j + length) in cells:
+                late += cells[i + length, j + length]
+                length += 1
+            yield -length, late, length, i, j
+
+
+def matched_ranks(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
+    """Places in the reference of the hypothesis' words, as far as the words around them tell.
+
+    A word matches when it occurs once on both sides, or with as few words as it takes on its right or left
+    (right first) to make an n-gram that does.
+
+    """
+    own, other = Counter(hypothesis), Counter(reference)
+    ranks = []
+    for i, word in enumerate(hypothesis):
+        if word not in other:
+            continue
+        if own[word] == other[word] == 1:
+            ranks.append(reference.index(word))
+            continue
+        for window in range(1, min(max(i + 1, len(hypothesis) - i), len(reference))):
+            right = _only_place(hypothesis, reference, i, i + window + 1)
+            if right is not None:
+                ranks.append(right)
+                break
+            left = _only_place(hypothesis, reference, i - window, i + 1)
+            if left is not None:
+                ranks.append(left + window)
+                break
+    return ranks
+
+
+def _only_place(hypothesis: Sequence[str], reference: Sequence[str], begin: int, end: int) -> int | None:
+    """Where in the reference the words begin … end of the hypothesis are, if they are once in both."""
+    if begin < 0 or end > len(hypothesis):
+        return None
+    wanted, width = hypothesis[begin:end], end - begin
+    found = [
+        j for j in range(len(reference) - width + 1) if reference[j] == wanted[0] and reference[j : j + width] == wanted
+    ]
+    if len(found) != 1:
+        return None
+    again = (j for j in range(len(hypothesis) - width + 1) if j != begin and hypothesis[j] == wanted[0])
+    return None if any(hypothesis[j : j + width] == wanted for j in again) else found[0]

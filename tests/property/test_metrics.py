@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import resource
+import sys
+import time
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from hyperbaton import _core
-from hyperbaton.metrics import Orders, Outputs, make_metric
+from hyperbaton.metrics import METRICS, Orders, Outputs, make_metric
+from hyperbaton.metrics._words import edits_of, number_words
+from hyperbaton.metrics.meteor import count_matches
+from hyperbaton.metrics.ribes import matched_ranks
 from tests.oracles import metrics as oracle
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=8).map(" ".join)
@@ -37,6 +45,60 @@ def test_translation_edits_are_those_of_sacrebleu(hypothesis: list[str], referen
     for wanted in (reference, hypothesis[cut:] + hypothesis[:cut]):  # anything, and a block that moved
         outputs = Outputs.of([" ".join(hypothesis)], [" ".join(wanted)])
         assert make_metric("ter").statistics(outputs)[0].tolist() == list(translation_edit_rate(hypothesis, wanted))
+
+
+STAGES = [lambda word: (word,), lambda word: (word[0],), lambda word: tuple(word[1:])]
+FORMS = st.lists(st.sampled_from(["ax", "ay", "axy", "bx", "b", "cz", "a"]), max_size=25)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(FORMS, FORMS), min_size=1, max_size=3), st.integers(1, 3))
+def test_chunks_of_meteor(rows: list[tuple[list[str], list[str]]], n_stages: int) -> None:
+    hypotheses, references = ([" ".join(words) for words in column] for column in zip(*rows, strict=True))
+    stages = STAGES[:n_stages]
+    found, own, other = count_matches(hypotheses, references, np.arange(len(rows)), stages)
+    assert [tuple(row) for row in found.tolist()] == [oracle.count_matches(h, r, stages) for h, r in rows]
+    assert list(zip(own.tolist(), other.tolist(), strict=True)) == [(len(h), len(r)) for h, r in rows]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(LONG, LONG), min_size=1, max_size=3))
+def test_places_and_pairs_of_ribes(rows: list[tuple[list[str], list[str]]]) -> None:
+    hypotheses, references = ([" ".join(words) for words in column] for column in zip(*rows, strict=True))
+    own, other = number_words(hypotheses, references)
+    counts = edits_of(_core.count_shared_words, own, [other], np.arange(len(rows)))[0]
+    for (hypothesis, reference), row in zip(rows, counts.tolist(), strict=True):
+        ranks = oracle.matched_ranks(hypothesis, reference)
+        assert matched_ranks(hypothesis, reference) == ranks
+        assert row == [len(ranks), sum(a < b for a, b in combinations(ranks, 2))]
+
+
+KINDS = ("equal", "alternating", "different", "reversed", "text")
+SIMPLE = [name for name in METRICS if not METRICS[name].needs_orders and name not in ("meteor", "ribes", "ter")]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [*((name, kind) for name in ("meteor", "ribes", "ter") for kind in KINDS), *((name, "text") for name in SIMPLE)],
+)
+def test_lines_of_ten_thousand_words_are_scored(name: str, kind: str) -> None:
+    """In seconds, with memory that grows with the length of the line."""
+    rng = np.random.default_rng(3)
+    text = [f"w{i}" for i in rng.zipf(1.3, 20_000) % 2000]
+    every = [f"w{i}" for i in range(10_000)]
+    first, second = {
+        "equal": (["a"] * 10_000, ["a"] * 10_000),
+        "alternating": (["a"] * 10_000, ["a", "b"] * 5000),
+        "different": (every, [f"v{word}" for word in every]),
+        "reversed": (every, every[::-1]),
+        "text": (text[:10_000], text[10_000:]),
+    }[kind]
+    before, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    value = make_metric(name).value(Outputs.of([" ".join(first)], [" ".join(second)]))
+    assert np.isfinite(value)
+    assert time.process_time() - started < 30
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 200 * 2 ** (20 if sys.platform == "darwin" else 10)
 
 
 @settings(deadline=None)

@@ -12,18 +12,22 @@ Statistics: m, c, h, r.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
+from hyperbaton.base.progress import default_threads
 from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
 from hyperbaton.metrics._outputs import Outputs
 from hyperbaton.metrics._porter import stem
 from hyperbaton.metrics._wordnet import synsets, wordnet_folder
+from hyperbaton.metrics._words import Ints, Numbered, number_words
 
 Keys = Callable[[str], Iterable[Hashable]]
 
@@ -46,27 +50,23 @@ class Meteor(Metric):
     wordnet: str | None = option(None, "folder of WordNet, for synonyms")
 
     def statistics(self, outputs: Outputs) -> Statistics:
-        keys = self._stages()
+        stages = self._stages()
 
-        def split(lines: Sequence[str]) -> list[list[str]]:
-            return [(line.lower() if self.lowercase else line).split() for line in lines]
+        def lower(lines: Sequence[str]) -> Sequence[str]:
+            return [line.lower() for line in lines] if self.lowercase else lines
 
-        hypotheses, lines = split(outputs.hypotheses), outputs.line.tolist()
         found = []
         for text in outputs.references:
-            reference = split(text)
-            rows = [
-                (*count_matches(words, reference[s], keys), len(words), len(reference[s]))
-                for words, s in zip(hypotheses, lines, strict=True)
-            ]
-            found.append(np.array(rows, np.float64).reshape(-1, 4))
+            counts, *lengths = count_matches(lower(outputs.hypotheses), lower(text), outputs.line, stages)
+            found.append(np.column_stack([counts, *lengths]).astype(np.float64))
         return self.best_reference(found)
 
     def score(self, sums: Statistics) -> Values:
         matches, chunks, hypothesis, reference = (sums[..., i] for i in range(4))
         precision, recall = ratio(matches, hypothesis), ratio(matches, reference)
         mean = ratio(precision * recall, self.alpha * precision + (1 - self.alpha) * recall)
-        return 100 * mean * (1 - self.gamma * ratio(chunks, matches) ** self.beta)
+        penalty: Values = self.gamma * numeric.power(ratio(chunks, matches), self.beta)
+        return 100 * mean * (1 - penalty)
 
     def _stages(self) -> list[Keys]:
         known: dict[str, Callable[[], Keys]] = {
@@ -85,38 +85,49 @@ class Meteor(Metric):
         return lambda word: known.get(word, ())
 
 
-def count_matches(hypothesis: Sequence[str], reference: Sequence[str], stages: Sequence[Keys]) -> tuple[int, int]:
-    """The matched words and the chunks that they form: the longest chunk is taken first, then the next of what is left.
+def count_matches(
+    hypotheses: Sequence[str], references: Sequence[str], line: Ints, stages: Sequence[Keys]
+) -> tuple[Ints, Ints, Ints]:
+    """Matched words and the chunks that they form, (n, 2); the lengths of the hypotheses, and of their references.
 
-    >>> count_matches("a b a c".split(), "a c b a".split(), [lambda word: (word,)])
-    (4, 3)
+    The longest chunk is taken first, then the next of what is left. Hypothesis h belongs to line `line[h]`.
+
+    >>> count_matches(["a b a c"], ["a c b a"], np.array([0]), [lambda word: (word,)])[0].tolist()
+    [[4, 3]]
     """
-    cells: dict[tuple[int, int], int] = {}  # what may match, and in which stage
+    own, other = Words.of(hypotheses), Words.of(references)
+    # Which kinds of words match, in the first stage that says so.
+    kinds: list[dict[int, int]] = [{} for _ in own.kinds]
     for stage, keys in enumerate(stages):
         places: dict[Hashable, list[int]] = {}
-        for j, word in enumerate(reference):
+        for number, word in enumerate(other.kinds):
             for key in keys(word):
-                places.setdefault(key, []).append(j)
-        for i, word in enumerate(hypothesis):
+                places.setdefault(key, []).append(number)
+        for matches, word in zip(kinds, own.kinds, strict=True):
             for key in keys(word):
-                for j in places.get(key, ()):
-                    cells.setdefault((i, j), stage)
-    matched: list[tuple[int, int]] = []
-    while cells:
-        length, i, j = min(_chunks(cells))[-3:]
-        matched += ((i + k, j + k) for k in range(length))
-        cells = {(a, b): stage for (a, b), stage in cells.items() if not (i <= a < i + length or j <= b < j + length)}
-    matched.sort()
-    n_chunks = sum(k == 0 or matched[k - 1] != (i - 1, j - 1) for k, (i, j) in enumerate(matched))
-    return len(matched), n_chunks
+                for number in places.get(key, ()):
+                    matches.setdefault(number, stage)
+    found = _core.count_chunks(
+        words=own.numbered.words,
+        offsets=own.numbered.offsets,
+        reference_words=other.numbered.words,
+        reference_offsets=other.numbered.offsets,
+        line=line,
+        n_threads=default_threads(),
+        match_offsets=np.cumsum([0, *map(len, kinds)], dtype=np.int64),
+        match_words=np.array([number for matches in kinds for number in matches], np.uint32),
+        match_stages=np.array([stage for matches in kinds for stage in matches.values()], np.uint8),
+    )
+    return found, own.numbered.lengths, other.numbered.lengths[line]
 
 
-def _chunks(cells: dict[tuple[int, int], int]) -> Iterator[tuple[int, int, int, int, int]]:
-    """Runs of neighbouring matches as (−length, sum of stages, length, places): the smallest is the one to take."""
-    for i, j in cells:
-        if (i - 1, j - 1) not in cells:
-            length = late = 0
-            while (i + length, j + length) in cells:
-                late += cells[i + length, j + length]
-                length += 1
-            yield -length, late, length, i, j
+class Words(NamedTuple):
+    """A text with its words numbered, and the word of each number."""
+
+    numbered: Numbered
+    kinds: list[str]
+
+    @classmethod
+    def of(cls, text: Sequence[str]) -> Words:
+        """Number the words in the order of their first occurrences, as `number_words` does."""
+        return cls(number_words(text)[0], list(dict.fromkeys(word for line in text for word in line.split())))

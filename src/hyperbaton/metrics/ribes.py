@@ -9,17 +9,18 @@ value of a corpus is the mean of its sentences; of several references the best c
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
 from hyperbaton.metrics._outputs import Outputs
+from hyperbaton.metrics._words import Ints, Numbered, edits_of, number_words
 
 
 @dataclass
@@ -37,31 +38,24 @@ class Ribes(Metric):
     lowercase: bool = option(False, "ignore case")
 
     def statistics(self, outputs: Outputs) -> Statistics:
-        def split(lines: Sequence[str]) -> list[list[str]]:
-            return [(line.lower() if self.lowercase else line).split() for line in lines]
-
-        references = [split(text) for text in outputs.references]
-        values = [
-            max(self._sentence(words, reference[s]) for reference in references)
-            for words, s in zip(split(outputs.hypotheses), outputs.line.tolist(), strict=True)
-        ]
-        return np.column_stack([100 * np.array(values, np.float64), np.ones(len(values))])
+        texts = (outputs.hypotheses, *outputs.references)
+        hypotheses, *references = number_words(*([line.lower() for line in t] if self.lowercase else t for t in texts))
+        values = [self._sentences(hypotheses, reference, outputs.line) for reference in references]
+        return np.column_stack([100 * np.max(values, axis=0), np.ones(len(outputs.line))])
 
     def score(self, sums: Statistics) -> Values:
         return ratio(sums[..., 0], sums[..., 1])
 
-    def _sentence(self, hypothesis: list[str], reference: list[str]) -> float:
-        if not hypothesis:
-            return float(not reference)
-        ranks = matched_ranks(hypothesis, reference)
-        if len(ranks) < 2:
-            # No pair to order: right only if the reference has no other word either.
-            agreement = float(len(ranks) == len(reference) == 1)
-        else:
-            places = np.array(ranks)
-            agreement = np.triu(places[:, None] < places[None, :]).sum() / math.comb(len(ranks), 2)
-        brevity = min(1.0, math.exp(1 - len(reference) / len(hypothesis)))
-        return float(agreement * (len(ranks) / len(hypothesis)) ** self.alpha * brevity**self.beta)
+    def _sentences(self, hypotheses: Numbered, reference: Numbered, line: Ints) -> Values:
+        shared = edits_of(_core.count_shared_words, hypotheses, [reference], line)[0].astype(np.float64)
+        matches, concordant = shared[:, 0], shared[:, 1]
+        own, other = (lengths.astype(np.float64) for lengths in (hypotheses.lengths, reference.lengths[line]))
+        # Without a pair to order: right only if neither side has another word.
+        alone = ((matches == 1) & (other == 1)).astype(np.float64)
+        agreement = np.where(matches < 2, alone, ratio(concordant, matches * (matches - 1) / 2))
+        brevity = numeric.exp(np.minimum(0.0, 1 - ratio(other, own, nothing=1.0)))
+        values: Values = agreement * numeric.power(ratio(matches, own), self.alpha) * numeric.power(brevity, self.beta)
+        return np.where(own == 0, other == 0, values)
 
 
 def matched_ranks(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
@@ -73,35 +67,6 @@ def matched_ranks(hypothesis: Sequence[str], reference: Sequence[str]) -> list[i
     >>> matched_ranks("the book was read by the boy".split(), "the boy read the book".split())
     [3, 4, 2, 0, 1]
     """
-    own, other = Counter(hypothesis), Counter(reference)
-    ranks = []
-    for i, word in enumerate(hypothesis):
-        if word not in other:
-            continue
-        if own[word] == other[word] == 1:
-            ranks.append(reference.index(word))
-            continue
-        for window in range(1, min(max(i + 1, len(hypothesis) - i), len(reference))):
-            right = _only_place(hypothesis, reference, i, i + window + 1)
-            if right is not None:
-                ranks.append(right)
-                break
-            left = _only_place(hypothesis, reference, i - window, i + 1)
-            if left is not None:
-                ranks.append(left + window)
-                break
-    return ranks
-
-
-def _only_place(hypothesis: Sequence[str], reference: Sequence[str], begin: int, end: int) -> int | None:
-    """Where in the reference the words begin … end of the hypothesis are, if they are once in both."""
-    if begin < 0 or end > len(hypothesis):
-        return None
-    wanted, width = hypothesis[begin:end], end - begin
-    found = [
-        j for j in range(len(reference) - width + 1) if reference[j] == wanted[0] and reference[j : j + width] == wanted
-    ]
-    if len(found) != 1:
-        return None
-    again = (j for j in range(len(hypothesis) - width + 1) if j != begin and hypothesis[j] == wanted[0])
-    return None if any(hypothesis[j : j + width] == wanted for j in again) else found[0]
+    own, other = number_words([" ".join(hypothesis)], [" ".join(reference)])
+    places: list[int] = _core.matched_places(own.words, other.words).tolist()
+    return places

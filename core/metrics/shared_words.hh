@@ -1,0 +1,28 @@
+// Words that hypothesis and reference share, told apart by the words around them (RIBES).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/parallel.hh"
+#include "metrics/edit_distance.hh"
+
+namespace hyperbaton {
+
+// The place in the reference of each word of the hypothesis that can be told, in the order of the hypothesis. A word is
+// told by the shortest n-gram that begins with it, or of equal length ends with it, and occurs once on both sides.
+std::vector<std::uint32_t> matched_places(std::span<const std::uint32_t> hypothesis,
+                                          std::span<const std::uint32_t> reference);
+
+struct SharedWords {
+  std::int64_t matches;     // words whose place is told
+  std::int64_t concordant;  // pairs of them in the same order on both sides
+};
+
+// Of each hypothesis h and reference `line[h]`.
+std::vector<SharedWords> count_shared_words(const WordsView& hypotheses, const WordsView& references,
+                                            std::span<const std::int64_t> line, unsigned n_threads,
+                                            const Progress& progress);
+
+}  // namespace hyperbaton
