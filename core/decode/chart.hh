@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/errors.hh"
 #include "base/hash.hh"
 
 namespace hyperbaton {
@@ -33,11 +34,15 @@ struct Arc {
 // Holds hypotheses and their states; places of pruned ones are used again.
 class Chart {
  public:
-  Chart(std::size_t state_size, bool keep_arcs) : stride_(state_size), keep_arcs_(keep_arcs) {}
+  Chart(std::size_t state_size, bool keep_arcs)
+      : stride_(state_size),
+        keep_arcs_(keep_arcs),
+        max_size_(std::min<std::size_t>(kNone, kMaxBytes / (sizeof(Hypothesis) + state_size * sizeof(std::uint32_t)))) {}
 
   std::uint32_t add(const Hypothesis& hypothesis, const std::uint32_t* state) {
     std::uint32_t id;
     if (free_.empty()) {
+      if (hypotheses_.size() == max_size_) refuse();
       id = static_cast<std::uint32_t>(hypotheses_.size());
       hypotheses_.push_back(hypothesis);
       states_.insert(states_.end(), state, state + stride_);
@@ -57,6 +62,7 @@ class Chart {
       std::swap(held, other);
     }
     if (keep_arcs_) {
+      if (arcs_.size() == kMaxBytes / sizeof(Arc)) refuse();
       arcs_.push_back({other.score, other.previous, other.option, held.arcs});
       held.arcs = static_cast<std::uint32_t>(arcs_.size() - 1);
     }
@@ -70,8 +76,18 @@ class Chart {
   std::size_t size() const { return hypotheses_.size(); }
 
  private:
+  // A search that keeps everything would take all memory there is.
+  static constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
+  [[noreturn]] static void refuse() {
+    throw Error(
+        "the hypotheses of one sentence need more than 4 GiB: choose a smaller --stack (0 keeps all), --distortion-limit "
+        "or "
+        "--max-words");
+  }
+
   std::size_t stride_;
   bool keep_arcs_;
+  std::size_t max_size_;
   std::vector<Hypothesis> hypotheses_;
   std::vector<std::uint32_t> states_;
   std::vector<std::uint32_t> free_;

@@ -2,6 +2,7 @@
 //
 // Hypotheses with the same coverage and the options of one span make a grid, both best first. A queue over all grids of a
 // stack gives the best pair; its neighbours in the grid then enter the queue, until `pop_limit` pairs were taken.
+#include <algorithm>
 #include <queue>
 
 #include "decode/search.hh"
@@ -57,6 +58,22 @@ class Cubes {
     bool valid;
   };
 
+  // The hypotheses of a group that reach a position become [first_row_, last_row_). Those of the position before are used
+  // again where they are the same, as they are without a distortion limit: long sentences would need much memory.
+  void add_rows(const std::vector<std::uint32_t>& group, int begin) {
+    const std::size_t at = rows_.size();
+    for (const auto id : group)
+      if (search_.space_.reachable(search_.chart_.state(id), begin)) rows_.push_back(id);
+    if (std::equal(rows_.begin() + static_cast<std::ptrdiff_t>(at), rows_.end(),
+                   rows_.begin() + static_cast<std::ptrdiff_t>(first_row_),
+                   rows_.begin() + static_cast<std::ptrdiff_t>(last_row_))) {
+      rows_.resize(at);
+    } else {
+      first_row_ = at;
+      last_row_ = rows_.size();
+    }
+  }
+
   void open_group(std::size_t s, const std::vector<std::uint32_t>& group) {
     auto& space = search_.space_;
     const std::uint32_t* state = search_.chart_.state(group[0]);
@@ -65,10 +82,8 @@ class Cubes {
     for (int begin = first_gap; begin < space.n_words(); begin = covered.next_gap(begin + 1)) {
       search_.poll();
       const auto spans = space.spans_from(begin);
-      const std::size_t first = rows_.size();
-      for (const auto id : group)
-        if (space.reachable(search_.chart_.state(id), begin)) rows_.push_back(id);
-      const auto n_rows = static_cast<std::int64_t>(rows_.size() - first), n = static_cast<std::int64_t>(spans.size());
+      add_rows(group, begin);
+      const auto n_rows = static_cast<std::int64_t>(last_row_ - first_row_), n = static_cast<std::int64_t>(spans.size());
       search_.counts_.spans += n * static_cast<std::int64_t>(group.size());
       search_.counts_.spans_cut += n * (static_cast<std::int64_t>(group.size()) - n_rows);
       if (n_rows == 0) continue;
@@ -76,7 +91,7 @@ class Cubes {
       for (const auto& span : spans) {
         if (span.source.end > gap_end) break;
         if (space.allowed(state, first_gap, span.source))
-          grids_[s + static_cast<std::size_t>(span.source.end - begin)].push_back({first, rows_.size(), &span});
+          grids_[s + static_cast<std::size_t>(span.source.end - begin)].push_back({first_row_, last_row_, &span});
         else
           search_.counts_.spans_cut += n_rows;
       }
@@ -122,6 +137,7 @@ class Cubes {
   Search& search_;
   std::vector<std::vector<Grid>> grids_;  // by the stack they lead to
   std::vector<std::uint32_t> rows_;
+  std::size_t first_row_ = 0, last_row_ = 0;  // the rows of the last position
   std::vector<Item> items_;
   std::vector<Search::Candidate> candidates_;  // of items
   std::vector<std::uint32_t> states_;          // of items
