@@ -1,26 +1,24 @@
-"""Where the program starts: it listens to Ctrl-C before anything else is imported."""
+"""Where the program starts: it listens to signals before anything else is imported."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
+
+from hyperbaton.base.signals import Signals
 
 
 def main() -> None:
     """Run the program `hyperbaton`."""
     _open_closed_streams()
+    signals = Signals()
     # While modules are loaded an exception could come up anywhere in them. Nothing has been written yet: leave at once.
-    # A program that was started to ignore the signal, in the background say, goes on ignoring it.
-    listening = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if listening:
-        signal.signal(signal.SIGINT, _leave)
+    signals.leave_at_once()
     from hyperbaton.cli import run_program, start
 
     program = start()
-    if listening:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    run_program(program)
+    signals.interrupt()
+    run_program(program, signals)
 
 
 def _open_closed_streams() -> None:
@@ -34,11 +32,6 @@ def _open_closed_streams() -> None:
         except OSError:
             os.open(os.devnull, flags)  # takes the lowest free number, which is this one
             setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w", encoding="utf-8"))
-
-
-def _leave(signum: int, frame: object) -> None:
-    os.write(2, b"hyperbaton: interrupted\n")
-    os._exit(130)
 
 
 if __name__ == "__main__":

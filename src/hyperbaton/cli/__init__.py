@@ -2,7 +2,7 @@
 
 The file `cli/evaluate_links.py` is the verb `evaluate-links`; it defines one function of the same name. A parameter
 whose type is an options class becomes one flag for each option. stdout is data, stderr is talk. Exit status: 0 done,
-1 bad input or failure (one line says why), 2 wrong usage, 130 interrupted.
+1 bad input or failure (one line says why), 2 wrong usage, 130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from typer.models import OptionInfo
 
 from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
 from hyperbaton.base.options import Option, from_mapping, options_of, plain_type
+from hyperbaton.base.signals import Signals
 from hyperbaton.cli._help import Program, Verb, value_name
 
 # Arguments that mean the same for every verb.
@@ -185,13 +186,13 @@ def start() -> typer.Typer:
     return build([first] if first else [])
 
 
-def run_program(program: typer.Typer) -> None:
+def run_program(program: typer.Typer, signals: Signals) -> None:
     """Run the program and turn failures into one line and an exit status."""
     try:
         status = _status_of(program)
         sys.stdout.flush()
     except (KeyboardInterrupt, Cancelled):
-        _leave("interrupted", 130)
+        _leave(signals.message, signals.status)
     except BrokenPipeError:
         # The reader of our output has gone, which is no fault.
         _drop_output()
@@ -208,7 +209,7 @@ def run_program(program: typer.Typer) -> None:
     except MemoryError:
         _leave("error: not enough memory", 1)
     if status == 130:  # typer leaves so, without a word, when it is interrupted between verbs
-        _leave("interrupted", 130)
+        _leave(signals.message, signals.status)
     sys.exit(status)
 
 

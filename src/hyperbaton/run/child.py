@@ -21,7 +21,7 @@ from typing import Any
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.store import fsync
-from hyperbaton.run.stage import STAGE_FILE, Work, write_json
+from hyperbaton.run.stage import STAGE_FILE, Work, incomplete, write_json
 
 
 def main() -> int:
@@ -52,7 +52,7 @@ def main() -> int:
 def do(order: dict[str, Any]) -> None:
     """Do a stage: all of its folder appears, or nothing."""
     folder = Path(order["folder"])
-    aside, scratch = folder.with_name(f"{folder.name}.incomplete"), folder.with_name(f"{folder.name}.scratch")
+    aside, scratch = incomplete(folder), folder.with_name(f"{folder.name}.scratch")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
     scratch.mkdir(exist_ok=True)
@@ -79,6 +79,8 @@ def do(order: dict[str, Any]) -> None:
 
 def _leave_with_parent() -> None:
     sys.stdin.read()
+    if os.getpgrp() == os.getpid():  # what this stage started ends as well
+        os.killpg(0, signal.SIGKILL)
     os._exit(1)
 
 

@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from typing import IO
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.progress import default_threads
 from hyperbaton.run.plan import Plan
-from hyperbaton.run.stage import Stage
+from hyperbaton.run.stage import Stage, incomplete
 
 PATIENCE = 10.0  # seconds to wait for the processes of a run that was killed
 POLL = 0.05
@@ -121,6 +122,7 @@ class _Executor:
             stdout=log,
             stderr=log,
             pass_fds=(self.lock,),
+            process_group=0,  # what a stage starts ends with it
             env=environment,
         )
         self.running.append(_Running(stage, process, log, threads, time.monotonic()))
@@ -155,11 +157,17 @@ class _Executor:
         return lines[-1] if lines else f"its process ended with status {status}"
 
     def _stop(self) -> None:
+        """End the stages that run, with all processes that they started; what they began to write goes."""
         for running in self.running:
-            running.process.terminate()
+            _signal_group(running.process, signal.SIGTERM)
+        deadline = time.monotonic() + PATIENCE
         for running in self.running:
+            with suppress(subprocess.TimeoutExpired):
+                running.process.wait(max(0.0, deadline - time.monotonic()))
+            _signal_group(running.process, signal.SIGKILL)
             running.process.wait()
             self._close(running)
+            shutil.rmtree(incomplete(running.stage.folder(self.root)), ignore_errors=True)
         self.running.clear()
 
     def _close(self, running: _Running) -> None:
@@ -170,6 +178,11 @@ class _Executor:
 
     def _log(self, name: str) -> Path:
         return self.root / "logs" / f"{name}.log"
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # no process of the group is left
+        os.killpg(process.pid, number)
 
 
 @contextmanager

@@ -125,6 +125,11 @@ class Work:
         write_json(self.out / name, value)
 
 
+def incomplete(folder: Path) -> Path:
+    """Where a stage writes its folder until it is complete."""
+    return folder.with_name(f"{folder.name}.incomplete")
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write plain values as a JSON file."""
     path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,49 @@
+"""Signals that ask the program to end: what it says then, and its exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+MESSAGES = {
+    signal.SIGINT: "interrupted",
+    signal.SIGTERM: "terminated (SIGTERM)",
+    signal.SIGHUP: "terminated: the terminal was closed (SIGHUP)",
+}
+
+
+class Signals:
+    """Listens to the signals; those that the program was started to ignore (nohup, background jobs) stay ignored."""
+
+    def __init__(self) -> None:
+        usual = (signal.SIG_DFL, signal.default_int_handler)
+        self._heard = [number for number in MESSAGES if signal.getsignal(number) in usual]
+        self._last = signal.SIGINT
+
+    def leave_at_once(self) -> None:
+        """From now on a signal ends the process, before there is anything to clean up."""
+        for number in self._heard:
+            signal.signal(number, _leave)
+
+    def interrupt(self) -> None:
+        """From now on a signal raises KeyboardInterrupt, so that whatever was begun is cleaned up."""
+        for number in self._heard:
+            signal.signal(number, self._raise)
+
+    def _raise(self, number: int, frame: object) -> None:
+        self._last = signal.Signals(number)
+        raise KeyboardInterrupt
+
+    @property
+    def message(self) -> str:
+        return MESSAGES[self._last]
+
+    @property
+    def status(self) -> int:
+        """The exit status by which shells tell of a signal."""
+        return 128 + self._last
+
+
+def _leave(number: int, frame: object) -> None:
+    os.write(2, f"hyperbaton: {MESSAGES[signal.Signals(number)]}\n".encode())
+    os._exit(128 + number)

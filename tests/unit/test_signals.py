@@ -1,0 +1,158 @@
+"""Signals to a real process in the middle of long work: one line, the right status, no child, nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hyperbaton.data import generate
+from hyperbaton.decode import System
+from hyperbaton.lm import LanguageModel
+from hyperbaton.phrases import PhraseTable, extract
+
+PROGRAM = [sys.executable, "-m", "hyperbaton"]
+
+
+def start(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*PROGRAM, *map(str, arguments)],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_listen,
+    )
+
+
+def _listen() -> None:
+    """Test runners may have told us to ignore some."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A system, and a sentence whose translation takes a minute without a distortion limit."""
+    folder = tmp_path_factory.mktemp("system")
+    bitext = generate(400, seed=2).bitext
+    table = PhraseTable.build(bitext, extract(bitext, max_length=7))
+    System.of(table, {"LM0": LanguageModel.estimate(bitext.target, order=3)}).save(folder / "system")
+    words = [word for line in bitext.source for word in line]
+    (folder / "long").write_text(" ".join(words[:1500]) + "\n", encoding="utf-8")
+    return folder
+
+
+CUBE = ["--search", "cube"]
+STACK = ["--search", "stack", "--nbest", "100", "--threads", "2"]
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "message", "flags"),
+    [
+        (signal.SIGINT, 130, "interrupted", CUBE),
+        (signal.SIGTERM, 143, "terminated (SIGTERM)", STACK),
+        (signal.SIGHUP, 129, "terminated: the terminal was closed (SIGHUP)", CUBE),
+    ],
+)
+def test_inside_one_search(system: Path, number: signal.Signals, status: int, message: str, flags: list[str]) -> None:
+    limits = ["--max-words", 2000, "--distortion-limit", -1]
+    with start("translate", "system", "long", "-q", *limits, *flags, cwd=system) as process:
+        wait_for(lambda: _cpu_seconds(process.pid) > 2)
+        sent = time.monotonic()
+        process.send_signal(number)
+        _, error = process.communicate(timeout=30)
+    assert (process.returncode, error) == (status, f"hyperbaton: {message}\n")
+    assert time.monotonic() - sent < 5
+
+
+def _cpu_seconds(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    except OSError:
+        return 1e9 if sys.platform == "linux" else 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+STAND_IN = """
+import json, os, subprocess, sys, time
+from pathlib import Path
+folder = Path(json.loads(sys.stdin.readline())["folder"])
+folder.with_name(folder.name + ".incomplete").mkdir()
+sleep = subprocess.Popen(["sleep", "300"])
+Path("pids").write_text(f"{os.getpid()} {sleep.pid}")
+time.sleep(300)
+"""
+RUN = """
+import subprocess, sys
+from pathlib import Path
+from hyperbaton.base.signals import Signals
+from hyperbaton.run import execute
+from hyperbaton.run.plan import Plan
+from hyperbaton.run.stage import Stage
+start = subprocess.Popen
+subprocess.Popen = lambda command, **how: start([sys.executable, "stand_in.py"], **how)
+signals = Signals()
+signals.interrupt()
+plan = Plan.__new__(Plan)
+plan.stages = {"wait": Stage("wait", "lm")}
+try:
+    execute.execute(plan, Path("root"))
+except KeyboardInterrupt:
+    sys.exit(signals.status)
+"""
+
+
+def test_a_run_ends_its_stages_and_what_they_started(tmp_path: Path) -> None:
+    """In place of a stage stands a process that starts another one and waits."""
+    (tmp_path / "stand_in.py").write_text(STAND_IN, encoding="utf-8")
+    pids = tmp_path / "pids"
+    with subprocess.Popen([sys.executable, "-c", RUN], cwd=tmp_path, preexec_fn=_listen) as process:
+        wait_for(lambda: pids.exists() and len(pids.read_text().split()) == 2)
+        process.terminate()
+        assert process.wait(timeout=30) == 143
+    for pid in map(int, pids.read_text().split()):
+        wait_for(lambda pid=pid: not _runs(pid), 10)  # type: ignore[misc]
+    assert not list((tmp_path / "root" / "stages").iterdir())
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process runs; one that has ended may still be listed."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return sys.platform != "linux"
+
+
+def test_ignored_signals_stay_ignored(system: Path) -> None:
+    """nohup: the terminal may go."""
+    with subprocess.Popen(
+        [*PROGRAM, "translate", "system", "-", "-q"],
+        cwd=system,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    ) as process:
+        time.sleep(1)
+        process.send_signal(signal.SIGHUP)
+        output, _ = process.communicate("a\n", timeout=60)
+    assert (process.returncode, len(output.splitlines())) == (0, 1)
