@@ -4,9 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 DEV_STAMP := $(VENV)/installed-dev
+CHECKED := build/sanitize
+TESTS ?= tests/unit tests/property tests/contract tests/golden
 SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.txt pyproject.toml
 
-.PHONY: help install demo docs test check format clean
+.PHONY: help install demo docs test check sanitize format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -47,6 +49,12 @@ check: $(DEV_STAMP) ## format, lint, types, fast tests: about a minute
 	find core bindings -name '*.cc' -o -name '*.hh' | xargs $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+sanitize: $(DEV_STAMP) ## fast tests with a core that checks memory and undefined behaviour (C++ by GCC or Clang on Linux)
+	@$(BIN)/cmake -S . -B $(CHECKED) -G Ninja -DHYPERBATON_SANITIZE=ON -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
+	$(BIN)/cmake --build $(CHECKED) --target _core
+	PYTHONPATH=tests/sanitize HYPERBATON_CORE=$(abspath $(CHECKED)) LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python -m pytest -m "not slow" $(TESTS)
 
 format: $(DEV_STAMP) ## rewrite the sources in the house style
 	$(BIN)/ruff format src tests benchmarks tools docs/hooks
