@@ -252,7 +252,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("generate -o new -n 5 --dev 9", 1, "cannot take 9 dev"),
     ("translate system c/dev.source --search best", 2, "--search must be one of stack, cube, not 'best'"),
     ("translate system c/dev.source --weight LM0", 1, "--weight expects NAME=VALUE, not 'LM0'"),
-    ("translate system c/dev.source --weight LM0=x", 1, "the weight of LM0 must be a number, not 'x'"),
+    ("translate system c/dev.source --weight LM0=x", 1, "LM0 must be a number, not 'x'"),
     ("translate system c/dev.source --weight LM0=nan", 1, "LM0"),
     ("translate system c/dev.source --weight LM0=1,2", 1, "LM0"),
     ("translate system c/dev.source --weight Ghost=1", 1, "'Ghost'"),
@@ -406,6 +406,15 @@ def cases() -> list[Case]:
     found = [Case(*row) for row in ROWS]
     for commands, faults in ((TEXT_COMMANDS, TEXT_FAULTS), (LINK_COMMANDS, BITEXT_LINK_FAULTS)):
         found += [Case(c, 1, expected, {"x": content}) for c in commands for content, expected in faults.values()]
+    for command in (
+        "translate system x",
+        "score x c/dev.target",
+        "tune system x c/dev.target -q -o new",
+        "diagnose system x x",
+    ):
+        for name in ("utf8", "xz", "zst", "long"):
+            content, expected = TEXT_FAULTS[name]
+            found.append(Case(command, 1, expected, {"x": content}))
     for command in ("symmetrize x c/dev.links", "evaluate-links c/dev.links x"):
         found += [Case(command, 1, expected, {"x": content}) for content, expected in LINK_FAULTS.values()]
     for command in ("translate tagged c/dev.source --source-tags x", f"tune tagged {TEXTS} -q -o new --source-tags x"):
@@ -428,7 +437,9 @@ def cases() -> list[Case]:
         found += [Case(command, 1, expected, {"x.arpa": content}) for content, expected in ARPA]
     for content in (b"", b"{", b"[]", b"{}", b"[" * 9000, b"\xff"):
         found.append(Case("report x", 1, r"\bx/results.json\b", {"x/results.json": content}))
-        found.append(Case("status x", 1, r"\bx\b", {"x/plan.json": content}))
+        found.append(Case("status x", 1, r"\bx/plan.json: ", {"x/plan.json": content}))
+    for content in (b"[1]", b'[{"stage": "a"}]'):
+        found.append(Case("status x", 1, r"\bx/plan.json: is no plan of a run", {"x/plan.json": content}))
     found += [Case("run x.toml -o new", 1, expected, {"x.toml": content}) for content, expected in EXPERIMENTS]
     return [*found, *_usage_cases()]
 

@@ -6,16 +6,17 @@ import random
 from pathlib import Path
 
 import pytest
-
 from benchmarks.fuzz.bad_inputs import cases, check, prepare
+
 from hyperbaton.cli import verbs
 
 N_CASES = 150
 
 
 def test_every_verb_has_cases() -> None:
-    commands = [case.command for case in cases()]
-    assert len(commands) == len({(case.command, *case.files.values()) for case in cases()}) >= 300
+    every = cases()
+    commands = [case.command for case in every]
+    assert len(every) == len({(case.command, *case.files.values()) for case in every}) >= 300
     for verb in verbs():
         assert any(command.startswith(f"{verb} ") for command in commands), verb
 

@@ -27,6 +27,8 @@ def read_results(path: str | PathLike[str]) -> dict[str, Any]:
         raise InputError(f"is not JSON: {error.msg}", path=path, line=error.lineno) from None
     except UnicodeDecodeError:
         raise InputError("is not UTF-8 text", path=path) from None
+    except RecursionError:
+        raise InputError("lists or objects are nested too deeply", path=path) from None
     if not isinstance(results, dict) or not isinstance(results.get("title"), str):
         raise InputError("expected an object with a title, as 'hyperbaton run' writes", path=path)
     for keys, kind, name in ((_LISTS, list, "a list"), (_OBJECTS, dict, "an object")):

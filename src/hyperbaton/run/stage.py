@@ -18,6 +18,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from hyperbaton.base.errors import InputError
+
 STAGE_FILE = "stage.json"
 CORPUS = "corpus."  # what the names of stages and inputs that are a split begin with
 KEY_LENGTH = 12
@@ -89,7 +91,7 @@ class Stage:
 
     def told(self, root: Path) -> dict[str, Any]:
         """What a finished stage says about itself: seconds, peak_mib, output_mib and so on."""
-        return dict(json.loads((self.folder(root) / STAGE_FILE).read_text(encoding="utf-8")))
+        return dict(read_json(self.folder(root) / STAGE_FILE))
 
     def order(self, root: Path, threads: int) -> dict[str, Any]:
         """What the process that does the stage needs to know."""
@@ -137,4 +139,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path) -> Any:
     """Read a JSON file."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"damaged ({error}); remove it and run the experiment again", path) from error

@@ -58,8 +58,11 @@ def status_rows(root: Path) -> list[dict[str, Any]]:
         raise InputError(
             f"no run of an experiment (there is no {PLAN}); 'hyperbaton run EXPERIMENT.toml -o' makes one", root
         )
+    plan = read_json(root / PLAN)
+    if not (isinstance(plan, list) and plan and all(isinstance(stage, dict) and "folder" in stage for stage in plan)):
+        raise InputError("is no plan of a run; run the experiment again", root / PLAN)
     rows = []
-    for stage in read_json(root / PLAN):
+    for stage in plan:
         folder = root / "stages" / stage["folder"]
         row: dict[str, Any] = {"stage": stage["stage"], "state": "to do", "seconds": "", "MiB": "", "output MiB": ""}
         if (folder / STAGE_FILE).is_file():
