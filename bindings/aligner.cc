@@ -58,6 +58,9 @@ HYPERBATON_BINDINGS(aligner) {
           [](AlignmentModel* self, const Offsets& starts, const Words& targets, const Array2<float>& probabilities,
              const Array<float>& null_to_target, const Array<float>& null_to_source, const Array<float>& jumps_to_target,
              const Array<float>& jumps_to_source, float null_probability, int max_length) {
+            const auto outside = [&](std::uint32_t word) { return word >= null_to_target.size(); };
+            if (starts.size() != null_to_source.size() + 1 || std::ranges::any_of(view(targets), outside))
+              throw Error("the arrays of the aligner do not fit each other");
             new (self)
                 AlignmentModel{LexicalTable(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
                                {copy(null_to_target), copy(null_to_source)},

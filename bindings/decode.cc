@@ -18,6 +18,7 @@ struct LookupTable {
   TableArrays table;
   Array2<float> scores;
   Words index;
+  std::size_t n_target_words;
 
   PairsView pairs() const { return table.pairs(); }
 };
@@ -116,11 +117,11 @@ HYPERBATON_BINDINGS(decode) {
       .def(
           "__init__",
           [](LookupTable* self, Ints source_offsets, Words source_words, Ints target_offsets, Words target_words,
-             Ints offsets, Words targets, Array2<float> scores, Ints link_offsets, Array2<std::uint8_t> links,
-             Words index) {
+             Ints offsets, Words targets, Array2<float> scores, Ints link_offsets, Array2<std::uint8_t> links, Words index,
+             std::size_t n_target_words) {
             const TableArrays table{source_offsets, source_words, target_offsets, target_words,
                                     offsets,        targets,      link_offsets,   links};
-            new (self) LookupTable{table, scores, index};
+            new (self) LookupTable{table, scores, index, n_target_words};
             const auto pairs = self->pairs();
             if (pairs.offsets.size() != pairs.source.offsets.size() || scores.shape(0) != targets.size() ||
                 link_offsets.size() != targets.size() + 1)
@@ -128,7 +129,7 @@ HYPERBATON_BINDINGS(decode) {
             PhraseIndex(view(index), pairs.source);
           },
           nb::kw_only(), "source_offsets"_a, "source_words"_a, "target_offsets"_a, "target_words"_a, "offsets"_a,
-          "targets"_a, "scores"_a, "link_offsets"_a, "links"_a, "index"_a);
+          "targets"_a, "scores"_a, "link_offsets"_a, "links"_a, "index"_a, "n_target_words"_a);
 
   nb::class_<RankCache>(m, "RankCache", "The best pairs of frequent phrases, for one table, limit and set of weights.")
       .def(nb::init<>());
@@ -173,9 +174,13 @@ HYPERBATON_BINDINGS(decode) {
           spans.push_back({static_cast<std::uint32_t>(demands(i, 0)), static_cast<std::uint16_t>(demands(i, 1)),
                            static_cast<std::uint16_t>(demands(i, 2))});
         const auto views = view_lms(lms);
+        for (const auto& lm : views)
+          if (lm.words.size() < table.n_target_words)
+            throw Error("a language model's number of each target word is needed");
         const OptionsInput input{{view(tokens), view(offsets)},
                                  view(copies),
                                  pairs,
+                                 table.n_target_words,
                                  {table.scores.data(), table.scores.size()},
                                  table.scores.shape(1),
                                  PhraseIndex(view(table.index), pairs.source),

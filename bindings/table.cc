@@ -158,6 +158,7 @@ HYPERBATON_BINDINGS(table) {
             if (last >= pairs.offsets.size() || first > last) throw Error("source phrases out of range");
             if (static_cast<std::int64_t>(scores.shape(0)) != pairs.offsets[last] - pairs.offsets[first])
               throw Error("scores do not fit the pairs");
+            if (counts.size() != 0 && counts.size() != 3 * pairs.targets.size()) throw Error("counts do not fit the pairs");
             std::string text;
             {
               const nb::gil_scoped_release release;

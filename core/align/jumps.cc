@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/errors.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -59,6 +61,8 @@ Jumps::Jumps(int max_states) : max_states_(max_states) {
 }
 
 Jumps::Jumps(int max_states, std::span<const float> weights) : max_states_(max_states) {
+  if (weights.size() != at(n_signed_buckets() + 2 * kBuckets))
+    throw Error("there must be a weight for each range of jumps");
   const std::vector<double> values(weights.begin(), weights.end());
   const std::span all(values);
   expand(all.subspan(0, at(n_signed_buckets())), all.subspan(at(n_signed_buckets()), at(kBuckets)),

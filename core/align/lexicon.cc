@@ -1,5 +1,7 @@
 #include "align/lexicon.hh"
 
+#include "base/slices.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -89,10 +91,10 @@ LexicalTable::LexicalTable(BitextView bitext, std::size_t n_source_words, std::s
 
 LexicalTable::LexicalTable(std::span<const std::int64_t> starts, std::span<const WordId> targets,
                            std::span<const float> both) {
+  if (starts.empty() || both.size() != 2 * targets.size()) throw Error("the arrays of the lexicon do not fit each other");
   const std::size_t n = starts.size() - 1;
   starts_.assign(n + 1, 0);
-  for (std::size_t word = 0; word < n; ++word)
-    starts_[word] = room(static_cast<std::size_t>(starts[word + 1] - starts[word]));
+  for (std::size_t word = 0; word < n; ++word) starts_[word] = room(slice(targets, starts, word).size());
   entries_.assign(static_cast<std::size_t>(exclusive_sum(starts_)), Entry{kUnknownWord, {0, 0}, {0, 0}});
   for (std::size_t word = 0; word < n; ++word)
     for (auto k = static_cast<std::size_t>(starts[word]); k < static_cast<std::size_t>(starts[word + 1]); ++k) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/math.hh"
+#include "phrases/extract.hh"
 
 namespace hyperbaton {
 
@@ -42,7 +43,7 @@ class Collector {
     const std::span<const Demand> demands(first_demand, last_demand);
     const auto n = static_cast<int>(words.size());
     for (int begin = 0; begin < n; ++begin) {
-      for (int end = begin + 1; end <= std::min(n, begin + std::max(options_.max_length, 1)); ++end) {
+      for (int end = begin + 1; end <= std::min(n, begin + std::clamp(options_.max_length, 1, kMaxPhraseLength)); ++end) {
         if (std::ranges::any_of(demands, [&](const Demand& d) { return d.begin < end && begin < d.end; })) break;
         const auto phrase = words.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
         const auto number = std::ranges::find(phrase, kUnknownWord) == phrase.end() ? input_.index.find(phrase) : kNoPhrase;
@@ -64,15 +65,21 @@ class Collector {
   }
 
   std::span<const WordId> target_of(std::int64_t pair) const {
-    return input_.table.target[input_.table.targets[static_cast<std::size_t>(pair)]];
+    const auto words = input_.table.target[input_.table.targets[static_cast<std::size_t>(pair)]];
+    if (words.size() > kMaxPhraseLength) throw_damaged("a target phrase is too long");
+    for (const auto word : words)
+      if (word >= input_.n_target_words) throw_damaged("a target phrase has a word that is not in the vocabulary");
+    return words;
   }
 
   void fill_features(std::int64_t pair, std::size_t n_target) {
     features_.assign(found_.n_features, 0.0F);
     if (pair >= 0) {
       const auto row = input_.scores.subspan(static_cast<std::size_t>(pair) * input_.n_scores, input_.n_scores);
-      std::ranges::transform(row, features_.begin(),
-                             [](float p) { return std::max(static_cast<float>(math::log(p)), kLogFloor); });
+      // Scores of a damaged file may be no numbers, which become the floor: the order of the arguments matters.
+      std::ranges::transform(row, features_.begin(), [](float p) {
+        return std::min(std::max(kLogFloor, static_cast<float>(math::log(p))), -kLogFloor);
+      });
     }
     features_[input_.n_scores] = -static_cast<float>(n_target);
     features_[input_.n_scores + 1] = 1;
@@ -86,16 +93,18 @@ class Collector {
   }
 
   RankCache::Pairs rank(std::size_t s, std::uint32_t phrase) {
-    const auto begin = input_.table.offsets[phrase], end = input_.table.offsets[phrase + 1];
+    const auto begin = input_.table.offsets[phrase];
+    const auto end = begin + static_cast<std::int64_t>(input_.table.targets_of(phrase).size());
     const bool many = end - begin > kMany && !input_.forced.any();
     if (many)
       if (auto known = cache_.find(phrase)) return known;
     std::vector<RankedPair> ranked;
     for (auto pair = begin; pair < end; ++pair) {
       if (!possible(s, pair)) continue;
-      fill_features(pair, target_of(pair).size());
+      const auto target = target_of(pair);
+      fill_features(pair, target.size());
       const float score = weighted(features_);
-      ranked.push_back({pair, score, score + estimate_inside(input_.lms, target_of(pair))});
+      ranked.push_back({pair, score, score + estimate_inside(input_.lms, target)});
     }
     // Equal estimates keep the order of the table.
     std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
@@ -110,14 +119,18 @@ class Collector {
     const auto ranked = rank(s, phrase);
     for (const auto& row : *ranked) {
       const auto first = static_cast<std::ptrdiff_t>(found_.links.size());
-      for (const auto link : input_.table.links_of(static_cast<std::size_t>(row.pair)))
+      const auto target = target_of(row.pair);
+      for (const auto link : input_.table.links_of(static_cast<std::size_t>(row.pair))) {
+        if (link.source >= span.end - span.begin || link.target >= target.size())
+          throw_damaged("a phrase pair has a link outside of it");
         found_.links.push_back({link.source, link.target});
+      }
       // Tables of other programs have their links in any order.
       std::sort(found_.links.begin() + first, found_.links.end(),
                 [](Link a, Link b) { return a.target != b.target ? a.target < b.target : a.source < b.source; });
-      add(s, span, row, target_of(row.pair));
+      add(s, span, row, target);
     }
-    return input_.table.offsets[phrase] < input_.table.offsets[phrase + 1];
+    return !input_.table.targets_of(phrase).empty();
   }
 
   void add_unknown(std::size_t s, int position) {

@@ -80,6 +80,7 @@ struct OptionsInput {
   TokensView source;               // numbers of the table's source vocabulary, kUnknownWord where it has none
   std::span<const WordId> copies;  // for each token the target word that stands for it when it is passed through
   PairsView table;
+  std::size_t n_target_words;     // of the table's vocabulary
   std::span<const float> scores;  // n_scores probabilities for each pair
   std::size_t n_scores;
   PhraseIndex index;

@@ -31,19 +31,18 @@ std::vector<std::uint32_t> build_phrase_index(const PhrasesView& phrases) {
 
 PhraseIndex::PhraseIndex(std::span<const std::uint32_t> slots, const PhrasesView& phrases)
     : slots_(slots), phrases_(phrases) {
-  if (!std::has_single_bit(slots.size()) || slots.size() < 2 * (phrases.offsets.size() - 1))
+  if (phrases.offsets.empty() || !std::has_single_bit(slots.size()) || slots.size() < 2 * phrases.size())
     throw Error("the index does not fit the phrase table: build the system again");
 }
 
 std::uint32_t PhraseIndex::find(std::span<const WordId> phrase) const {
   std::size_t at = hash_phrase(phrase) & (slots_.size() - 1);
-  while (slots_[at] != kNoPhrase) {
-    if (slots_[at] >= phrases_.offsets.size() - 1)
-      throw Error("the index of the phrase table is damaged: build the system again");
+  for (std::size_t left = std::min(slots_.size(), kMostProbes); left > 0; --left) {
+    if (slots_[at] == kNoPhrase) return kNoPhrase;
     if (std::ranges::equal(phrases_[slots_[at]], phrase)) return slots_[at];
     at = (at + 1) & (slots_.size() - 1);
   }
-  return kNoPhrase;
+  throw_damaged("the index of the phrase table has no free place");
 }
 
 }  // namespace hyperbaton

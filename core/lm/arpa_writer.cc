@@ -11,6 +11,7 @@ constexpr std::size_t kPiece = 1 << 20;  // bytes, about
 // The words of the n-gram in a slot, oldest first.
 void spell(const NgramModel& model, std::uint32_t order, std::uint32_t slot, WordId* words) {
   for (auto n = order; n >= 1; --n) {
+    if (slot >= model.table(n).n_slots()) throw_damaged("an n-gram of the language model has no parent");
     const auto key = model.table(n).key(slot);
     *words++ = ngram_key::word(key);
     slot = ngram_key::parent(key);
@@ -55,8 +56,8 @@ void ArpaWriter::append_ngram(std::string& text, std::span<const std::uint32_t> 
   char separator = '\t';
   for (const auto word : row.first(order_)) {
     text.push_back(separator);
-    text.append(reinterpret_cast<const char*>(bytes_.data()) + offsets_[word],
-                static_cast<std::size_t>(offsets_[word + 1] - offsets_[word]));
+    const auto spelled = slice(bytes_, offsets_, word);
+    text.append(reinterpret_cast<const char*>(spelled.data()), spelled.size());
     separator = ' ';
   }
   if (order_ < model_.order()) {

@@ -9,6 +9,7 @@
 // Everything is read from arrays that somebody else holds, by any number of threads.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 
 #include "base/errors.hh"
 #include "base/hash.hh"
+#include "base/slices.hh"
 
 namespace hyperbaton {
 
@@ -115,21 +117,26 @@ class NgramTable {
   // The slot of the child `word` of a node of the order below, or kNone. `slot` is where the search starts.
   std::uint32_t find(std::uint32_t parent, std::uint32_t word, std::uint32_t slot) const {
     const auto wanted = ngram_key::make(parent, word);
-    for (auto left = n_slots_; left > 0; --left) {
+    for (auto left = std::min<std::uint64_t>(n_slots_, kMostProbes); left > 0; --left) {
       const auto here = key(slot);
       if ((here & ~ngram_key::kFlags) == wanted) return slot;
-      if (here == ngram_key::kEmpty) break;
+      if (here == ngram_key::kEmpty) return kNone;
       if (++slot == n_slots_) slot = 0;
     }
+    if (n_slots_ > kMostProbes) throw_damaged("the n-grams of a language model leave no free place");
     return kNone;
   }
 
  private:
+  // Finite whatever a damaged file holds; what is not a number becomes the lowest value. The order of the arguments
+  // matters.
+  static float bounded(float log10) { return std::min(std::max(-kMost, log10), kMost); }
+  static constexpr float kMost = 1e9F;
   static float value(const std::uint8_t* at, const float* bins) {
-    if (bins) return bins[*at];
+    if (bins) return bounded(bins[*at]);
     float found;
     std::memcpy(&found, at, sizeof found);
-    return found;
+    return bounded(found);
   }
 
   const std::uint8_t* bytes_ = nullptr;

@@ -18,8 +18,8 @@ void append_words(std::string& text, std::span<const WordId> words, WordsView vi
   for (const auto word : words) {
     if (!first) text.push_back(' ');
     first = false;
-    text.append(reinterpret_cast<const char*>(view.bytes.data()) + view.offsets[word],
-                static_cast<std::size_t>(view.offsets[word + 1] - view.offsets[word]));
+    const auto spelled = slice(view.bytes, view.offsets, word);
+    text.append(reinterpret_cast<const char*>(spelled.data()), spelled.size());
   }
 }
 
@@ -76,10 +76,12 @@ std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsVi
   for (std::size_t p = first; p < last; ++p) {
     source.clear();
     append_words(source, pairs.source[p], source_words);
-    for (auto k = static_cast<std::size_t>(pairs.offsets[p]); k < static_cast<std::size_t>(pairs.offsets[p + 1]); ++k) {
+    auto k = static_cast<std::size_t>(pairs.offsets[p]);
+    for (const auto target : pairs.targets_of(p)) {
+      if (k < base || (k - base + 1) * n_scores > scores.size()) throw_damaged("offsets of phrase pairs do not increase");
       text += source;
       text += kBar;
-      append_words(text, pairs.target[pairs.targets[k]], target_words);
+      append_words(text, pairs.target[target], target_words);
       text += kBar;
       append_scores(text, scores.subspan((k - base) * n_scores, n_scores), digits);
       if (extras.links) {
@@ -102,6 +104,7 @@ std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsVi
         text += " ||| |||";
       }
       text.push_back('\n');
+      ++k;
     }
   }
   return text;

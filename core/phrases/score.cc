@@ -142,8 +142,9 @@ std::vector<std::uint32_t> count_classes(Groups samples, std::span<const std::ui
   std::vector<std::uint32_t> counts(samples.size() * n_classes, 0);
   parallel_blocks(samples.size(), kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k)
-      for (auto i = samples.offsets[k]; i < samples.offsets[k + 1]; ++i) {
-        const auto c = classes[samples.order[static_cast<std::size_t>(i)]];
+      for (const auto sample : slice(samples.order, samples.offsets, k)) {
+        if (sample >= classes.size()) throw_damaged("there is no such sample");
+        const auto c = classes[sample];
         if (c >= n_classes) throw Error("a class is out of range");
         ++counts[k * n_classes + c];
       }

@@ -7,6 +7,7 @@
 
 #include "align/lexical.hh"
 #include "base/parallel.hh"
+#include "base/slices.hh"
 #include "phrases/inventory.hh"
 #include "phrases/orientation.hh"
 
@@ -37,9 +38,8 @@ InnerLinks most_frequent_links(Groups samples, SpansView source, SpansView targe
 struct PhrasesView {
   std::span<const std::int64_t> offsets;
   std::span<const WordId> words;
-  std::span<const WordId> operator[](std::size_t p) const {
-    return words.subspan(static_cast<std::size_t>(offsets[p]), static_cast<std::size_t>(offsets[p + 1] - offsets[p]));
-  }
+  std::size_t size() const { return offsets.size() - 1; }
+  std::span<const WordId> operator[](std::size_t p) const { return slice(words, offsets, p); }
 };
 
 struct PairsView {
@@ -48,10 +48,9 @@ struct PairsView {
   std::span<const std::uint32_t> targets;
   std::span<const std::int64_t> link_offsets;
   std::span<const InnerLink> links;
-  std::span<const InnerLink> links_of(std::size_t pair) const {
-    return links.subspan(static_cast<std::size_t>(link_offsets[pair]),
-                         static_cast<std::size_t>(link_offsets[pair + 1] - link_offsets[pair]));
-  }
+  // The target phrases of a source phrase; the first pair is number offsets[phrase].
+  std::span<const std::uint32_t> targets_of(std::size_t phrase) const { return slice(targets, offsets, phrase); }
+  std::span<const InnerLink> links_of(std::size_t pair) const { return slice(links, link_offsets, pair); }
 };
 
 // Lexical weights of all pairs, (lex(source|target), lex(target|source)) each: the product over the words of one side

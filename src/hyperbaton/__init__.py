@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hyperbaton.base.errors import HyperbatonError
+    from hyperbaton.base.store import verify
     from hyperbaton.corpus import Bitext, Links, Text
     from hyperbaton.models import MODELS, load_model
     from hyperbaton.phrases import PhraseTable, Samples, extract, orientation_set
@@ -32,12 +33,14 @@ __all__ = [
     "extract",
     "load_model",
     "orientation_set",
+    "verify",
 ]
 
 # Where each name lives. It is imported when it is first asked for: the program starts without any of them, and listens to
 # Ctrl-C before they are loaded.
 _HOMES = {
     "base.errors": ("HyperbatonError",),
+    "base.store": ("verify",),
     "corpus": ("Bitext", "Links", "Text"),
     "models": ("MODELS", "load_model"),
     "phrases": ("PhraseTable", "Samples", "extract", "orientation_set"),

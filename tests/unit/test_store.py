@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import ArtefactError
-from hyperbaton.base.store import Artefact, save, writing_file, writing_files, writing_folder
+from hyperbaton.base.store import Artefact, audit, manifest_checksum, save, verify, writing_file, writing_files, writing_folder
 
 ARRAYS = {"a": np.arange(5, dtype=np.int32), "b.empty": np.zeros((0, 2), np.float32)}
 
@@ -78,25 +79,147 @@ def test_refuses_to_overwrite_what_is_no_artefact(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda d: (d / "a.npy").unlink(), "a.npy: damaged or missing"),
-        (lambda d: (d / "a.npy").write_bytes((d / "a.npy").read_bytes()[:-3]), "a.npy: damaged or missing"),
-        (lambda d: np.save(d / "a.npy", np.arange(6)), r"a.npy: holds <i8 \[6\], the manifest says <i4 \[5\]"),
+        (lambda d: (d / "a.npy").unlink(), r"a.npy: damaged or missing \(No such file"),
+        (
+            lambda d: (d / "a.npy").write_bytes((d / "a.npy").read_bytes()[:-3]),
+            r"a.npy: damaged: has 145 bytes in place of 148",
+        ),
+        (lambda d: (d / "a.npy").write_bytes((d / "a.npy").read_bytes() + b"x"), r"a.npy: damaged: has 149 bytes"),
+        (lambda d: (d / "a.npy").write_bytes(b"\x93NUMPY\x01\x00"), r"a.npy: damaged \(no file of an array"),
+        (lambda d: np.save(d / "a.npy", np.arange(6)), r"a.npy: damaged: holds .*'<i8'.*, the manifest says <i4 \[5\]"),
         (lambda d: (d / "manifest.json").write_text("{"), "manifest.json: damaged"),
+        (lambda d: (d / "manifest.json").write_text("[" * 100_000), "manifest.json: damaged"),
+        (lambda d: (d / "manifest.json").write_text("null"), "manifest.json: damaged"),
         (lambda d: (d / "manifest.json").unlink(), "not an artefact of hyperbaton"),
-        (lambda d: _edit(d, format=99), "this version reads format 1: build the artefact again"),
+        (lambda d: _edit(d, format=99), "this version reads format 2: build the artefact again"),
         (lambda d: _edit(d, kind="other"), "is a other artefact, not a thing one"),
+        (lambda d: _edit(d, sound=False, kind="other"), r"manifest.json: damaged \(its checksum differs"),
+        (lambda d: _edit(d, arrays=None), "no usable 'arrays'"),
+        (lambda d: _edit(d, arrays={"a": {"dtype": "<i4", "shape": [2**80], "checksum": ""}}), "array 'a': no shape"),
+        (lambda d: _edit(d, arrays={"a": {"dtype": "|O", "shape": [5], "checksum": ""}}), "array 'a': no type"),
+        (lambda d: _edit(d, arrays={"../a": {}}), "an array cannot be called"),
+        (lambda d: _edit(d, details=[1]), "no usable 'details'"),
     ],
 )
 def test_damage_is_named(tmp_path: Path, damage: object, message: str) -> None:
     save(tmp_path / "x", "thing", ARRAYS)
     damage(tmp_path / "x")  # type: ignore[operator]
-    with pytest.raises(ArtefactError, match=message):
+    with pytest.raises(ArtefactError, match=message) as raised:
         Artefact(tmp_path / "x", "thing")["a"]
+    assert "\n" not in str(raised.value)
 
 
-def _edit(folder: Path, **values: object) -> None:
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, **values}))
+def _edit(folder: Path, sound: bool = True, **values: object) -> None:
+    manifest = {**json.loads((folder / "manifest.json").read_text()), **values}
+    if sound:
+        manifest["checksum"] = manifest_checksum(manifest)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def _flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+
+
+def test_content_is_checked_where_it_is_asked_for(tmp_path: Path) -> None:
+    save(tmp_path / "x", "thing", ARRAYS, parts={"inner": lambda path: save(path, "part", {"b": np.ones(3)})})
+    verify(tmp_path / "x")
+    _flip(tmp_path / "x" / "a.npy")
+    _flip(tmp_path / "x" / "inner" / "b.npy")
+    assert Artefact(tmp_path / "x")["a"][0] == 0  # not read whole
+    with pytest.raises(ArtefactError, match=r"x/a\.npy: damaged \(its checksum differs\)"):
+        Artefact(tmp_path / "x", content=True)
+    with pytest.raises(ArtefactError, match=r"x/a\.npy: damaged .*\(1 more fault"):
+        verify(tmp_path / "x")
+    assert [fault.partition(":")[0] for fault in audit(tmp_path / "x").faults] == [
+        str(tmp_path / "x" / "a.npy"),
+        str(tmp_path / "x" / "inner" / "b.npy"),
+    ]
+
+
+def test_a_part_is_the_one_that_was_saved(tmp_path: Path) -> None:
+    for value in (1, 2):
+        save(tmp_path / str(value), "thing", {}, parts={"in": lambda p, v=value: save(p, "part", {"b": np.full(3, v)})})
+    shutil.rmtree(tmp_path / "1" / "in")
+    shutil.copytree(tmp_path / "2" / "in", tmp_path / "1" / "in")
+    with pytest.raises(ArtefactError, match="is not the one that"):
+        verify(tmp_path / "1")
+
+
+def test_an_opened_artefact_stays_what_it_was(tmp_path: Path) -> None:
+    """Arrays are opened later than the manifest: they must not be those of an artefact that took its place."""
+    save(tmp_path / "x", "thing", {"a": np.full(3, 1), "b": np.full(3, 1)})
+    opened = Artefact(tmp_path / "x")
+    assert opened["a"].tolist() == [1, 1, 1]
+    save(tmp_path / "x", "thing", {"a": np.full(3, 2), "b": np.full(3, 2)})
+    with pytest.raises(ArtefactError, match=r"b\.npy: damaged or missing"):
+        opened["b"]
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_racing_writers_never_mix(tmp_path: Path, can_exchange: bool) -> None:
+    """Many writers of one folder and one pair of files: what is there is whole at every moment, and of one writer."""
+    program = textwrap.dedent("""
+        import sys, numpy as np
+        from pathlib import Path
+        from hyperbaton.base import writing
+        from hyperbaton.base.store import save, writing_files
+        if sys.argv[3] == "False":
+            writing._renameat2 = None
+        folder, k = Path(sys.argv[1]), int(sys.argv[2])
+        for _ in range(15):
+            save(folder / "x", "thing", {name: np.full(2_000, k) for name in "abc"})
+            with writing_files([folder / "f", folder / "g"]) as asides:
+                for aside in asides:
+                    aside.write_text(f"{k}")
+    """)
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    writers = [subprocess.Popen([*command, str(k), str(can_exchange)]) for k in range(4)]
+    assert [writer.wait(timeout=120) for writer in writers] == [0] * 4
+    artefact = Artefact(tmp_path / "x", content=True)
+    assert len({value for name in "abc" for value in artefact[name].tolist()}) == 1
+    assert (tmp_path / "f").read_text() == (tmp_path / "g").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f", "g", "x"]
+
+
+def test_leftovers_of_killed_writers_go_and_those_of_live_ones_stay(tmp_path: Path) -> None:
+    program = "import sys; from hyperbaton.base.store import writing_folder\nwith writing_folder(sys.argv[1]): "
+    for then in ("import os; os.kill(os.getpid(), 9)", "print('ready', flush=True); sys.stdin.read()"):
+        command = [sys.executable, "-c", program + then, str(tmp_path / "x")]
+        writer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if "kill" in then:
+            writer.communicate(timeout=60)
+            dead = list(tmp_path.iterdir())
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == b"ready\n"
+    alive = list(tmp_path.iterdir())
+    assert len(dead) == len(alive) == 1
+    assert dead != alive  # the second writer removed what the first one left
+    save(tmp_path / "x", "thing", ARRAYS)
+    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "x", *alive])
+    writer.communicate(b"", timeout=60)
+
+
+@pytest.mark.parametrize("name", ["x.replaced", "x.4000000-0123abcd.incomplete/old"])
+def test_the_only_copy_survives_the_next_attempt(tmp_path: Path, name: str) -> None:
+    """A writer that was killed between putting the old folder aside and the new one in place."""
+    save(tmp_path / "x", "thing", {"a": np.full(3, 1)})
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / "x").rename(tmp_path / name)
+    with pytest.raises(ZeroDivisionError), writing_folder(tmp_path / "x"):
+        raise ZeroDivisionError
+    assert Artefact(tmp_path / "x")["a"].tolist() == [1, 1, 1]
+    assert list(tmp_path.iterdir()) == [tmp_path / "x"]
+
+
+def test_odd_names(tmp_path: Path) -> None:
+    save(tmp_path / ("é" * 120), "thing", ARRAYS)
+    (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
+    save(tmp_path / "real", "thing", ARRAYS)
+    save(tmp_path / "link", "thing", {"a": np.zeros(2)})
+    assert (tmp_path / "link").is_symlink()
+    assert Artefact(tmp_path / "real")["a"].shape == (2,)
 
 
 def test_never_unpickles(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """Artefacts: what is learned or prepared is a folder of named arrays with a manifest.
 
     phrases/
-        manifest.json              format, kind, options, inputs, seed, package version, every array's type and shape
+        manifest.json              format, kind, options, inputs, seed, package version, every array's type, shape, checksum
         samples.distance.npy       one array per file, memory-mapped on load
 
-A folder is written as `NAME.incomplete`, fsynced, and renamed: a reader sees the old artefact or the new one, never
-half of one. Nothing is ever unpickled.
+A folder is written aside and put in place when it is complete (`writing.py`). Nothing is ever unpickled.
+
+Opening an artefact checks its manifest whole, which has a checksum of its own, and of an array the header and the size of
+the file. The content of arrays is checked where that is asked for: `Artefact(…, content=True)`, `verify`.
 """
 
 from __future__ import annotations
@@ -14,135 +16,52 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib.metadata import version
+from math import prod
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.errors import ArtefactError
+from hyperbaton import _core
+from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
+from hyperbaton.base.writing import MANIFEST, check_folder, fsync, remove_leftovers, writing_file, writing_files, writing_folder
 
-FORMAT = 1
-MANIFEST = "manifest.json"
+__all__ = [
+    "FORMAT",
+    "MANIFEST",
+    "Arrays",
+    "Artefact",
+    "Audit",
+    "audit",
+    "check_folder",
+    "check_offsets",
+    "fsync",
+    "group",
+    "hash_arrays",
+    "manifest_checksum",
+    "remove_leftovers",
+    "save",
+    "verify",
+    "writing_file",
+    "writing_files",
+    "writing_folder",
+]
+
+FORMAT = 2
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 T = TypeVar("T")
 
-
-def check_folder(path: str | PathLike[str]) -> None:
-    """Check that there is nothing at `path` but an artefact or an empty folder."""
-    path = Path(path)
-    if path.exists() and not path.is_dir():
-        raise ArtefactError(f"{path}: a file of that name is in the way")
-    if path.exists() and any(path.iterdir()) and not (path / MANIFEST).exists():
-        raise ArtefactError(f"{path}: the folder holds something that is not an artefact; choose another name")
-
-
-@contextlib.contextmanager
-def writing_folder(path: str | PathLike[str]) -> Iterator[Path]:
-    """Give a folder to write into, and put it in place of `path` when the block ends without an error."""
-    path = Path(path)
-    check_folder(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside, old = _beside(path, "incomplete"), _beside(path, "replaced")
-    try:
-        for stale in (aside, old):
-            shutil.rmtree(stale, ignore_errors=True)
-        aside.mkdir()
-        yield aside
-        for file in aside.rglob("*"):
-            fsync(file)
-        fsync(aside)
-        if path.exists():
-            # A folder cannot replace a full one in one step: put the old one aside first, and back on failure.
-            path.rename(old)
-            try:
-                aside.rename(path)
-            except BaseException:
-                old.rename(path)
-                raise
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            aside.rename(path)
-        fsync(path.parent)
-    except OSError as error:
-        raise ArtefactError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def writing_file(path: str | PathLike[str]) -> Iterator[Path]:
-    """Give a file name to write to, and put that file in place of `path` when the block ends without an error."""
-    with writing_files([path]) as (aside,):
-        yield aside
-
-
-@contextlib.contextmanager
-def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
-    """The same for several files that belong together: all of them appear, or none.
-
-    What is no ordinary file (a device, a pipe) is written to directly.
-    """
-    finals = [Path(os.path.realpath(path)) for path in paths]
-    if len(set(finals)) != len(finals):
-        raise ArtefactError(f"{paths[-1]}: the same file would be written twice")
-    asides = [path if _is_special(path) else _beside(path, "incomplete") for path in finals]
-    moves = [(aside, path) for aside, path in zip(asides, finals, strict=True) if aside != path]
-    made: list[Path] = []  # folders, the outer ones first
-    try:
-        for _, path in moves:
-            missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
-            made.extend(reversed(missing))
-            path.parent.mkdir(parents=True, exist_ok=True)
-        yield asides
-        for aside, _ in moves:
-            fsync(aside)
-        _move_all(moves)
-        for folder in {path.parent for _, path in moves}:
-            fsync(folder)
-    except OSError as error:
-        names = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-        raise ArtefactError(f"{names}: cannot be written: {error.strerror or error}") from error
-    finally:
-        for aside, _ in moves:
-            with contextlib.suppress(OSError):
-                aside.unlink()
-        for folder in reversed(made):  # those that nothing came to stand in
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-
-
-def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
-    """Move every file to its place; when one cannot be moved, put back what the others replaced."""
-    if len(moves) == 1:
-        aside, path = moves[0]
-        aside.replace(path)
-        return
-    done: list[tuple[Path, Path | None]] = []
-    try:
-        for aside, path in moves:
-            old = None
-            if path.exists():
-                old = _beside(path, "replaced")
-                old.unlink(missing_ok=True)
-                old.hardlink_to(path)
-            done.append((path, old))
-            aside.replace(path)
-    except BaseException:
-        for (aside, _), (path, old) in zip(moves, done, strict=False):
-            if old is not None:
-                old.replace(path)
-            elif not aside.exists():
-                path.unlink(missing_ok=True)
-        raise
-    for _, old in done:
-        if old is not None:
-            old.unlink(missing_ok=True)
+_DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8"})
+_LONGEST_HEADER = 4096
+_LARGEST = 2**56  # bytes
+_AGAIN = "build the artefact again"
 
 
 def save(
@@ -168,9 +87,8 @@ def save(
         listing = {}
         for name, array in arrays.items():
             array = np.ascontiguousarray(array)
-            with (folder / f"{name}.npy").open("wb") as file:
-                _write_array(file, array)
-            listing[name] = {"dtype": array.dtype.str, "shape": list(array.shape)}
+            _write_array(folder / f"{name}.npy", array)
+            listing[name] = {"dtype": array.dtype.str, "shape": list(array.shape), "checksum": _checksum(array)}
         for name, write in (parts or {}).items():
             write(folder / name)
         manifest = {
@@ -182,26 +100,45 @@ def save(
             "seed": seed,
             "details": dict(details or {}),
             "arrays": listing,
+            "parts": {name: {"checksum": _read_manifest(folder / name)["checksum"]} for name in parts or {}},
         }
+        manifest = json.loads(json.dumps(manifest))  # as it will be read
+        manifest["checksum"] = manifest_checksum(manifest)
         text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
         (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
 
-def _write_array(file: BinaryIO, array: npt.NDArray[Any]) -> None:
-    """Write a .npy file as numpy does, whose own function does not say why a write failed."""
-    header = np.lib.format.header_data_from_array_1_0(array)
-    np.lib.format.write_array_header_1_0(file, header)
-    file.write(array.view(np.uint8).data if array.size and array.ndim else array.tobytes())
+def _write_array(path: Path, array: npt.NDArray[Any]) -> None:
+    # Not numpy's own writer: on a full disk it tells how many items were written, not why there are not more.
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+        file.write(_bytes(array).data)
 
 
 class Artefact:
-    """An artefact opened for reading; its arrays are memory-mapped when asked for."""
+    """An artefact opened for reading; its arrays are memory-mapped when asked for.
 
-    def __init__(self, path: str | PathLike[str], kind: str | None = None) -> None:
+    All of them are those of the artefact that was opened, even if it is replaced meanwhile. With `content`, the checksum of
+    every array is checked at once.
+    """
+
+    def __init__(self, path: str | PathLike[str], kind: str | None = None, *, content: bool = False) -> None:
         self.path = Path(path)
-        self.manifest = _read_manifest(self.path)
+        try:
+            self._folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError as error:
+            raise ArtefactError(f"{self.path}: no such artefact") from error
+        except NotADirectoryError as error:
+            raise ArtefactError(f"{self.path}: not an artefact of hyperbaton (a file, not a folder)") from error
+        except OSError as error:
+            raise ArtefactError(f"{self.path}: cannot be read: {error.strerror}") from error
+        weakref.finalize(self, os.close, self._folder)
+        self.manifest = _read_manifest(self.path, self._folder)
         if kind is not None and self.manifest["kind"] != kind:
             raise ArtefactError(f"{self.path}: is a {self.manifest['kind']} artefact, not a {kind} one")
+        if content:
+            for name in self.manifest["arrays"]:
+                self.check(name)
 
     @property
     def kind(self) -> str:
@@ -221,54 +158,250 @@ class Artefact:
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         if name not in self:
             raise ArtefactError(f"{self.path / MANIFEST}: lists no array {name!r}")
-        expected = self.manifest["arrays"][name]
-        file = self.path / f"{name}.npy"
+        entry, file_path = self.manifest["arrays"][name], self.path / f"{name}.npy"
+        dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
         try:
-            # An empty file cannot be mapped.
-            mode: Literal["r"] | None = "r" if all(expected["shape"]) else None
-            array: npt.NDArray[Any] = np.load(file, mmap_mode=mode, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise ArtefactError(f"{file}: damaged or missing ({error}); build the artefact again") from error
-        if array.dtype.str != expected["dtype"] or list(array.shape) != expected["shape"]:
-            found = f"{array.dtype.str} {list(array.shape)}"
-            raise ArtefactError(f"{file}: holds {found}, the manifest says {expected['dtype']} {expected['shape']}")
-        return array
+            with open(f"{name}.npy", "rb", opener=self._opener) as file:
+                start = _check_header(file, file_path, dtype, shape)
+                expected, size = start + dtype.itemsize * prod(shape), os.fstat(file.fileno()).st_size
+                if size != expected:
+                    raise ArtefactError(f"{file_path}: damaged: has {size} bytes in place of {expected}; {_AGAIN}")
+                # An empty file cannot be mapped.
+                return np.memmap(file, dtype, "r", start, shape) if prod(shape) else np.empty(shape, dtype)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise ArtefactError(f"{file_path}: damaged or missing ({reason}); {_AGAIN}") from error
+
+    def check(self, name: str) -> int:
+        """Check the content of an array against its checksum; returns its size in bytes."""
+        array = self[name]
+        if _checksum(array) != self.manifest["arrays"][name]["checksum"]:
+            raise ArtefactError(f"{self.path / name}.npy: damaged (its checksum differs); {_AGAIN}")
+        return array.nbytes
 
     def digest(self, prefix: str = "") -> str:
         """A hash of what the manifest says of the artefact's content, or of the arrays that start with `prefix.`.
 
         What says how it was made (the version, how long it took) does not count.
         """
-        entries = self.manifest["arrays"]
-        if prefix:
-            entries = {name: entry for name, entry in entries.items() if f"{name}.".startswith(f"{prefix}.")}
-        content = [entries, self.manifest.get("inputs")]
+        content = [self._entries(prefix), self.manifest["inputs"]]
         if not prefix:
-            content += [self.kind, self.options, self.details.get("model"), self.details.get("checksums")]
+            content += [self.kind, self.options, self.details.get("model")]
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+    def _entries(self, prefix: str) -> dict[str, Any]:
+        """What the manifest says of the arrays that start with `prefix.`, or of all."""
+        entries = self.manifest["arrays"]
+        return {name: entry for name, entry in entries.items() if not prefix or f"{name}.".startswith(f"{prefix}.")}
 
     def group(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """The arrays whose names start with `prefix.`, by the rest of the name; no others are opened."""
         return {rest: self[f"{prefix}.{rest}"] for rest in group(self.manifest["arrays"], prefix)}
 
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All arrays, by name."""
+        return {name: self[name] for name in self.manifest["arrays"]}
 
-def _read_manifest(path: Path) -> dict[str, Any]:
-    file = path / MANIFEST
-    if not path.exists():
-        raise ArtefactError(f"{path}: no such artefact")
+    def part(self, name: str) -> Path:
+        """Where an artefact inside this one lies; it must be the one that was saved with it."""
+        if name not in self.manifest["parts"]:
+            raise ArtefactError(f"{self.path / MANIFEST}: lists no part {name!r}")
+        path = self.path / name
+        if _read_manifest(path)["checksum"] != self.manifest["parts"][name]["checksum"]:
+            raise ArtefactError(f"{path}: is not the one that {self.path} was saved with; {_AGAIN}")
+        return path
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Around what makes something of the artefact: whatever does not fit there is damage of this artefact."""
+        try:
+            yield
+        except OptionError as error:
+            raise ArtefactError(f"{self.path}: {error}") from error
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+            reason = f"no {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
+            raise ArtefactError(f"{self.path}: damaged ({reason}); {_AGAIN}") from error
+        except HyperbatonError as error:
+            if type(error) is not HyperbatonError:  # one of the core's has no place yet
+                raise
+            raise ArtefactError(f"{self.path}: {error}") from error
+
+    def _opener(self, name: str, flags: int) -> int:
+        return os.open(name, flags, dir_fd=self._folder)
+
+
+class Audit(NamedTuple):
+    """What reading artefacts whole has shown: how much was read, and every fault, one line each, with its file."""
+
+    n_arrays: int
+    n_bytes: int
+    faults: list[str]
+
+
+def verify(path: str | PathLike[str]) -> None:
+    """Read an artefact whole, with those inside it, and raise ArtefactError if anything differs from its checksum."""
+    faults = audit(path).faults
+    if faults:
+        more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
+        raise ArtefactError(faults[0] + more)
+
+
+def audit(path: str | PathLike[str], prefix: str = "") -> Audit:
+    """The same, with a list of all faults in place of an error; of the arrays that start with `prefix.`, or of all."""
+    path = Path(path)
+    n_arrays, n_bytes, faults = 0, 0, []
     try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-        known = manifest["format"], manifest["kind"], manifest["arrays"], manifest["details"], manifest["options"]
+        artefact = Artefact(path)
+        checks = [partial(artefact.check, name) for name in artefact._entries(prefix)]
+        audits = [] if prefix else [partial(_audit_part, artefact, name) for name in artefact.manifest["parts"]]
+        if not prefix:
+            audits += [partial(_audit_reference, artefact, name) for name in _references(artefact)]
+    except ArtefactError as error:
+        return Audit(0, 0, [str(error)])
+    for check in checks:
+        try:
+            n_bytes += check()
+            n_arrays += 1
+        except ArtefactError as error:
+            faults.append(str(error))
+    for inside in (find() for find in audits):
+        n_arrays, n_bytes, faults = n_arrays + inside.n_arrays, n_bytes + inside.n_bytes, faults + inside.faults
+    return Audit(n_arrays, n_bytes, faults)
+
+
+def _audit_part(artefact: Artefact, name: str) -> Audit:
+    try:
+        return audit(artefact.part(name))
+    except ArtefactError as error:
+        return Audit(0, 0, [str(error)])
+
+
+def _references(artefact: Artefact) -> dict[str, Any]:
+    """The artefacts elsewhere that this one refers to: name → path, prefix of the arrays, digest."""
+    references = artefact.details.get("references", {})
+    return references if isinstance(references, dict) else {}
+
+
+def _audit_reference(artefact: Artefact, name: str) -> Audit:
+    try:
+        with artefact.reading():
+            entry = _references(artefact)[name]
+            path = Path(os.path.normpath(Path(os.path.realpath(artefact.path)) / entry["path"]))
+            if Artefact(path).digest(entry["arrays"]) != entry["digest"]:
+                raise ArtefactError(f"{artefact.path}: its part {name} ({path}) is no longer what it was built with")
+            return audit(path, entry["arrays"])
+    except ArtefactError as error:
+        return Audit(0, 0, [str(error)])
+
+
+def _read_manifest(path: Path, folder: int | None = None) -> dict[str, Any]:
+    file = path / MANIFEST
+    try:
+        with open(MANIFEST if folder is not None else file, encoding="utf-8", opener=_opener_in(folder)) as stream:
+            manifest = json.load(stream)
     except FileNotFoundError as error:
-        raise ArtefactError(f"{path}: not an artefact of hyperbaton (no {MANIFEST})") from error
-    except NotADirectoryError as error:
-        raise ArtefactError(f"{path}: not an artefact of hyperbaton (a file, not a folder)") from error
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ArtefactError(f"{file}: damaged ({error}); build the artefact again") from error
-    if known[0] != FORMAT:
-        made = f"hyperbaton {manifest.get('version', '?')}, format {known[0]}"
-        raise ArtefactError(f"{path}: made by {made}; this version reads format {FORMAT}: build the artefact again")
-    return dict(manifest)
+        if path.exists():
+            raise ArtefactError(f"{path}: not an artefact of hyperbaton (no {MANIFEST})") from error
+        raise ArtefactError(f"{path}: no such artefact") from error
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
+        raise ArtefactError(f"{file}: damaged ({reason}); {_AGAIN}") from error
+    if not isinstance(manifest, dict) or "format" not in manifest:
+        raise ArtefactError(f"{file}: damaged (it says no format); {_AGAIN}")
+    if manifest["format"] != FORMAT or isinstance(manifest["format"], bool):
+        made = f"hyperbaton {_short(manifest.get('version', '?'))}, format {_short(manifest['format'])}"
+        raise ArtefactError(f"{path}: made by {made}; this version reads format {FORMAT}: {_AGAIN}")
+    fault = _manifest_fault(manifest)
+    if fault is None and manifest["checksum"] != manifest_checksum(manifest):
+        fault = "its checksum differs: was it edited?"
+    if fault is not None:
+        raise ArtefactError(f"{file}: damaged ({fault}); {_AGAIN}")
+    return manifest
+
+
+def _opener_in(folder: int | None) -> Callable[[str, int], int] | None:
+    return None if folder is None else lambda name, flags: os.open(name, flags, dir_fd=folder)
+
+
+def _manifest_fault(manifest: dict[str, Any]) -> str | None:
+    """What is wrong with the form of a manifest."""
+    kinds: dict[str, Any] = {"kind": str, "version": str, "checksum": str, "seed": int | None}
+    kinds |= dict.fromkeys(("options", "inputs", "details", "arrays", "parts"), dict)
+    for name, kind in kinds.items():
+        if not isinstance(manifest.get(name, 0.5), kind):
+            return f"no usable {name!r}"
+    for name, entry in manifest["arrays"].items():
+        if not _is_plain_name(name) or not isinstance(entry, dict):
+            return f"an array cannot be called {_short(name)}"
+        dtype, shape = entry.get("dtype"), entry.get("shape")
+        if not isinstance(dtype, str) or dtype not in _DTYPES:
+            return f"array {name!r}: no type {_short(dtype)}"
+        if not isinstance(shape, list) or not 1 <= len(shape) <= 3 or not all(map(_is_size, shape)):
+            return f"array {name!r}: no shape {_short(shape)}"
+        if 8 * prod(shape) > _LARGEST or not isinstance(entry.get("checksum"), str):
+            return f"array {name!r}: too large, or without checksum"
+    for name, entry in manifest["parts"].items():
+        if not _is_plain_name(name) or not isinstance(entry, dict) or not isinstance(entry.get("checksum"), str):
+            return f"no usable part {_short(name)}"
+    return None
+
+
+def _is_plain_name(name: str) -> bool:
+    return name != "" and not name.startswith(".") and not set(name) & {"/", "\0"} and name.isprintable()
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
+
+
+def _short(value: Any) -> str:
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _check_header(file: BinaryIO, path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
+    """Check that a file starts as one with an array of this type and shape does; returns where the data start.
+
+    The header is compared and not interpreted: it holds nothing that the manifest does not say.
+    """
+    magic = file.read(10)
+    if magic[:8] != b"\x93NUMPY\x01\x00" or len(magic) < 10:
+        raise ArtefactError(f"{path}: damaged (no file of an array); {_AGAIN}")
+    length = int.from_bytes(magic[8:], "little")
+    text = file.read(min(length, _LONGEST_HEADER))
+    expected = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
+    if len(text) != length or text.rstrip(b" \n") != expected.encode():
+        held = text[:120].decode("ascii", "replace").strip()
+        raise ArtefactError(f"{path}: damaged: holds {held!r}, the manifest says {dtype.str} {list(shape)}; {_AGAIN}")
+    return 10 + length
+
+
+def manifest_checksum(manifest: Mapping[str, Any]) -> str:
+    """The checksum of a manifest, which does not depend on how it is written down."""
+    rest = {name: value for name, value in manifest.items() if name != "checksum"}
+    try:
+        text = json.dumps(rest, sort_keys=True)
+    except (ValueError, RecursionError):  # numbers of thousands of digits
+        return ""
+    return _checksum(np.frombuffer(text.encode(), np.uint8))
+
+
+def _checksum(array: npt.NDArray[Any]) -> str:
+    return f"{_core.checksum(_bytes(array)):016x}"
+
+
+def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    whole = np.ascontiguousarray(array).reshape(-1)
+    return np.asarray(whole.view(np.uint8)) if whole.size else np.empty(0, np.uint8)
+
+
+def check_offsets(offsets: npt.NDArray[np.int64], n_values: int) -> None:
+    """Raise ValueError unless offsets start at 0, never decrease, and end with the number of values."""
+    if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_values or (np.diff(offsets) < 0).any():
+        raise ValueError("offsets do not fit the values")
 
 
 def group(items: Mapping[str, T], prefix: str) -> dict[str, T]:
@@ -288,20 +421,3 @@ def hash_arrays(arrays: Arrays) -> str:
         digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
         digest.update(array.view(np.uint8).data if array.size else b"")
     return digest.hexdigest()
-
-
-def _is_special(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _beside(path: Path, mark: str) -> Path:
-    return path.with_name(f"{path.name}.{mark}")
-
-
-def fsync(path: Path) -> None:
-    """Have the system write a file or folder to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -37,6 +37,9 @@ Threads = Annotated[int, typer.Option("--threads", "-t", help="Processors to use
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", min=0)]
 Force = Annotated[bool, typer.Option("--force", help="Replace an artefact of another kind or model.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no remarks.")]
+Verify = Annotated[
+    bool, typer.Option("--verify", help="First read the artefacts whole, and compare them with their checksums.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 ABOUT = """Learn how words and phrases move between languages, and translate with what was learned.

@@ -7,11 +7,14 @@ import json
 import logging
 import sys
 from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import default_threads
 from hyperbaton.corpus.files import shown
+from hyperbaton.base.store import MANIFEST, verify
 
 log = logging.getLogger("hyperbaton")
 
@@ -33,6 +36,13 @@ def need_as_many_lines(path: str, n_lines: int, beside: str, n_beside: int) -> N
     if n_lines != n_beside:
         what = f"has {n_lines} lines, but {shown(beside)} has {n_beside}; every sentence needs a line"
         raise InputError(what, shown(path), min(n_lines, n_beside) + 1)
+
+
+def verify_artefacts(wanted: bool, *paths: str | PathLike[str]) -> None:
+    """What --verify stands for: check the content of those paths that are artefacts."""
+    for path in paths if wanted else ():
+        if (Path(path) / MANIFEST).exists():
+            verify(path)
 
 
 def print_json(value: Any) -> None:

@@ -12,8 +12,8 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact, check_file
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Force, Quiet, Threads
-from hyperbaton.cli._common import n_threads
+from hyperbaton.cli import Force, Quiet, Threads, Verify
+from hyperbaton.cli._common import n_threads, verify_artefacts
 from hyperbaton.corpus import Bitext
 
 
@@ -29,6 +29,7 @@ def align(
         int, typer.Option(help="Changes nothing: learning is not random. Taken for scripts that pass it.", min=0)
     ] = 1,
     force: Force = False,
+    verify: Verify = False,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -51,6 +52,8 @@ def align(
     check_file(output)
     if save_model is not None:
         check_artefact(save_model, KIND, force=force)
+    if model is not None:
+        verify_artefacts(verify, model)
     bitext = Bitext.read(source, target, empty=True)
     n = n_threads(threads)
     if aligner != "hmm" and (model or save_model):

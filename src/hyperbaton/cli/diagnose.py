@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Json, Quiet, Threads
-from hyperbaton.cli._common import n_threads, print_json, print_table, say
+from hyperbaton.cli import Json, Quiet, Threads, Verify
+from hyperbaton.cli._common import n_threads, print_json, print_table, say, verify_artefacts
 from hyperbaton.cli._system import (
     DecodingFlags,
     SourceTags,
@@ -34,6 +34,7 @@ def diagnose(
     *,
     source_tags: SourceTags = None,
     source_trees: SourceTrees = None,
+    verify: Verify = False,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
     threads: Threads = 0,
@@ -48,6 +49,7 @@ def diagnose(
 
         hyperbaton diagnose system dev.zh dev.en --distortion-limit 6
     """
+    verify_artefacts(verify, system)
     loaded = System.load(system).with_weights(parse_weights(weight))
     with Bars(quiet) as bars, naming_annotations(source_tags, source_trees):
         lines = list(read_sentences(source))

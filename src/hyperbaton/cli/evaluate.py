@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.cli import Json, Quiet, Threads
-from hyperbaton.cli._common import n_threads, print_table, say
+from hyperbaton.cli import Json, Quiet, Threads, Verify
+from hyperbaton.cli._common import n_threads, print_table, say, verify_artefacts
 from hyperbaton.corpus import Bitext, Tags, read_trees
 from hyperbaton.evaluate import (
     BlockSteps,
@@ -38,6 +38,7 @@ def evaluate(
         str | None, typer.Option(help="Trees of the source sentences, for models that ask about them.")
     ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for pictures.")] = None,
+    verify: Verify = False,
     threads: Threads = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -58,6 +59,7 @@ def evaluate(
     if len(arguments) < 4:
         raise OptionError("give at least one model, and the three files SRC TGT LINKS")
     *folders, source, target, links = arguments
+    verify_artefacts(verify, *folders)
     bitext = Bitext.read(source, target, links)
     tags = None if source_tags is None else Tags.read(source_tags, bitext.source)
 

@@ -10,8 +10,8 @@ import typer
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import to_mapping
-from hyperbaton.cli import Json
-from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.cli import Json, Verify
+from hyperbaton.cli._common import print_json, print_table, verify_artefacts
 from hyperbaton.evaluate.explain import Explanation, explain_phrase, explain_sentence, stand_out
 from hyperbaton.evaluate.explain_blocks import BlockFeature, explain_blocks
 from hyperbaton.evaluate.explain_jumps import JumpExplanation, explain_jumps
@@ -37,6 +37,7 @@ def explain(
     ] = None,
     sort: Annotated[str, typer.Option(help="block_me: features by weight or by count.")] = "weight",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture of the jumps: .svg, .png or .pdf.")] = None,
+    verify: Verify = False,
     as_json: Json = False,
 ) -> None:
     """Say what a model learned about a phrase, or why it expects a movement in a sentence.
@@ -61,6 +62,7 @@ def explain(
 
         hyperbaton explain block --tag NT -o nt.svg
     """
+    verify_artefacts(verify, folder)
     model = load_model(folder)
     if phrase is not None and sentence is not None:
         raise OptionError("give --phrase or --sentence, not both")

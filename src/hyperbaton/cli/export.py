@@ -10,8 +10,8 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_text_folder
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Json, Quiet
-from hyperbaton.cli._common import print_json, say
+from hyperbaton.cli import Json, Quiet, Verify
+from hyperbaton.cli._common import print_json, say, verify_artefacts
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import export_moses
 
@@ -21,6 +21,7 @@ def export(
     system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to.")],
     *,
+    verify: Verify = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -33,6 +34,7 @@ def export(
     if form != "moses":
         raise OptionError(f"unknown format {form!r}; known: moses")
     check_text_folder(folder)
+    verify_artefacts(verify, system)
     with Bars(quiet) as bars:
         ini = export_moses(System.load(system), folder, bars.stage("export"))
     if as_json:

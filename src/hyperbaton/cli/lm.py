@@ -10,8 +10,8 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact, check_file
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Force, Json, Quiet, Threads
-from hyperbaton.cli._common import log, n_threads, print_json, say
+from hyperbaton.cli import Force, Json, Quiet, Threads, Verify
+from hyperbaton.cli._common import log, n_threads, print_json, say, verify_artefacts
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
 from hyperbaton.lm.model import KIND
@@ -28,6 +28,7 @@ def lm(
         int | None, typer.Option(help="Keep probabilities and back-off weights in so many bits.", min=1, max=8)
     ] = None,
     force: Force = False,
+    verify: Verify = False,
     threads: Threads = 0,
     quiet: Quiet = False,
     json: Json = False,
@@ -56,6 +57,7 @@ def lm(
     stored, is_arpa = Path(text).is_dir(), from_arpa or ".arpa" in Path(text).name
     if (stored or is_arpa) and (estimation != Estimation() or vocabulary is not None):
         raise OptionError(f"{text} is a model already: --order and other options of estimating one make no sense")
+    verify_artefacts(verify, text)
     with Bars(quiet) as bars:
         if stored:
             model = LanguageModel.load(text)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.cli import Json, Threads
-from hyperbaton.cli._common import n_threads, print_json
+from hyperbaton.cli import Json, Threads, Verify
+from hyperbaton.cli._common import n_threads, print_json, verify_artefacts
 from hyperbaton.corpus import Text
 from hyperbaton.lm import LanguageModel
 
@@ -17,6 +17,7 @@ def perplexity(
     lm: Annotated[Path, typer.Argument(metavar="LM", help="A stored model, or an ARPA file.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Tokenized text, one sentence per line.")],
     sentences: Annotated[bool, typer.Option(help="Print the natural log of each sentence's probability instead.")] = False,
+    verify: Verify = False,
     threads: Threads = 0,
     json: Json = False,
 ) -> None:
@@ -30,6 +31,7 @@ def perplexity(
 
         hyperbaton perplexity lm.arpa.gz test.en --json
     """
+    verify_artefacts(verify, lm)
     model = LanguageModel.load(lm) if lm.is_dir() else LanguageModel.read_arpa(lm)
     words = Text.read(text)
     if sentences:

@@ -9,8 +9,8 @@ import typer
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.cli import Force, Json, Quiet
-from hyperbaton.cli._common import print_json, say
+from hyperbaton.cli import Force, Json, Quiet, Verify
+from hyperbaton.cli._common import print_json, say, verify_artefacts
 from hyperbaton.cli._system import Copy, DecodingFlags, Weights, changed, parse_pairs, parse_weights
 from hyperbaton.decode import System
 from hyperbaton.decode.assemble import assemble
@@ -38,6 +38,7 @@ def system(
     moses_ini: Annotated[Path | None, typer.Option(help="Take everything from this moses.ini.")] = None,
     copy: Copy = False,
     force: Force = False,
+    verify: Verify = False,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
     quiet: Quiet = False,
@@ -61,6 +62,8 @@ def system(
     if moses_ini is not None and (phrases or lm or reordering or scaled or inside):
         raise OptionError("--moses-ini brings everything: give no --phrases, --lm or --reordering beside it")
     check_artefact(output, KIND, force=force)
+    trained = parse_pairs(reordering, "--reordering")
+    verify_artefacts(verify, *([] if phrases is None else [phrases]), *(lm or []), *trained.values())
     if moses_ini is not None:
         made = import_moses(moses_ini).with_weights(parse_weights(weight))
     elif phrases is not None:
@@ -68,7 +71,7 @@ def system(
         made = assemble(
             phrases,
             lm or [],
-            parse_pairs(reordering, "--reordering"),
+            trained,
             weights=parse_weights(weight),
             scaled={name: b[0] if isinstance(b, list) else b for name, b in betas.items()},
             inside=inside or [],

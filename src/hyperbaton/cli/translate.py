@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.progress import Bars, is_terminal
-from hyperbaton.cli import Quiet, Threads
-from hyperbaton.cli._common import n_threads
+from hyperbaton.cli import Quiet, Threads, Verify
+from hyperbaton.cli._common import n_threads, verify_artefacts
 from hyperbaton.cli._system import (
     DecodingFlags,
     SourceTags,
@@ -51,6 +51,7 @@ def translate(
     unbuffered: Annotated[
         bool, typer.Option("--unbuffered", help="Translate one line at a time, and answer it before the next.")
     ] = False,
+    verify: Verify = False,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
     threads: Threads = 0,
@@ -76,6 +77,7 @@ def translate(
     with ExitStack() as stack:
         stack.enter_context(naming_annotations(source_tags, source_trees))
         outputs = stack.enter_context(writing_outputs(places, inputs))
+        verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))
         translator = Translator(loaded, changed(loaded, flags), threads=n_threads(threads))
         # Somebody who types, or reads what is written, needs no bar among the lines.

@@ -15,8 +15,8 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars
 from hyperbaton.base.store import MANIFEST, hash_arrays
-from hyperbaton.cli import Force, Json, Quiet, Seed, Threads
-from hyperbaton.cli._common import n_threads, print_json, print_table, say
+from hyperbaton.cli import Force, Json, Quiet, Seed, Threads, Verify
+from hyperbaton.cli._common import n_threads, print_json, print_table, say, verify_artefacts
 from hyperbaton.cli._system import (
     Copy,
     DecodingFlags,
@@ -55,6 +55,7 @@ def tune(
         int,
         typer.Option(help="Tune so often on the first half of the text, and choose on the second; 1 tunes on all.", min=1),
     ] = 1,
+    verify: Verify = False,
     weight: Weights = None,
     copy: Copy = False,
     force: Force = False,
@@ -87,6 +88,7 @@ def tune(
         annotations["tags"] = read_beside(source_tags, source, len(lines))
     if source_trees is not None:
         annotations["trees"] = read_trees_beside(source_trees, len(lines))
+    verify_artefacts(verify, system)
     loaded = System.load(system).with_weights(parse_weights(weight))
     decoding, workers = changed(loaded, flags), n_threads(threads)
     inputs = _inputs(system, lines, f"{decoding} {nbest} {lattice}", annotations)

@@ -123,8 +123,9 @@ class Bitext:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Bitext:
         """Open a saved bitext, memory-mapped."""
-        artefact = Artefact(path, KIND)
-        return cls.from_arrays({name: artefact[name] for name in artefact.manifest["arrays"]})
+        artefact = Artefact(path, KIND, content=True)
+        with artefact.reading():
+            return cls.from_arrays(artefact.arrays())
 
 
 def check_same_length(source: Text, target: Text) -> None:

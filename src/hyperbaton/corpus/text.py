@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.base.store import Arrays
+from hyperbaton.base.store import Arrays, check_offsets
 from hyperbaton.corpus.files import AnyPath, feed, feed_lines, shown
 
 WordIds = npt.NDArray[np.uint32]
@@ -46,7 +46,7 @@ class Vocabulary(Picklable):
 
     def word(self, number: int) -> str:
         """The word with that number."""
-        return bytes(self.bytes[self.offsets[number] : self.offsets[number + 1]]).decode("utf-8")
+        return bytes(self.bytes[self.offsets[number] : self.offsets[number + 1]]).decode("utf-8", "replace")
 
     def number(self, word: str) -> int:
         """The number of a word, -1 if it has none."""
@@ -56,7 +56,7 @@ class Vocabulary(Picklable):
         """All words, in order."""
         text = bytes(self.bytes)
         ends = self.offsets.tolist()
-        return [text[a:b].decode("utf-8") for a, b in pairwise(ends)]
+        return [text[a:b].decode("utf-8", "replace") for a, b in pairwise(ends)]
 
     @cached_property
     def lookup(self) -> _core.Vocabulary:
@@ -69,7 +69,9 @@ class Vocabulary(Picklable):
     @classmethod
     def from_arrays(cls, arrays: Arrays, prefix: str) -> Vocabulary:
         """The inverse of `arrays`."""
-        return cls(arrays[f"{prefix}.bytes"], arrays[f"{prefix}.offsets"])
+        found = cls(arrays[f"{prefix}.bytes"], arrays[f"{prefix}.offsets"])
+        check_offsets(found.offsets, len(found.bytes))
+        return found
 
 
 def gather(offsets: Offsets, sentences: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Offsets]:

@@ -112,8 +112,8 @@ class ReorderingTable(Picklable):
         rows = block.sources if self.kind.conditioning == "f" else block.pairs
         known = block.pairs >= 0
         found = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
-        with np.errstate(divide="ignore"):
-            found[known] = np.nan_to_num(numeric.log(self.probabilities[rows[known]]), nan=0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found[known] = np.nan_to_num(numeric.log(self.probabilities[rows[known]]), nan=0.0, posinf=-FLOOR)
         n, width = len(self.orientations), self.n_features // len(self.kind.sides)
         return [
             _option_scorer(found[:, i * n : (i + 1) * n], weights[i * width : (i + 1) * width], self.orientations, side)

@@ -43,6 +43,7 @@ WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD = "WordPenalty0", "PhrasePenalty0", "
 # Starting points of weights, before any tuning: those that Moses' training writes.
 DEFAULT_WEIGHTS = {DISTORTION: 0.3, WORD_PENALTY: -1.0, PHRASE_PENALTY: 0.2, UNKNOWN_WORD: 1.0}
 DEFAULT_TRANSLATION, DEFAULT_LM, DEFAULT_REORDERING = 0.2, 0.5, 0.3
+LARGEST_WEIGHT = 1e9  # so that sums of scores stay finite
 
 
 class PhraseIndex(NamedTuple):
@@ -141,8 +142,8 @@ class System(Picklable):
                 values *= features[name]
             if len(values) != features[name]:
                 raise OptionError(f"{name} needs {features[name]} weights, not {len(values)}")
-            if not np.isfinite(values).all():
-                raise OptionError(f"weights of {name} must be finite")
+            if not (np.abs(values) <= LARGEST_WEIGHT).all():
+                raise OptionError(f"weights of {name} must be finite, at most {LARGEST_WEIGHT:g}")
             merged[name] = values
         return replace(self, weights={name: merged[name] for name in features})
 
@@ -166,6 +167,7 @@ class System(Picklable):
             link_offsets=table.link_offsets,
             links=table.links,
             index=self.index.slots,
+            n_target_words=len(table.target.vocabulary),
         )
 
     def save(self, path: str | PathLike[str], *, copy: bool = False) -> None:
@@ -211,6 +213,21 @@ class System(Picklable):
         }
         save(path, KIND, arrays, options=to_mapping(self.options), details=details, parts=writers)
 
+    def check(self) -> None:
+        """Raise ValueError unless the sizes of the parts fit each other."""
+        table = self.table
+        for name, words in self.lm_words.items():
+            if words.shape != (len(table.target.vocabulary),):
+                raise ValueError(f"{name} does not fit the phrase table")
+        for name, model in self.reordering.items():
+            if isinstance(model, ReorderingTable):
+                n_rows = len(table.source) if model.kind.conditioning == "f" else len(table)
+                if model.probabilities.shape != (n_rows, len(model.kind.sides) * len(model.orientations)):
+                    raise ValueError(f"{name} does not fit the phrase table")
+        if not 1 <= self.index.max_length <= 255:
+            raise ValueError(f"phrases cannot have {self.index.max_length} words")
+        _ = self.lookup
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> System:
         """Open a stored system, memory-mapped."""
@@ -220,12 +237,15 @@ class System(Picklable):
 
         def read(name: str, own: Path, arrays: str, open_part: Callable[[Location], T]) -> T:
             entry = details["references"].get(name)
-            location = Location.of(own, arrays) if entry is None else Location.from_json(entry, folder, name)
+            if entry is not None:
+                location = Location.from_json(entry, folder, name)
+            else:
+                location = Location.of(own if own == folder else artefact.part(own.name), arrays)
             part = open_part(location)
             located.append(Located(part, location))
             return part
 
-        try:
+        with artefact.reading():
             table = read(TRANSLATION, folder, "table", open_table)
             lms = {
                 name: read(name, folder / f"lm.{i}", "", lambda found: LanguageModel.load(found.path))
@@ -250,17 +270,18 @@ class System(Picklable):
                 lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
                 located=tuple(located),
             )
+            system.check()
             missing = [name for name in system.features if name not in details["weights"]]
             if missing:
                 raise ArtefactError(f"{path}: has no weight for {', '.join(missing)}; build the system again")
             return system.with_weights(details["weights"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ArtefactError(f"{path}: damaged ({error}); build the system again") from error
 
 
 def open_table(location: Location) -> PhraseTable:
     """The phrase table of an artefact, memory-mapped."""
-    return PhraseTable.from_arrays(Artefact(location.path).group(location.arrays))
+    artefact = Artefact(location.path)
+    with artefact.reading():
+        return PhraseTable.from_arrays(artefact.group(location.arrays))
 
 
 def _check_names(names: Iterable[str]) -> None:

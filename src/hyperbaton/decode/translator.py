@@ -366,4 +366,5 @@ def _block(
     )
     # Which source phrase a pair belongs to.
     sources = np.searchsorted(system.table.offsets, found.pair, side="right") - 1
+    sources = np.clip(sources, 0, max(len(system.table.source) - 1, 0))
     return Block(source, options, found.pair, sources, tags, trees)

@@ -144,14 +144,20 @@ class LanguageModel(Picklable):
         arrays = self.vocabulary.arrays("vocabulary")
         for n, table in enumerate(self.tables, start=1):
             arrays |= {f"ngrams.{n}.{name}": array for name, array in table._asdict().items()}
-        store.save(path, KIND, arrays, options=self.options, details={"order": self.order})
+        store.save(path, KIND, arrays, options=self.options, details={"order": self.order, "n_ngrams": self.n_ngrams})
 
     @classmethod
     def load(cls, path: AnyPath) -> LanguageModel:
         """Open a stored model, memory-mapped."""
         artefact = store.Artefact(path, KIND)
-        tables = (NgramTable(**artefact.group(f"ngrams.{n}")) for n in range(1, artefact.details["order"] + 1))
-        return cls(Vocabulary(**artefact.group("vocabulary")), tuple(tables), artefact.options)
+        with artefact.reading():
+            tables = (NgramTable(**artefact.group(f"ngrams.{n}")) for n in range(1, artefact.details["order"] + 1))
+            names = ("vocabulary.bytes", "vocabulary.offsets")
+            words = Vocabulary.from_arrays({name: artefact[name] for name in names}, "vocabulary")
+            model = cls(words, tuple(tables), artefact.options)
+            if model.view.n_words != len(words):
+                raise ValueError("the vocabulary does not fit the n-grams")
+            return model
 
     @cached_property
     def view(self) -> _core.NgramModel:

@@ -24,4 +24,5 @@ MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", Reord
 def load_model(path: str | PathLike[str]) -> ReorderingModel:
     """Open a saved model of any kind."""
     state = open_model(path)
-    return MODELS[state.name].restored(state)
+    with state.artefact.reading():
+        return MODELS[state.name].restored(state)

@@ -1,8 +1,7 @@
-"""A model on disk: one artefact, every array with a checksum, so that a damaged folder is refused when it is opened."""
+"""A model on disk: one artefact, read whole and checked when it is opened."""
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.errors import ArtefactError
-from hyperbaton.base.store import Arrays, Artefact, save
+from hyperbaton.base.store import Arrays, Artefact, group, save
 
 KIND = "reordering-model"
 
@@ -20,7 +18,7 @@ KIND = "reordering-model"
 class ModelState:
     """What a saved model holds."""
 
-    path: str
+    artefact: Artefact
     name: str
     options: dict[str, Any]
     details: dict[str, Any]
@@ -30,7 +28,7 @@ class ModelState:
 
     def group(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """The arrays whose names start with `prefix.`, by the rest of the name."""
-        return {n[len(prefix) + 1 :]: array for n, array in self.arrays.items() if n.startswith(f"{prefix}.")}
+        return group(self.arrays, prefix)
 
 
 def save_model(
@@ -44,26 +42,13 @@ def save_model(
     seed: int,
 ) -> None:
     """Write a model, all or nothing."""
-    checksums = {key: _checksum(array) for key, array in arrays.items()}
-    held = {**details, "model": name, "checksums": checksums}
-    save(path, KIND, arrays, options=options, inputs=inputs, seed=seed, details=held)
+    save(path, KIND, arrays, options=options, inputs=inputs, seed=seed, details={**details, "model": name})
 
 
 def open_model(path: str | PathLike[str]) -> ModelState:
     """Open a saved model, memory-mapped, every array checked."""
-    artefact = Artefact(path, KIND)
-    details = artefact.details
-    arrays = {}
-    for name in artefact.manifest["arrays"]:
-        array = artefact[name]
-        if details.get("checksums", {}).get(name) != _checksum(array):
-            raise ArtefactError(f"{artefact.path / name}.npy: damaged (its checksum differs); train the model again")
-        arrays[name] = np.asarray(array)
-    manifest = artefact.manifest
+    artefact = Artefact(path, KIND, content=True)
+    manifest, details = artefact.manifest, artefact.details
+    arrays = {name: np.asarray(array) for name, array in artefact.arrays().items()}
     name = str(details.get("model"))
-    return ModelState(str(path), name, artefact.options, details, manifest["inputs"], manifest["seed"], arrays)
-
-
-def _checksum(array: npt.NDArray[Any]) -> int:
-    whole = np.ascontiguousarray(array)
-    return zlib.crc32(whole.reshape(-1).view(np.uint8).data) if whole.size else 0
+    return ModelState(artefact, name, artefact.options, details, manifest["inputs"], manifest["seed"], arrays)

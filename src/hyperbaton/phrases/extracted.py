@@ -7,7 +7,7 @@ from os import PathLike
 
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.store import Artefact, save
+from hyperbaton.base.store import Artefact, check_offsets, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.samples import Extraction, Samples, extract
@@ -72,14 +72,18 @@ class Extracted:
     def load(cls, path: str | PathLike[str]) -> Extracted:
         """Open the artefact, memory-mapped."""
         artefact = Artefact(path, KIND)
-        table = PhraseTable.from_arrays(artefact.group("table"))
-        pairs = artefact.group("pairs")
-        inventory = Inventory(
-            table.source,
-            table.target,
-            pairs["offsets"],
-            pairs["targets"],
-            pairs["sample_offsets"],
-            pairs["sample_order"],
-        )
-        return cls(Samples.from_arrays(artefact.group("samples")), inventory, table)
+        with artefact.reading():
+            table = PhraseTable.from_arrays(artefact.group("table"))
+            pairs = artefact.group("pairs")
+            inventory = Inventory(
+                table.source,
+                table.target,
+                pairs["offsets"],
+                pairs["targets"],
+                pairs["sample_offsets"],
+                pairs["sample_order"],
+            )
+            check_offsets(inventory.offsets, inventory.n_pairs)
+            if len(inventory.offsets) != len(table.source) + 1 or len(inventory.sample_offsets) != inventory.n_pairs + 1:
+                raise ValueError("the arrays of the phrase pairs do not fit each other")
+            return cls(Samples.from_arrays(artefact.group("samples")), inventory, table)

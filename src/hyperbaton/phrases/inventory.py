@@ -57,7 +57,10 @@ class Phrases:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Phrases:
         """The inverse of `arrays`, names without the prefix."""
-        return cls(arrays["offsets"], arrays["words"], Vocabulary.from_arrays(arrays, "vocabulary"))
+        found = cls(arrays["offsets"], arrays["words"], Vocabulary.from_arrays(arrays, "vocabulary"))
+        if len(found.offsets) == 0 or found.offsets[-1] != len(found.words):
+            raise ValueError("the words of phrases do not fit their offsets")
+        return found
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,11 @@ class Samples:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Samples:
         """The inverse of `arrays`, names without the prefix."""
-        return cls(**{f.name: arrays[f.name] for f in fields(cls)})
+        columns = {f.name: arrays[f.name] for f in fields(cls)}
+        n_samples = len(columns["sentence"])
+        if any(column.shape != (n_samples,) for name, column in columns.items() if name != "offsets"):
+            raise ValueError("columns of samples differ in length")
+        return cls(**columns)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the samples as an artefact."""
@@ -69,7 +73,9 @@ class Samples:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Samples:
         """Open saved samples, memory-mapped."""
-        return cls.from_arrays(Artefact(path, KIND).group(KIND))
+        artefact = Artefact(path, KIND)
+        with artefact.reading():
+            return cls.from_arrays(artefact.group(KIND))
 
 
 @dataclass

@@ -198,12 +198,24 @@ class PhraseTable(Picklable):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> PhraseTable:
-        """The inverse of `arrays`, names without the prefix."""
-        return cls(
+        """The inverse of `arrays`, names without the prefix.
+
+        A table can be large: only its sizes are looked at. The core checks every number that it takes from it.
+        """
+        table = cls(
             Phrases.from_arrays(group(arrays, "source")),
             Phrases.from_arrays(group(arrays, "target")),
             *(arrays[name] for name in ("offsets", "targets", "scores", "counts", "link_offsets", "links")),
         )
+        n_pairs, scores = len(table), table.scores
+        if (
+            (len(table.offsets), len(table.link_offsets)) != (len(table.source) + 1, n_pairs + 1)
+            or (table.counts.shape, table.links.shape[1:]) != ((n_pairs, 3), (2,))
+            or (scores.ndim, len(scores)) != (2, n_pairs)
+            or (table.offsets[-1], table.link_offsets[-1]) != (n_pairs, len(table.links))
+        ):
+            raise ValueError("the arrays of the phrase table do not fit each other")
+        return table
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the table as an artefact."""
@@ -212,4 +224,6 @@ class PhraseTable(Picklable):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> PhraseTable:
         """Open a saved table, memory-mapped."""
-        return cls.from_arrays(Artefact(path, KIND).group(KIND))
+        artefact = Artefact(path, KIND)
+        with artefact.reading():
+            return cls.from_arrays(artefact.group(KIND))

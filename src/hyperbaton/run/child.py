@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import HyperbatonError
-from hyperbaton.base.store import fsync
-from hyperbaton.run.stage import STAGE_FILE, Work, incomplete, write_json
+from hyperbaton.base.store import writing_folder
+from hyperbaton.run.stage import STAGE_FILE, Work, write_json
 
 
 def main() -> int:
@@ -52,10 +52,14 @@ def main() -> int:
 def do(order: dict[str, Any]) -> None:
     """Do a stage: all of its folder appears, or nothing."""
     folder = Path(order["folder"])
-    aside, scratch = incomplete(folder), folder.with_name(f"{folder.name}.scratch")
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir(parents=True)
-    scratch.mkdir(exist_ok=True)
+    scratch = folder.with_name(f"{folder.name}.scratch")
+    scratch.mkdir(parents=True, exist_ok=True)
+    with writing_folder(folder, mark=STAGE_FILE) as aside:
+        _write_stage(order, aside, scratch)
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _write_stage(order: dict[str, Any], aside: Path, scratch: Path) -> None:
     started, used = time.perf_counter(), time.process_time()
     inputs = {name: Path(path) for name, path in order["inputs"].items()}
     work = Work(inputs, order["options"], aside, scratch, order["threads"])
@@ -69,12 +73,6 @@ def do(order: dict[str, Any]) -> None:
         "threads": order["threads"],
     }
     write_json(aside / STAGE_FILE, told)
-    for file in aside.rglob("*"):
-        fsync(file)
-    fsync(aside)
-    aside.rename(folder)
-    fsync(folder.parent)
-    shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _leave_with_parent() -> None:

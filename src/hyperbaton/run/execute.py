@@ -22,8 +22,9 @@ from typing import IO
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.progress import default_threads
+from hyperbaton.base.store import remove_leftovers
 from hyperbaton.run.plan import Plan
-from hyperbaton.run.stage import Stage, incomplete
+from hyperbaton.run.stage import Stage
 
 PATIENCE = 10.0  # seconds to wait for the processes of a run that was killed
 POLL = 0.05
@@ -167,7 +168,7 @@ class _Executor:
             _signal_group(running.process, signal.SIGKILL)
             running.process.wait()
             self._close(running)
-            shutil.rmtree(incomplete(running.stage.folder(self.root)), ignore_errors=True)
+            remove_leftovers(running.stage.folder(self.root))
         self.running.clear()
 
     def _close(self, running: _Running) -> None:

@@ -2,7 +2,7 @@
 
 A stage is a function of `hyperbaton/run/stages`, named by its file, applied to inputs (files, or what other stages left)
 and options. Its key is a hash of all that: the function's name and version, the package's version, the options, the
-content of files and the keys of other stages. What it leaves is the folder `stages/NAME-KEY`, written as `.incomplete`
+content of files and the keys of other stages. What it leaves is the folder `stages/NAME-KEY`, written aside
 and renamed when it is complete, so that a folder of that name is what the stage would make again.
 """
 
@@ -125,11 +125,6 @@ class Work:
     def write_json(self, name: str, value: Any) -> None:
         """Write plain values to a file of the output."""
         write_json(self.out / name, value)
-
-
-def incomplete(folder: Path) -> Path:
-    """Where a stage writes its folder until it is complete."""
-    return folder.with_name(f"{folder.name}.incomplete")
 
 
 def write_json(path: Path, value: Any) -> None:

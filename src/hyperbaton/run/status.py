@@ -73,7 +73,7 @@ def status_rows(root: Path) -> list[dict[str, Any]]:
                 "MiB": round(told["peak_mib"]),
                 "output MiB": round(told["output_mib"], 1),
             }
-        elif folder.with_name(f"{folder.name}.incomplete").exists():
+        elif any(folder.parent.glob(f"{folder.name}.*.incomplete")):
             row["state"] = "begun"
         rows.append(row)
     return rows

@@ -268,14 +268,12 @@ def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sent
     fresh = _State(start, Lists.empty(n_sentences, len(start)), [])
     if folder is None or not Path(folder).exists():
         return fresh
-    artefact = Artefact(folder, KIND)
+    artefact = Artefact(folder, KIND, content=True)
     for name, told in identity.items():
         if artefact.manifest["inputs"].get(name) != told:
             raise ArtefactError(f"{folder}: holds a tuning with other {name}; remove it, or store this one elsewhere")
-    try:
+    with artefact.reading():
         details = artefact.details
         history = [Iteration(**turn) for turn in details["history"]]
         lists = Lists.from_arrays({name: artefact[name] for name in ("features", "statistics", "keys", "offsets")})
         return _State(np.array(artefact["weights"]), lists, history, details["stopped"], details["failure"])
-    except (KeyError, TypeError) as error:
-        raise ArtefactError(f"{folder}: damaged ({error}); remove it and tune again") from error

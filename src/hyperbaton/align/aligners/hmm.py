@@ -173,16 +173,19 @@ class Aligner(WordAligner):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Aligner:
         """Open a saved model; what is to be left out was saved with it."""
-        artefact = Artefact(path, KIND)
-        aligner = from_mapping(cls, artefact.options)
-        drops = artefact.details["drop"]
-        source, target = (Normalization(aligner.lowercase, aligner.stem, frozenset(drops[side])) for side in SIDES)
-        aligner.normalizations_ = source, target
-        words = [Vocabulary(artefact[f"{side}.bytes"], artefact[f"{side}.offsets"]) for side in SIDES]
-        aligner.vocabularies_ = words[0], words[1]
-        aligner.logprobs_ = artefact["logprobs"]
-        aligner.model_ = aligner._model_of(artefact)
-        return aligner
+        artefact = Artefact(path, KIND, content=True)
+        with artefact.reading():
+            aligner = from_mapping(cls, artefact.options)
+            drops = artefact.details["drop"]
+            source, target = (Normalization(aligner.lowercase, aligner.stem, frozenset(drops[side])) for side in SIDES)
+            aligner.normalizations_ = source, target
+            words = [Vocabulary.from_arrays(artefact.arrays(), side) for side in SIDES]
+            aligner.vocabularies_ = words[0], words[1]
+            aligner.logprobs_ = artefact["logprobs"]
+            aligner.model_ = aligner._model_of(artefact)
+            if (len(words[0]), len(words[1])) != (len(artefact["null.to-source"]), len(artefact["null.to-target"])):
+                raise ValueError("the vocabularies do not fit the model")
+            return aligner
 
     def _model_arrays(self, smallest: float) -> dict[str, npt.NDArray[Any]]:
         """What was learned, without pairs of words whose probabilities are below `smallest` in both directions."""

@@ -1,0 +1,402 @@
+"""Damage small artefacts of every kind in seeded ways, use them, and count what happens.
+
+    python benchmarks/fuzz/artefacts.py --cases 10000 --seed 1
+
+Each case damages one artefact in one way: bytes of an array, of its header or of the manifest; a file cut, lengthened,
+exchanged with another, removed; a value of the manifest replaced by one of another type, with the manifest's checksum
+left wrong, or made right again ("forge"). A command that uses the artefact then runs in a process of its own, with
+limits on time and memory, once as it is and once with --verify. What may come out:
+
+    same       the same output as with the sound artefact
+    error      one line on stderr, exit status 1
+    silent     another output and exit status 0: allowed without --verify, and for a forged manifest
+    crash, hang, memory, traceback: never allowed
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # a process with threads cannot be forked safely
+    os.environ.setdefault(_variable, "1")
+
+from hyperbaton.base.store import MANIFEST, manifest_checksum  # noqa: E402
+from hyperbaton.cli import build, run_program  # noqa: E402
+
+SECONDS = 20  # of one command
+MEMORY = 2 << 30  # bytes of address space that a command may take beyond what it starts with
+NEVER = ("crash", "hang", "memory", "traceback")
+
+
+class Use(NamedTuple):
+    """An artefact, and a command that uses it: `@` stands for the artefact, `%` for an empty folder."""
+
+    artefact: Path
+    command: list[str]
+
+
+def make_uses(folder: Path) -> list[Use]:
+    """Build small artefacts of every kind."""
+    at = str(folder)
+    run(["generate", "-o", f"{at}/corpus", "-n", "80", "--dev", "8", "--test", "8", "-q"])
+    train = [f"{at}/corpus/train.{side}" for side in ("source", "target", "links")]
+    test = [f"{at}/corpus/test.{side}" for side in ("source", "target", "links")]
+    run(["extract", *train, "-o", f"{at}/phrases", "--max-length", "4", "-q"])
+    run(["lm", train[1], "-o", f"{at}/lm", "--order", "3", "--discount-fallback", "-q"])
+    run(["lm", f"{at}/lm", "-o", f"{at}/bins", "--quantize", "4", "-q"])
+    run(["align", *train[:2], "--save-model", f"{at}/aligner", "-o", f"{at}/links", "-q"])
+    run(["train", "lexicalized", *train, "-o", f"{at}/lexicalized", "-q"])
+    run(["train", "linear_jump", *train, "-o", f"{at}/jump", "-q"])
+    system = ["system", "-q", "--lm", f"{at}/lm", "--reordering", "LR=hier-mslr-bidirectional-fe", "--phrases"]
+    parts = [f"{at}/phrases", "--reordering", f"LEX={at}/lexicalized", "--reordering", f"JUMP={at}/jump"]
+    run([*system, *parts, "-o", f"{at}/system"])
+    run([*system, f"{at}/phrases", "-o", f"{at}/plain"])
+    alone = ["-q", "-t", "1"]
+    return [
+        Use(folder / "phrases", [*system, "@", "-o", "%/system"]),
+        Use(folder / "lm", ["perplexity", "@", test[1], "--sentences", "-t", "1"]),
+        Use(folder / "lm", ["lm", "@", "--arpa", "%/arpa", *alone]),
+        Use(folder / "bins", ["perplexity", "@", test[1], "--sentences", "-t", "1"]),
+        Use(folder / "aligner", ["align", *test[:2], "--model", "@", *alone]),
+        Use(folder / "lexicalized", ["explain", "@", "--sentence", Path(test[0]).read_text().splitlines()[0]]),
+        Use(folder / "jump", ["evaluate", "@", *test, "--json", *alone]),
+        Use(folder / "system", ["translate", "@", test[0], "--nbest", "3", "--stack", "20", *alone]),
+        Use(folder / "system", ["translate", "@", test[0], "--trace", "%/trace", "--stack", "20", *alone]),
+        Use(folder / "plain", ["export", "moses", "@", "%/moses", "-q"]),
+        Use(folder / "system", ["show", "@"]),
+    ]
+
+
+def run(arguments: list[str]) -> None:
+    """Do what the program does with these arguments."""
+    sys.argv = ["hyperbaton", *arguments]
+    with contextlib.suppress(SystemExit):
+        build([arguments[0]])(standalone_mode=False)
+
+
+# Ways to damage a copy of an artefact. Each returns what it has done, or nothing where it cannot.
+
+Damage = Callable[[Path, random.Random], str | None]
+
+
+def _arrays(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.npy"))
+
+
+def _data_start(content: bytes) -> int:
+    return 10 + int.from_bytes(content[8:10], "little")
+
+
+def flip(folder: Path, choice: random.Random) -> str | None:
+    """Change one bit of an array's data."""
+    file = choice.choice(_arrays(folder))
+    content = bytearray(file.read_bytes())
+    start = _data_start(content)
+    if start >= len(content):
+        return None
+    content[choice.randrange(start, len(content))] ^= 1 << choice.randrange(8)
+    file.write_bytes(content)
+    return file.name
+
+
+def overwrite(folder: Path, choice: random.Random) -> str | None:
+    """Put an extreme or a random value over 1 to 64 bytes, aligned."""
+    file = choice.choice(_arrays(folder))
+    content = bytearray(file.read_bytes())
+    start = _data_start(content)
+    if start >= len(content):
+        return None
+    size = choice.choice((1, 2, 4, 8, 16, 64))
+    at = start + choice.randrange(0, len(content) - start) // size * size
+    patterns = (b"\xff", b"\0", b"\x7f", b"\x80", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\0\0\x80\x7f", choice.randbytes(8))
+    value = (choice.choice(patterns) * size)[:size]
+    content[at : at + size] = value[: len(content) - at]
+    file.write_bytes(content)
+    return file.name
+
+
+def blank(folder: Path, choice: random.Random) -> str | None:
+    """Fill a page, or all, of an array's data with one byte, as a lost block of the disk does."""
+    file = choice.choice(_arrays(folder))
+    content = bytearray(file.read_bytes())
+    start = _data_start(content)
+    if start >= len(content):
+        return None
+    begin = choice.choice((start, max(start, choice.randrange(start, len(content)) // 4096 * 4096)))
+    end = choice.choice((len(content), min(len(content), begin + 4096)))
+    content[begin:end] = bytes([choice.choice((0, 0, 255, choice.randrange(256)))]) * (end - begin)
+    file.write_bytes(content)
+    return file.name
+
+
+def header(folder: Path, choice: random.Random) -> str:
+    """Change bytes of an array's header."""
+    file = choice.choice(_arrays(folder))
+    content = bytearray(file.read_bytes())
+    for _ in range(choice.choice((1, 1, 4))):
+        content[choice.randrange(_data_start(content))] = choice.randrange(256)
+    file.write_bytes(content)
+    return file.name
+
+
+def cut(folder: Path, choice: random.Random) -> str:
+    """Cut a file off."""
+    file = choice.choice([*_arrays(folder), *folder.rglob(MANIFEST)])
+    content = file.read_bytes()
+    file.write_bytes(content[: choice.randrange(len(content))])
+    return file.name
+
+
+def lengthen(folder: Path, choice: random.Random) -> str:
+    """Put bytes behind the end of a file."""
+    file = choice.choice([*_arrays(folder), *folder.rglob(MANIFEST)])
+    file.write_bytes(file.read_bytes() + choice.randbytes(choice.choice((1, 8, 4096))))
+    return file.name
+
+
+def swap(folder: Path, choice: random.Random) -> str:
+    """Exchange two files, of the same size where there are such."""
+    one = choice.choice(_arrays(folder))
+    others = [file for file in _arrays(folder) if file != one]
+    alike = [file for file in others if file.stat().st_size == one.stat().st_size]
+    other = choice.choice(alike or others)
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    return f"{one.name} {other.name}"
+
+
+def remove(folder: Path, choice: random.Random) -> str:
+    """Remove a file or a part."""
+    path = choice.choice([path for path in sorted(folder.rglob("*")) if path.name != "old"])
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return path.name
+
+
+def garble(folder: Path, choice: random.Random) -> str:
+    """Change bytes of a manifest."""
+    file = choice.choice(sorted(folder.rglob(MANIFEST)))
+    content = bytearray(file.read_bytes())
+    for _ in range(choice.choice((1, 1, 1, 5))):
+        content[choice.randrange(len(content))] = choice.choice((choice.randrange(256), *b'0123456789"{}[],:n'))
+    file.write_bytes(content)
+    return file.name
+
+
+def _odd_values(choice: random.Random) -> list[Any]:
+    deep: Any = 0
+    for _ in range(choice.choice((3, 500))):
+        deep = [deep]
+    numbers = [0, -1, 1, 2**31, 2**63, 2**70, -(2**70), 10**400, 1e308, 1e-320, float("nan"), float("inf"), True]
+    return [None, [], {}, "", "x", "../..", "é\0", [None], {"a": None}, deep, *numbers]
+
+
+def edit(folder: Path, choice: random.Random, forged: bool = False) -> str:
+    """Replace, remove or add a value somewhere in a manifest."""
+    file = choice.choice(sorted(folder.rglob(MANIFEST)))
+    manifest = json.loads(file.read_text(encoding="utf-8"))
+    holder: Any = manifest
+    while True:
+        keys = list(range(len(holder)) if isinstance(holder, list) else holder)
+        key = choice.choice(keys)
+        if isinstance(holder[key], dict | list) and holder[key] and choice.random() < 0.8:
+            holder = holder[key]
+            continue
+        break
+    change = choice.random()
+    if change < 0.15:
+        del holder[key]
+    elif change < 0.25 and isinstance(holder, dict):
+        holder[choice.choice(("x", "..", "a/b"))] = holder[key]
+    elif change < 0.4 and isinstance(holder[key], int | float):
+        holder[key] = choice.choice((holder[key] + 1, -holder[key], holder[key] * 1000))
+    else:
+        holder[key] = choice.choice(_odd_values(choice))
+    if forged:
+        manifest["checksum"] = manifest_checksum(manifest)
+        _forge_parents(folder, file.parent, manifest["checksum"])
+    file.write_text(json.dumps(manifest), encoding="utf-8")
+    return f"{file.name} {key}"
+
+
+def _forge_parents(folder: Path, part: Path, checksum: str) -> None:
+    while part != folder:
+        parent = part.parent / MANIFEST
+        manifest = json.loads(parent.read_text(encoding="utf-8"))
+        manifest["parts"][part.name]["checksum"] = checksum
+        checksum = manifest["checksum"] = manifest_checksum(manifest)
+        parent.write_text(json.dumps(manifest), encoding="utf-8")
+        part = part.parent
+
+
+def forge(folder: Path, choice: random.Random) -> str:
+    """The same, with checksums that fit: nothing but the values themselves gives it away."""
+    return edit(folder, choice, forged=True)
+
+
+DAMAGES: list[Damage] = [flip, overwrite, overwrite, blank, header, cut, lengthen, swap, remove, garble, edit, forge, forge]
+
+
+class Outcome(NamedTuple):
+    """How a command ended: a word for it, and what it wrote."""
+
+    word: str
+    output: bytes
+    message: str
+
+
+def use(command: list[str], artefact: Path, scratch: Path) -> Outcome:
+    """Run a command on an artefact in a process of its own."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    arguments = [word.replace("@", str(artefact)) if word == "@" else word.replace("%", str(scratch)) for word in command]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = os.fork()
+        if process == 0:
+            _become(arguments, out.fileno(), err.fileno())
+        status = _wait(process)
+        out.seek(0)
+        err.seek(0)
+        output, message = out.read(), err.read().decode("utf-8", "replace")
+    files = sorted(path for path in scratch.rglob("*") if path.is_file() and path.name != MANIFEST)
+    output += b"".join(path.read_bytes() for path in files)
+    return Outcome(_word(status, message), output, message)
+
+
+def _become(arguments: list[str], out: int, err: int) -> None:
+    """Be the command; does not return."""
+    status = 70
+    try:
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        sys.argv = ["hyperbaton", *arguments]
+        try:
+            run_program(build([arguments[0]]))
+            status = 0
+        except SystemExit as end:
+            status = int(end.code or 0)
+        sys.stdout.flush()
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _wait(process: int) -> int | None:
+    deadline = time.monotonic() + SECONDS
+    pause = 0.001
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(process, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return None
+
+
+def _word(status: int | None, message: str) -> str:
+    if status is None:
+        return "hang"
+    if status < 0:
+        return "crash"
+    if "not enough memory" in message or "MemoryError" in message or "bad_alloc" in message:
+        return "memory"
+    if status == 0:
+        return "done"
+    lines = message.splitlines()
+    return "error" if status == 1 and len(lines) == 1 and lines[0].startswith("hyperbaton: error: ") else "traceback"
+
+
+class Case(NamedTuple):
+    """One damaged artefact, used in one way."""
+
+    damage: str
+    verified: bool
+    word: str
+    shown: str
+
+
+def cases(n: int, seed: int, folder: Path) -> Iterator[Case]:
+    """Damage and use artefacts, `n` times; every one without and with --verify."""
+    uses = make_uses(folder)
+    expected = [use(each.command, each.artefact, folder / "scratch") for each in uses]
+    for each, outcome in zip(uses, expected, strict=True):
+        if outcome.word != "done":
+            raise SystemExit(f"{each.command}: {outcome.word} with a sound artefact: {outcome.message}")
+    choice = random.Random(seed)
+    for _ in range(n):
+        i = choice.randrange(len(uses))
+        damage = choice.choice(DAMAGES)
+        copy = folder / "damaged"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(uses[i].artefact, copy)
+        where = damage(copy, choice)
+        if where is None:
+            continue
+        for verified in (False, True):
+            if verified and uses[i].command[0] == "show":
+                continue
+            command = [*uses[i].command, "--verify"] if verified else uses[i].command
+            outcome = use(command, copy, folder / "scratch")
+            word = outcome.word
+            if word == "done":
+                word = "same" if outcome.output == expected[i].output else "silent"
+            message = outcome.message.strip().rpartition("\n")[2]
+            yield Case(damage.__name__, verified, word, f"{' '.join(command[:3])} ({damage.__name__} {where}): {message}")
+
+
+def is_wrong(case: Case) -> bool:
+    """Whether this must not happen."""
+    return case.word in NEVER or (case.verified and case.word == "silent" and case.damage != "forge")
+
+
+def main() -> int:
+    """Print how often each thing happened, and every case that must not."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=1000, help="how many artefacts to damage")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    counts: Counter[tuple[str, bool, str]] = Counter()
+    n_wrong = 0
+    with tempfile.TemporaryDirectory(prefix="hyperbaton-fuzz-") as name:
+        for case in cases(arguments.cases, arguments.seed, Path(name)):
+            counts[case.damage, case.verified, case.word] += 1
+            if is_wrong(case):
+                n_wrong += 1
+                print(f"{case.word}: {case.shown}", file=sys.stderr)
+    words = ["same", "error", "silent", *NEVER]
+    print("\t".join(["damage", "verified", *words]))
+    for damage in sorted({key[0] for key in counts}) + ["all"]:
+        for verified in (False, True):
+            row = [
+                sum(n for key, n in counts.items() if damage in (key[0], "all") and key[1:] == (verified, word))
+                for word in words
+            ]
+            print("\t".join([damage, "yes" if verified else "no", *map(str, row)]))
+    return 1 if n_wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

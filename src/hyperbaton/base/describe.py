@@ -1,0 +1,96 @@
+"""What an artefact is, as its manifest says: kind, options, counts, weights, sizes, and what it was made from."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.base.store import Artefact
+
+
+def describe(path: str | PathLike[str]) -> dict[str, Any]:
+    """Describe an artefact and those inside it, as plain values; no array is read.
+
+    The keys: `path`, `kind`, `version`, `mib` (with the parts), `seed`, `options`, `details`, `weights`, `inputs`,
+    `arrays` (name → `dtype`, `shape`, `mib`) and `parts` (name → the same for each).
+    """
+    artefact = Artefact(path)
+    with artefact.reading():
+        manifest, details = artefact.manifest, artefact.details
+        weights = details.pop("weights", {})
+        arrays = {name: _array(artefact, name) for name in manifest["arrays"]}
+        parts = {name: describe(artefact.part(name)) for name in manifest["parts"]}
+        return {
+            "path": str(Path(path)),
+            "kind": artefact.kind,
+            "version": manifest["version"],
+            "mib": sum(item["mib"] for item in (*arrays.values(), *parts.values())),
+            "seed": manifest["seed"],
+            "options": artefact.options,
+            "details": details,
+            "weights": dict(weights),
+            "inputs": dict(manifest["inputs"]),
+            "arrays": arrays,
+            "parts": parts,
+        }
+
+
+def _array(artefact: Artefact, name: str) -> dict[str, Any]:
+    entry = artefact.manifest["arrays"][name]
+    return {"dtype": entry["dtype"], "shape": entry["shape"], "mib": artefact[name].nbytes / 2**20}
+
+
+def description_rows(description: dict[str, Any], *, arrays: bool = False, part: str = "") -> list[dict[str, str]]:
+    """A description as rows of part, group, name and value, for a table; the arrays themselves only where wanted."""
+    about = {
+        "kind": description["kind"],
+        "path": description["path"],
+        "made by": f"hyperbaton {description['version']}",
+        "size": f"{description['mib']:.1f} MiB in {len(description['arrays'])} arrays",
+    }
+    if description["parts"]:
+        about["size"] += f" and {len(description['parts'])} parts"
+    if description["seed"] is not None:
+        about["seed"] = description["seed"]
+    groups = {
+        "about": about,
+        "count": _flat(description["details"]),
+        "weight": {name: " ".join(f"{value:g}" for value in values) for name, values in description["weights"].items()},
+        "option": _flat(description["options"]),
+        "input": description["inputs"],
+    }
+    if arrays:
+        groups["array"] = {
+            name: f"{entry['dtype']} {'×'.join(map(str, entry['shape']))}, {entry['mib']:.2f} MiB"
+            for name, entry in description["arrays"].items()
+        }
+    rows = [
+        {"part": part, "group": group, "name": name, "value": _text(value)}
+        for group, items in groups.items()
+        for name, value in items.items()
+    ]
+    for name, inside in description["parts"].items():
+        rows += description_rows(inside, arrays=arrays, part=f"{part}/{name}" if part else name)
+    return rows
+
+
+def _flat(items: dict[str, Any]) -> dict[str, Any]:
+    """Nested items with dotted names."""
+    flat: dict[str, Any] = {}
+    for name, value in items.items():
+        if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+            value = {str(i): item for i, item in enumerate(value)}
+        if isinstance(value, dict):
+            flat |= {f"{name}.{inner}": item for inner, item in _flat(value).items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_text, value))
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return f"{value:g}" if isinstance(value, float) else str(value)

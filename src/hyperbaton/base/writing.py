@@ -1,0 +1,302 @@
+"""Files and folders that appear whole or not at all, whoever else writes the same ones.
+
+What is written lies beside its target as `NAME.PID-RANDOM.incomplete`, a name of its own for each writer, and takes the
+target's place when it is complete and on the disk. Of two writers of one target the last to finish wins, and there is
+never a mixture. A folder is written inside of such a folder. Where the system can exchange two folders in one step
+(Linux) that is done; elsewhere the old one lies in there for a moment, and if the writer is killed then, the next one
+puts it back.
+
+A writer holds a lock on what it writes. The lock ends with its process: what nobody locks is left over, and is removed
+by the next writer of the same target.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import cast
+
+from hyperbaton.base.errors import ArtefactError
+
+MANIFEST = "manifest.json"
+INCOMPLETE, REPLACED = "incomplete", "replaced"
+
+_LONGEST_NAME = 200  # bytes; most file systems allow 255, and the mark needs some
+_ATTEMPTS = 1000  # at replacing a folder that others replace at the same time
+
+
+@contextlib.contextmanager
+def writing_folder(path: str | PathLike[str], mark: str = MANIFEST) -> Iterator[Path]:
+    """Give a folder to write into, and put it in place of `path` when the block ends without an error.
+
+    A folder is only replaced if it has the file `mark`: anything else is somebody's work.
+    """
+    shown, path = path, Path(os.path.realpath(path))
+    _check_replaceable(path, shown, mark)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _clean_up(path, mark)
+        with _claimed(path, folder=True) as claim:
+            aside = claim / "new"
+            aside.mkdir()
+            yield aside
+            for file in aside.rglob("*"):
+                fsync(file)
+            fsync(aside)
+            _replace_folder(aside, path, shown, mark)
+            fsync(path.parent)
+    except OSError as error:
+        raise ArtefactError(f"{shown}: cannot be written: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def writing_file(path: str | PathLike[str]) -> Iterator[Path]:
+    """Give a file name to write to, and put that file in place of `path` when the block ends without an error."""
+    with writing_files([path]) as (aside,):
+        yield aside
+
+
+@contextlib.contextmanager
+def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
+    """The same for several files that belong together: all of them appear, or none.
+
+    What is no ordinary file (a device, a pipe) is written to directly.
+    """
+    finals = [Path(os.path.realpath(path)) for path in paths]
+    if len(set(finals)) != len(finals):
+        raise ArtefactError(f"{paths[-1]}: the same file would be written twice")
+    with contextlib.ExitStack() as stack:
+        try:
+            asides = []
+            for path in finals:
+                if _is_special(path):
+                    asides.append(path)
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _clean_up(path, None)
+                asides.append(stack.enter_context(_claimed(path, folder=False)))
+            moves = [(aside, path) for aside, path in zip(asides, finals, strict=True) if aside != path]
+            yield asides
+            for aside, _ in moves:
+                fsync(aside)
+            folders = sorted({path.parent for _, path in moves})
+            with _locked(folders if len(moves) > 1 else []):
+                _move_all(moves)
+            for folder in folders:
+                fsync(folder)
+        except OSError as error:
+            names = ", ".join(map(str, paths))
+            raise ArtefactError(f"{names}: cannot be written: {error.strerror or error}") from error
+
+
+def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
+    """Move every file to its place; when one cannot be moved, put back what the others replaced."""
+    if len(moves) == 1:
+        aside, path = moves[0]
+        aside.replace(path)
+        return
+    done: list[tuple[Path, Path | None]] = []
+    try:
+        for aside, path in moves:
+            for stale in _leftovers(path, REPLACED):  # nobody else moves files now
+                _remove(stale)
+            old = None
+            if path.exists():
+                old = aside.with_suffix(f".{REPLACED}")
+                old.hardlink_to(path)
+            done.append((path, old))
+            aside.replace(path)
+    except BaseException:
+        for (aside, _), (path, old) in zip(moves, done, strict=False):
+            if old is not None:
+                old.replace(path)
+            elif not aside.exists():
+                path.unlink(missing_ok=True)
+        raise
+    for _, old in done:
+        if old is not None:
+            old.unlink(missing_ok=True)
+
+
+def _check_replaceable(path: Path, shown: str | PathLike[str], mark: str) -> None:
+    if path.exists() and not path.is_dir():
+        raise ArtefactError(f"{shown}: a file of that name is in the way")
+    # Another writer may replace the folder right now: one that is gone is none that is in the way.
+    with contextlib.suppress(FileNotFoundError):
+        if path.exists() and not (path / mark).exists() and any(path.iterdir()):
+            raise ArtefactError(f"{shown}: the folder holds something that is not an artefact; choose another name")
+
+
+def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: str) -> None:
+    """Put a folder in the place of another one, or of none."""
+    old = aside.with_name("old")
+    for _ in range(_ATTEMPTS):
+        try:
+            aside.rename(path)  # works unless there is something
+            return
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                raise
+        _check_replaceable(path, shown, mark)
+        try:
+            if _exchange(aside, path):
+                return
+            path.rename(old)
+        except FileNotFoundError:
+            continue  # another writer has just put it aside
+        try:
+            aside.rename(path)
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                old.rename(path)
+            if isinstance(error, OSError) and error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+                _remove(old)
+                continue
+            raise
+        return
+    raise ArtefactError(f"{shown}: other processes write to it all the time")
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step; False where the system cannot."""
+    if _renameat2 is None:
+        return False
+    at_cwd, exchange = -100, 2
+    if _renameat2(at_cwd, os.fsencode(one), at_cwd, os.fsencode(other), exchange) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+        return False
+    raise OSError(number, os.strerror(number), str(other))
+
+
+def _find_renameat2() -> Callable[..., int] | None:
+    try:
+        function = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return None
+    function.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+    function.restype = ctypes.c_int
+    return cast(Callable[..., int], function)
+
+
+_renameat2 = _find_renameat2()
+
+
+@contextlib.contextmanager
+def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
+    """A new file or folder beside a path, that belongs to this writer as long as it lives; removed at the end."""
+    while True:
+        aside = path.with_name(f"{_stem(path)}.{os.getpid()}-{secrets.token_hex(4)}.{INCOMPLETE}")
+        if folder:
+            aside.mkdir()
+            try:
+                handle = os.open(aside, os.O_RDONLY)
+            except FileNotFoundError:  # already taken for left over, see below
+                continue
+        else:
+            handle = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        # Somebody who cleans up may have been faster than the lock, and taken it for left over.
+        if _lock(handle) is not False and _is_open_as(handle, aside):
+            break
+        os.close(handle)
+    try:
+        yield aside
+    finally:
+        _remove(aside)
+        os.close(handle)
+
+
+def _clean_up(path: Path, mark: str | None) -> None:
+    """Remove what killed writers of this target left; put back a folder that one of them had no time to replace."""
+    for aside in _leftovers(path, INCOMPLETE):
+        try:
+            handle = os.open(aside, os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            if _lock(handle):  # kept until it is removed: a writer that has just made it sees that it is not its own
+                _put_back(aside / "old", path, mark)
+                _remove(aside)
+        finally:
+            os.close(handle)
+    _put_back(path.with_name(f"{path.name}.{REPLACED}"), path, mark)  # as earlier versions called it
+
+
+def _leftovers(path: Path, ending: str) -> list[Path]:
+    pattern = re.compile(rf"{re.escape(_stem(path))}\.\d+-[0-9a-f]{{8}}\.{ending}")
+    with os.scandir(path.parent) as entries:
+        return [path.with_name(entry.name) for entry in entries if pattern.fullmatch(entry.name)]
+
+
+def _put_back(old: Path, path: Path, mark: str | None) -> None:
+    if mark is not None and (old / mark).exists() and not path.exists():
+        with contextlib.suppress(OSError):
+            old.rename(path)
+
+
+def _lock(handle: int) -> bool | None:
+    """Lock a file or folder; False if somebody else has, None where the file system has no locks."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+@contextlib.contextmanager
+def _locked(folders: Sequence[Path]) -> Iterator[None]:
+    """Keep other writers of several files from moving theirs into these folders at the same time."""
+    handles = [os.open(folder, os.O_RDONLY) for folder in folders]
+    try:
+        for handle in handles:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        for handle in handles:
+            os.close(handle)
+
+
+def _is_open_as(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _stem(path: Path) -> str:
+    """The name, or as much of it as leaves room for a mark."""
+    return os.fsencode(path.name)[:_LONGEST_NAME].decode("utf-8", "ignore")
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def fsync(path: Path) -> None:
+    """Have the system write a file or folder to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

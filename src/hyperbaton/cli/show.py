@@ -1,0 +1,38 @@
+"""The verb `show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.describe import describe, description_rows
+from hyperbaton.cli import Json
+from hyperbaton.cli._common import print_json, print_table
+
+
+def show(
+    artefact: Annotated[Path, typer.Argument(metavar="ARTEFACT", help="Phrases, a model, a system, …")],
+    *,
+    arrays: Annotated[bool, typer.Option("--arrays", help="List every array with its type, shape and size.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what an artefact is: its kind, options, counts, weights, size, and what it was made from.
+
+    Examples:
+
+        hyperbaton show system
+
+        hyperbaton show phrases --arrays
+
+        hyperbaton show lm --json
+    """
+    found = describe(artefact)
+    if as_json:
+        print_json(found)
+        return
+    rows = description_rows(found, arrays=arrays)
+    if not found["parts"]:
+        rows = [{name: value for name, value in row.items() if name != "part"} for row in rows]
+    print_table(rows)

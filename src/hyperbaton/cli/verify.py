@@ -1,0 +1,46 @@
+"""The verb `verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hyperbaton.base.store import audit
+from hyperbaton.cli import Json
+from hyperbaton.cli._common import print_json, print_table, say
+
+
+def verify(
+    artefacts: Annotated[list[Path], typer.Argument(metavar="ARTEFACT...", help="Phrases, models, systems, …")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Read artefacts whole and compare every file with its checksum.
+
+    A system is checked with the models inside it. Every damaged file is named on stderr, and the exit status is then 1.
+
+    Example:
+
+        hyperbaton verify phrases lm system
+    """
+    rows: list[dict[str, Any]] = []
+    for path in artefacts:
+        found = audit(path)
+        for fault in found.faults:
+            say(f"hyperbaton: {fault}")
+        rows.append(
+            {
+                "artefact": str(path),
+                "state": "damaged" if found.faults else "sound",
+                "arrays": found.n_arrays,
+                "MiB": round(found.n_bytes / 2**20, 1),
+            }
+        )
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(rows)
+    if any(row["state"] != "sound" for row in rows):
+        raise typer.Exit(1)
