@@ -18,6 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, InputError, OptionError
+from hyperbaton.base.store import manifest_checksum
 from hyperbaton.cli import build
 from hyperbaton.corpus import Bitext, Tags
 from hyperbaton.corpus.files import writing_outputs
@@ -360,8 +361,9 @@ def test_broken_systems(saved: Path, tmp_path: Path) -> None:
     shutil.copytree(saved, less)
     manifest = json.loads((less / "manifest.json").read_text(encoding="utf-8"))
     manifest["details"]["weights"]["Ghost"] = [1.0]
+    manifest["checksum"] = manifest_checksum(manifest)
     (less / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    with pytest.raises(OptionError, match="weight for 'Ghost', but the system has no such model"):
+    with pytest.raises(ArtefactError, match="less: there is a weight for 'Ghost', but the system has no such model"):
         System.load(less)
     shutil.rmtree(less / "lm.0")
     with pytest.raises(ArtefactError, match=r"lm\.0: no such artefact"):

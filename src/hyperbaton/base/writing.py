@@ -41,8 +41,8 @@ def writing_folder(path: str | PathLike[str], mark: str = MANIFEST) -> Iterator[
     A folder is only replaced if it has the file `mark`: anything else is somebody's work.
     """
     shown, path = path, Path(os.path.realpath(path))
-    _check_replaceable(path, shown, mark)
     try:
+        _check_replaceable(path, shown, mark)
         path.parent.mkdir(parents=True, exist_ok=True)
         _clean_up(path, mark)
         with _claimed(path, folder=True) as claim:
@@ -128,12 +128,23 @@ def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
 
 
 def _check_replaceable(path: Path, shown: str | PathLike[str], mark: str) -> None:
-    if path.exists() and not path.is_dir():
-        raise ArtefactError(f"{shown}: a file of that name is in the way")
-    # Another writer may replace the folder right now: one that is gone is none that is in the way.
-    with contextlib.suppress(FileNotFoundError):
-        if path.exists() and not (path / mark).exists() and any(path.iterdir()):
-            raise ArtefactError(f"{shown}: the folder holds something that is not an artefact; choose another name")
+    """Raise ArtefactError if something else than an artefact is in the way."""
+    while True:
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            return
+        except NotADirectoryError as error:
+            raise ArtefactError(f"{shown}: a file of that name is in the way") from error
+        try:
+            names = os.listdir(handle)  # noqa: PTH208 - of this very folder, whatever happens to its name
+            if not names or mark in names:
+                return
+            # Another writer may have just replaced this folder, and be removing its files.
+            if _is_open_as(handle, path):
+                raise ArtefactError(f"{shown}: the folder holds something that is not an artefact; choose another name")
+        finally:
+            os.close(handle)
 
 
 def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: str) -> None:

@@ -1,0 +1,130 @@
+"""Damaged artefacts of every kind end in a result or one line, and with --verify in one line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperbaton import _core
+from hyperbaton.base.describe import describe
+from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.corpus import Bitext
+from hyperbaton.decode import System, Translator
+from hyperbaton.lm import LanguageModel
+from hyperbaton.phrases import PhraseTable, extract
+
+ROOT = Path(__file__).parents[2]
+SENTENCES = ["wo ai ni", "ni ai wo", "wo"]
+SPAN = np.iinfo(np.int64)
+
+
+def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hyperbaton", *map(str, arguments)], capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    links = [[(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1), (2, 2)], [(0, 0)]]
+    bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], links)
+    lm = LanguageModel.estimate(bitext.target, 2, discount_fallback=True)
+    folder = tmp_path_factory.mktemp("saved")
+    System.of(PhraseTable.build(bitext, extract(bitext)), [lm]).save(folder / "system")
+    return folder / "system"
+
+
+def test_a_bounded_share_of_the_mutations() -> None:
+    """What `python benchmarks/fuzz/artefacts.py` does with more cases."""
+    command = [sys.executable, ROOT / "benchmarks" / "fuzz" / "artefacts.py", "--cases", "60", "--seed", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("damage\tverified\tsame\terror\tsilent\tcrash")
+
+
+@pytest.mark.parametrize(
+    ("array", "value"),
+    [
+        ("table.targets", 2**32 - 1),
+        ("table.targets", 10_000),
+        ("table.source.offsets", -1),
+        ("table.source.offsets", SPAN.max),
+        ("table.target.offsets", SPAN.min),
+        ("table.target.words", 2**31),
+        ("table.offsets", SPAN.max),
+        ("table.link_offsets", SPAN.max),
+        ("table.links", 255),
+        ("index", 0),  # no free place: a search must end
+        ("index", 12_345_678),
+        ("lm.0.words", 2**32 - 2),
+        ("lm.0/ngrams.2.slots", 0),
+        ("lm.0/ngrams.2.slots", 255),
+        ("lm.0/ngrams.1.slots", 0x7F),
+        ("lm.0/vocabulary.offsets", -5),
+    ],
+)
+def test_no_number_of_a_damaged_table_leads_outside(saved: Path, tmp_path: Path, array: str, value: int) -> None:
+    """All of an array's inner values are replaced: the answer is another translation or an error, in a moment."""
+    shutil.copytree(saved, tmp_path / "system")
+    file = np.lib.format.open_memmap(tmp_path / "system" / f"{array}.npy", mode="r+")
+    file.reshape(-1)[1:-1] = value
+    file.flush()
+    try:
+        assert len(Translator(System.load(tmp_path / "system"), threads=1).translate(SENTENCES)) == 3
+    except HyperbatonError as error:
+        assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1.0])
+def test_scores_that_are_no_numbers_are_scores_all_the_same(saved: Path, tmp_path: Path, value: float) -> None:
+    """They must not reach the search, whose sorting relies on an order of scores."""
+    shutil.copytree(saved, tmp_path / "system")
+    for name in ("table.scores", "lm.0/ngrams.2.slots"):
+        file = np.lib.format.open_memmap(tmp_path / "system" / f"{name}.npy", mode="r+")
+        if file.dtype == np.float32:
+            file[...] = value
+        else:
+            file[:, 8:12] = np.frombuffer(np.float32(value).tobytes(), np.uint8)
+        file.flush()
+    translations = next(Translator(System.load(tmp_path / "system"), threads=1).blocks(SENTENCES))
+    assert np.isfinite(translations.scores).all()
+
+
+def test_checksum_sees_every_change() -> None:
+    content = np.arange(1000, dtype=np.uint8)
+    sums = {_core.checksum(content)}
+    for at in range(len(content)):
+        changed = content.copy()
+        changed[at] ^= 1
+        sums.add(_core.checksum(changed))
+    sums |= {_core.checksum(content[:n].copy()) for n in range(100)}
+    assert len(sums) == 1101
+
+
+def test_the_verbs(saved: Path, tmp_path: Path) -> None:
+    assert json.loads(hyperbaton("show", saved, "--json").stdout) == describe(saved)
+    shown = hyperbaton("show", saved).stdout.splitlines()
+    assert shown[:2] == ["part\tgroup\tname\tvalue", "\tabout\tkind\tsystem"]
+    assert "\tweight\tLM0\t0.5" in shown
+    assert "lm.0\tcount\torder\t2" in shown
+    assert hyperbaton("verify", saved, saved / "lm.0").returncode == 0
+
+    damaged = tmp_path / "system"
+    shutil.copytree(saved, damaged)
+    file = np.lib.format.open_memmap(damaged / "lm.0" / "ngrams.1.slots.npy", mode="r+")
+    file[3, 8] ^= 1
+    file.flush()
+    (tmp_path / "text").write_text("wo ai ni\n", encoding="utf-8")
+    found = hyperbaton("verify", damaged, saved)
+    line = f"{damaged}/lm.0/ngrams.1.slots.npy: damaged (its checksum differs); build the artefact again"
+    assert (found.returncode, found.stderr) == (1, f"hyperbaton: {line}\n")
+    assert [row.split("\t")[1] for row in found.stdout.splitlines()] == ["state", "damaged", "sound"]
+    assert hyperbaton("translate", damaged, tmp_path / "text", "-q").returncode == 0
+    refused = hyperbaton("translate", damaged, tmp_path / "text", "-q", "--verify")
+    assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", f"hyperbaton: error: {line}\n")
