@@ -28,8 +28,11 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import typer
 
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # a process with threads cannot be forked safely
     os.environ.setdefault(_variable, "1")
@@ -63,8 +66,8 @@ def make_uses(folder: Path) -> list[Use]:
     run(["train", "linear_jump", *train, "-o", f"{at}/jump", "-q"])
     system = ["system", "-q", "--lm", f"{at}/lm", "--reordering", "LR=hier-mslr-bidirectional-fe", "--phrases"]
     parts = [f"{at}/phrases", "--reordering", f"LEX={at}/lexicalized", "--reordering", f"JUMP={at}/jump"]
-    run([*system, *parts, "-o", f"{at}/system"])
-    run([*system, f"{at}/phrases", "-o", f"{at}/plain"])
+    run([*system, *parts, "-o", f"{at}/system", "--copy"])
+    run([*system, f"{at}/phrases", "-o", f"{at}/plain", "--copy"])
     alone = ["-q", "-t", "1"]
     return [
         Use(folder / "phrases", [*system, "@", "-o", "%/system"]),
@@ -81,11 +84,17 @@ def make_uses(folder: Path) -> list[Use]:
     ]
 
 
+@cache
+def program(verb: str) -> typer.Typer:
+    """The program with one verb; made before the process is forked."""
+    return build([verb])
+
+
 def run(arguments: list[str]) -> None:
     """Do what the program does with these arguments."""
     sys.argv = ["hyperbaton", *arguments]
     with contextlib.suppress(SystemExit):
-        build([arguments[0]])(standalone_mode=False)
+        program(arguments[0])(standalone_mode=False)
 
 
 # Ways to damage a copy of an artefact. Each returns what it has done, or nothing where it cannot.
@@ -288,7 +297,7 @@ def _become(arguments: list[str], out: int, err: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         sys.argv = ["hyperbaton", *arguments]
         try:
-            run_program(build([arguments[0]]))
+            run_program(program(arguments[0]))
             status = 0
         except SystemExit as end:
             status = int(end.code or 0)
@@ -343,6 +352,7 @@ def cases(n: int, seed: int, folder: Path) -> Iterator[Case]:
     uses = make_uses(folder)
     expected = []
     for each in uses:
+        program(each.command[0])
         # Where the damaged copies will be: some commands print the path.
         outcome = use(each.command, _copied(each.artefact, folder), folder / "scratch")
         if outcome.word != "done":

@@ -112,7 +112,7 @@ def test_the_verbs(saved: Path, tmp_path: Path) -> None:
     shown = hyperbaton("show", saved).stdout.splitlines()
     assert shown[:2] == ["part\tgroup\tname\tvalue", "\tabout\tkind\tsystem"]
     assert "\tweight\tLM0\t0.5" in shown
-    assert "lm.0\tcount\torder\t2" in shown
+    assert "lm.0\tdetail\torder\t2" in shown
     assert hyperbaton("verify", saved, saved / "lm.0").returncode == 0
 
     damaged = tmp_path / "system"

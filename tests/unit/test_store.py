@@ -17,7 +17,16 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import ArtefactError
-from hyperbaton.base.store import Artefact, audit, manifest_checksum, save, verify, writing_file, writing_files, writing_folder
+from hyperbaton.base.store import (
+    Artefact,
+    audit,
+    manifest_checksum,
+    save,
+    verify,
+    writing_file,
+    writing_files,
+    writing_folder,
+)
 
 ARRAYS = {"a": np.arange(5, dtype=np.int32), "b.empty": np.zeros((0, 2), np.float32)}
 

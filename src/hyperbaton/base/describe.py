@@ -50,12 +50,12 @@ def description_rows(description: dict[str, Any], *, arrays: bool = False, part:
         "size": f"{description['mib']:.1f} MiB in {len(description['arrays'])} arrays",
     }
     if description["parts"]:
-        about["size"] += f" and {len(description['parts'])} parts"
+        about["size"] += f", with those of {', '.join(description['parts'])}"
     if description["seed"] is not None:
         about["seed"] = description["seed"]
     groups = {
         "about": about,
-        "count": _flat(description["details"]),
+        "detail": _flat(description["details"]),
         "weight": {name: " ".join(f"{value:g}" for value in values) for name, values in description["weights"].items()},
         "option": _flat(description["options"]),
         "input": description["inputs"],
@@ -83,7 +83,7 @@ def _flat(items: dict[str, Any]) -> dict[str, Any]:
             value = {str(i): item for i, item in enumerate(value)}
         if isinstance(value, dict):
             flat |= {f"{name}.{inner}": item for inner, item in _flat(value).items()}
-        else:
+        elif value != []:
             flat[name] = value
     return flat
 

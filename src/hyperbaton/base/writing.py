@@ -42,7 +42,7 @@ def writing_folder(path: str | PathLike[str], mark: str = MANIFEST) -> Iterator[
     """
     shown, path = path, Path(os.path.realpath(path))
     try:
-        _check_replaceable(path, shown, mark)
+        check_folder(path, mark, shown)
         path.parent.mkdir(parents=True, exist_ok=True)
         _clean_up(path, mark)
         with _claimed(path, folder=True) as claim:
@@ -81,7 +81,7 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
                 if _is_special(path):
                     asides.append(path)
                     continue
-                path.parent.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(_with_folder(path.parent))
                 _clean_up(path, None)
                 asides.append(stack.enter_context(_claimed(path, folder=False)))
             moves = [(aside, path) for aside, path in zip(asides, finals, strict=True) if aside != path]
@@ -94,8 +94,21 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
             for folder in folders:
                 fsync(folder)
         except OSError as error:
-            names = ", ".join(map(str, paths))
+            names = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
             raise ArtefactError(f"{names}: cannot be written: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def _with_folder(folder: Path) -> Iterator[None]:
+    """Make a folder, and remove it at the end if nothing came to stand in it."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    finally:
+        for each in missing:
+            with contextlib.suppress(OSError):
+                each.rmdir()
 
 
 def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
@@ -127,8 +140,9 @@ def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
             old.unlink(missing_ok=True)
 
 
-def _check_replaceable(path: Path, shown: str | PathLike[str], mark: str) -> None:
-    """Raise ArtefactError if something else than an artefact is in the way."""
+def check_folder(path: str | PathLike[str], mark: str = MANIFEST, shown: str | PathLike[str] | None = None) -> None:
+    """Check that there is nothing at `path` but an artefact (a folder with the file `mark`) or an empty folder."""
+    shown, path = shown or path, Path(path)
     while True:
         try:
             handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -157,7 +171,7 @@ def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: s
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                 raise
-        _check_replaceable(path, shown, mark)
+        check_folder(path, mark, shown)
         try:
             if _exchange(aside, path):
                 return

@@ -13,8 +13,8 @@ from typing import Any
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import default_threads
-from hyperbaton.corpus.files import shown
 from hyperbaton.base.store import MANIFEST, verify
+from hyperbaton.corpus.files import shown
 
 log = logging.getLogger("hyperbaton")
 
