@@ -210,16 +210,25 @@ def test_leftovers_of_killed_writers_go_and_those_of_live_ones_stay(tmp_path: Pa
     writer.communicate(b"", timeout=60)
 
 
-@pytest.mark.parametrize("name", ["x.replaced", "x.4000000-0123abcd.incomplete/old"])
+@pytest.mark.parametrize("name", ["x.replaced", "x.4000000-0123abcd.replaced"])
 def test_the_only_copy_survives_the_next_attempt(tmp_path: Path, name: str) -> None:
     """A writer that was killed between putting the old folder aside and the new one in place."""
     save(tmp_path / "x", "thing", {"a": np.full(3, 1)})
-    (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / "x").rename(tmp_path / name)
     with pytest.raises(ZeroDivisionError), writing_folder(tmp_path / "x"):
         raise ZeroDivisionError
     assert Artefact(tmp_path / "x")["a"].tolist() == [1, 1, 1]
     assert list(tmp_path.iterdir()) == [tmp_path / "x"]
+
+
+def test_files_that_belong_together_inside_of_a_folder(tmp_path: Path) -> None:
+    """The folder is locked by the same process; and it lies as deep as its target, for relative paths in it."""
+    with writing_folder(tmp_path / "x") as folder:
+        assert folder.parent == tmp_path
+        with writing_files([folder / "manifest.json", folder / "b"]) as asides:
+            for aside in asides:
+                aside.write_text("text")
+    assert (tmp_path / "x" / "b").read_text() == "text"
 
 
 def test_odd_names(tmp_path: Path) -> None:

@@ -2,9 +2,8 @@
 
 What is written lies beside its target as `NAME.PID-RANDOM.incomplete`, a name of its own for each writer, and takes the
 target's place when it is complete and on the disk. Of two writers of one target the last to finish wins, and there is
-never a mixture. A folder is written inside of such a folder. Where the system can exchange two folders in one step
-(Linux) that is done; elsewhere the old one lies in there for a moment, and if the writer is killed then, the next one
-puts it back.
+never a mixture. Where the system can exchange two folders in one step (Linux) that is done; elsewhere the old folder
+lies aside as `NAME.PID-RANDOM.replaced` for a moment, and if the writer is killed then, the next one puts it back.
 
 A writer holds a lock on what it writes. The lock ends with its process: what nobody locks is left over, and is removed
 by the next writer of the same target.
@@ -45,9 +44,7 @@ def writing_folder(path: str | PathLike[str], mark: str = MANIFEST) -> Iterator[
         check_folder(path, mark, shown)
         path.parent.mkdir(parents=True, exist_ok=True)
         _clean_up(path, mark)
-        with _claimed(path, folder=True) as claim:
-            aside = claim / "new"
-            aside.mkdir()
+        with _claimed(path, folder=True) as aside:
             yield aside
             for file in aside.rglob("*"):
                 fsync(file)
@@ -163,7 +160,7 @@ def check_folder(path: str | PathLike[str], mark: str = MANIFEST, shown: str | P
 
 def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: str) -> None:
     """Put a folder in the place of another one, or of none."""
-    old = aside.with_name("old")
+    old = aside.with_suffix(f".{REPLACED}")
     for _ in range(_ATTEMPTS):
         try:
             aside.rename(path)  # works unless there is something
@@ -187,6 +184,7 @@ def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: s
                 _remove(old)
                 continue
             raise
+        _remove(old)
         return
     raise ArtefactError(f"{shown}: other processes write to it all the time")
 
@@ -243,30 +241,43 @@ def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
 
 def _clean_up(path: Path, mark: str | None) -> None:
     """Remove what killed writers of this target left; put back a folder that one of them had no time to replace."""
+    if mark is not None:
+        replaced = _leftovers(path, REPLACED)
+        for old in (*replaced, path.with_name(f"{path.name}.{REPLACED}")):  # the last as earlier versions called it
+            with _locked_leftover(old.with_suffix(f".{INCOMPLETE}")) as is_left:
+                if is_left and (old / mark).exists() and not path.exists():
+                    with contextlib.suppress(OSError):
+                        old.rename(path)
+                if is_left and old in replaced:
+                    _remove(old)
     for aside in _leftovers(path, INCOMPLETE):
-        try:
-            handle = os.open(aside, os.O_RDONLY)
-        except OSError:
-            continue
-        try:
-            if _lock(handle):  # kept until it is removed: a writer that has just made it sees that it is not its own
-                _put_back(aside / "old", path, mark)
+        # Locked until it is removed: a writer that has just made it sees that it is not its own.
+        with _locked_leftover(aside) as is_left:
+            if is_left:
                 _remove(aside)
-        finally:
-            os.close(handle)
-    _put_back(path.with_name(f"{path.name}.{REPLACED}"), path, mark)  # as earlier versions called it
+
+
+@contextlib.contextmanager
+def _locked_leftover(aside: Path) -> Iterator[bool]:
+    """Whether a temporary file or folder has no writer any more; none will have it as long as this lasts."""
+    try:
+        handle = os.open(aside, os.O_RDONLY)
+    except FileNotFoundError:
+        yield True
+        return
+    except OSError:
+        yield False
+        return
+    try:
+        yield bool(_lock(handle))
+    finally:
+        os.close(handle)
 
 
 def _leftovers(path: Path, ending: str) -> list[Path]:
     pattern = re.compile(rf"{re.escape(_stem(path))}\.\d+-[0-9a-f]{{8}}\.{ending}")
     with os.scandir(path.parent) as entries:
         return [path.with_name(entry.name) for entry in entries if pattern.fullmatch(entry.name)]
-
-
-def _put_back(old: Path, path: Path, mark: str | None) -> None:
-    if mark is not None and (old / mark).exists() and not path.exists():
-        with contextlib.suppress(OSError):
-            old.rename(path)
 
 
 def _lock(handle: int) -> bool | None:
@@ -282,8 +293,11 @@ def _lock(handle: int) -> bool | None:
 
 @contextlib.contextmanager
 def _locked(folders: Sequence[Path]) -> Iterator[None]:
-    """Keep other writers of several files from moving theirs into these folders at the same time."""
-    handles = [os.open(folder, os.O_RDONLY) for folder in folders]
+    """Keep other writers of several files from moving theirs into these folders at the same time.
+
+    A folder that is being written itself belongs to one writer, who has locked it.
+    """
+    handles = [os.open(folder, os.O_RDONLY) for folder in folders if folder.suffix != f".{INCOMPLETE}"]
     try:
         for handle in handles:
             with contextlib.suppress(OSError):  # a file system without locks
