@@ -30,7 +30,15 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
-from hyperbaton.base.writing import MANIFEST, check_folder, fsync, remove_leftovers, writing_file, writing_files, writing_folder
+from hyperbaton.base.writing import (
+    MANIFEST,
+    check_folder,
+    fsync,
+    remove_leftovers,
+    writing_file,
+    writing_files,
+    writing_folder,
+)
 
 __all__ = [
     "FORMAT",

@@ -43,7 +43,7 @@ def writing_folder(path: str | PathLike[str], mark: str = MANIFEST) -> Iterator[
     try:
         check_folder(path, mark, shown)
         path.parent.mkdir(parents=True, exist_ok=True)
-        _clean_up(path, mark)
+        remove_leftovers(path, mark)
         with _claimed(path, folder=True) as aside:
             yield aside
             for file in aside.rglob("*"):
@@ -79,7 +79,7 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
                     asides.append(path)
                     continue
                 stack.enter_context(_with_folder(path.parent))
-                _clean_up(path, None)
+                remove_leftovers(path)
                 asides.append(stack.enter_context(_claimed(path, folder=False)))
             moves = [(aside, path) for aside, path in zip(asides, finals, strict=True) if aside != path]
             yield asides
@@ -239,8 +239,11 @@ def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
         os.close(handle)
 
 
-def _clean_up(path: Path, mark: str | None) -> None:
-    """Remove what killed writers of this target left; put back a folder that one of them had no time to replace."""
+def remove_leftovers(path: Path, mark: str | None = None) -> None:
+    """Remove what killed writers of this target left.
+
+    With `mark`, the file that a complete folder has, put back a folder that one of them had no time to replace.
+    """
     if mark is not None:
         replaced = _leftovers(path, REPLACED)
         for old in (*replaced, path.with_name(f"{path.name}.{REPLACED}")):  # the last as earlier versions called it
