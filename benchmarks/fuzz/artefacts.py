@@ -37,6 +37,7 @@ import typer
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # a process with threads cannot be forked safely
     os.environ.setdefault(_variable, "1")
 
+from hyperbaton.base.signals import Signals  # noqa: E402
 from hyperbaton.base.store import MANIFEST, manifest_checksum  # noqa: E402
 from hyperbaton.cli import build, run_program  # noqa: E402
 
@@ -297,7 +298,7 @@ def _become(arguments: list[str], out: int, err: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         sys.argv = ["hyperbaton", *arguments]
         try:
-            run_program(program(arguments[0]))
+            run_program(program(arguments[0]), Signals())
             status = 0
         except SystemExit as end:
             status = int(end.code or 0)

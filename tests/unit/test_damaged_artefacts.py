@@ -13,9 +13,11 @@ import pytest
 
 from hyperbaton import _core
 from hyperbaton.base.describe import describe
-from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.base.errors import ArtefactError, HyperbatonError
+from hyperbaton.base.store import verify
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import System, Translator
+from hyperbaton.decode.assemble import assemble
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases import PhraseTable, extract
 
@@ -128,3 +130,18 @@ def test_the_verbs(saved: Path, tmp_path: Path) -> None:
     assert hyperbaton("translate", damaged, tmp_path / "text", "-q").returncode == 0
     refused = hyperbaton("translate", damaged, tmp_path / "text", "-q", "--verify")
     assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", f"hyperbaton: error: {line}\n")
+
+
+def test_what_a_system_refers_to_is_verified_too(tmp_path: Path) -> None:
+    bitext = Bitext.of(SENTENCES, SENTENCES, [[(0, 0), (1, 1), (2, 2)]] * 2 + [[(0, 0)]])
+    PhraseTable.build(bitext, extract(bitext)).save(tmp_path / "table")
+    assemble(tmp_path / "table").save(tmp_path / "system")
+    verify(tmp_path / "system")
+    file = np.lib.format.open_memmap(tmp_path / "table" / "phrase-table.scores.npy", mode="r+")
+    file[0, 0] = 0.123
+    file.flush()
+    with pytest.raises(ArtefactError, match=r"table/phrase-table\.scores\.npy: damaged \(its checksum differs"):
+        verify(tmp_path / "system")
+    (tmp_path / "table").rename(tmp_path / "elsewhere")
+    with pytest.raises(ArtefactError, match=r"table: no such artefact"):
+        verify(tmp_path / "system")
