@@ -16,7 +16,8 @@ from typing import Any
 
 import matplotlib.pyplot  # noqa: F401 (once, not in every fork)
 
-from hyperbaton.cli import build, run_program
+from hyperbaton.__main__ import main
+from hyperbaton.cli import build
 
 
 def child(words: list[str], streams: dict[int, int]) -> None:
@@ -27,7 +28,7 @@ def child(words: list[str], streams: dict[int, int]) -> None:
     sys.argv = ["hyperbaton", *words]
     status: Any = 1
     try:
-        run_program(PROGRAM)
+        main()
         status = 0
     except SystemExit as end:
         status = end.code or 0
@@ -76,5 +77,5 @@ def read(file: int) -> bytes:
 
 
 if __name__ == "__main__":
-    PROGRAM = build()
+    build()  # imports every verb
     json.dump([run(command) for command in json.load(sys.stdin)], sys.stdout)
