@@ -157,8 +157,9 @@ def header(folder: Path, choice: random.Random) -> str:
     """Change bytes of an array's header."""
     file = choice.choice(_arrays(folder))
     content = bytearray(file.read_bytes())
+    start = _data_start(content)
     for _ in range(choice.choice((1, 1, 4))):
-        content[choice.randrange(_data_start(content))] = choice.randrange(256)
+        content[choice.randrange(start)] = choice.randrange(256)
     file.write_bytes(content)
     return file.name
 

@@ -18,6 +18,7 @@ from hyperbaton.base.store import verify
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import System, Translator
 from hyperbaton.decode.assemble import assemble
+from hyperbaton.decode.moses import export_moses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases import PhraseTable, extract
 
@@ -77,10 +78,19 @@ def test_no_number_of_a_damaged_table_leads_outside(saved: Path, tmp_path: Path,
     file = np.lib.format.open_memmap(tmp_path / "system" / f"{array}.npy", mode="r+")
     file.reshape(-1)[1:-1] = value
     file.flush()
-    try:
-        assert len(Translator(System.load(tmp_path / "system"), threads=1).translate(SENTENCES)) == 3
-    except HyperbatonError as error:
-        assert "\n" not in str(error)
+    for use in (_translate, _export):
+        try:
+            use(tmp_path / "system")
+        except HyperbatonError as error:
+            assert "\n" not in str(error)
+
+
+def _translate(system: Path) -> None:
+    assert len(Translator(System.load(system), threads=1).translate(SENTENCES)) == 3
+
+
+def _export(system: Path) -> None:
+    export_moses(System.load(system), system.parent / "moses")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1.0])

@@ -248,6 +248,7 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
         raise OptionError(
             f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables can be exported"
         )
+    system.table.check()
     features: list[str] = ["UnknownWordPenalty", "WordPenalty", "PhrasePenalty"]
     files = {str(folder / "phrase-table.gz"): phrase_table_pieces(system.table, progress, exact=True)}
     features.append(

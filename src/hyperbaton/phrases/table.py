@@ -17,10 +17,11 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
+from hyperbaton.base.errors import ArtefactError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.store import Arrays, Artefact, group, save
+from hyperbaton.base.store import Arrays, Artefact, check_offsets, group, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.inventory import Inventory, Phrases
@@ -63,7 +64,18 @@ class PhraseTable(Picklable):
     @property
     def sources(self) -> npt.NDArray[np.uint32]:
         """The source phrase of each pair."""
+        self.check()
         return np.repeat(np.arange(len(self.source), dtype=np.uint32), np.diff(self.offsets))
+
+    def check(self) -> None:
+        """Raise ArtefactError unless all offsets fit; for what looks at the whole table without the core."""
+        try:
+            for phrases in (self.source, self.target):
+                check_offsets(phrases.offsets, len(phrases.words))
+            check_offsets(self.offsets, len(self))
+            check_offsets(self.link_offsets, len(self.links))
+        except ValueError as error:
+            raise ArtefactError(f"the phrase table is damaged ({error}); 'hyperbaton verify' tells which file") from error
 
     @cached_property
     def arrays_view(self) -> _core.TableArrays:
@@ -170,6 +182,7 @@ class PhraseTable(Picklable):
 
     def select(self, keep: npt.NDArray[np.bool_]) -> PhraseTable:
         """The table with only the pairs where `keep` is true; phrases keep their numbers."""
+        self.check()
         kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
         lengths = np.diff(self.link_offsets)
         return PhraseTable(
