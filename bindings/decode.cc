@@ -220,7 +220,7 @@ HYPERBATON_BINDINGS(decode) {
             std::ranges::copy(merge, self->scorer.merge.begin());
           },
           nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a)
-      .def_prop_ro("n_features", [](const BoundOptionScorer& self) { return self.scorer.n_features(); });
+      .def_prop_ro("n_features", [](const BoundOptionScorer& self) { return self.scorer.n_values(); });
 
   nb::class_<BoundJumpScorer>(m, "JumpScorer", "Scores of jumps from the last source word to the next one.")
       .def(
@@ -248,19 +248,12 @@ HYPERBATON_BINDINGS(decode) {
         const auto views = view_lms(lms);
         const std::size_t n = source_offsets.size() - 1;
         if (options.options.offsets.size() != n + 1) throw Error("the options are those of another text");
-        DecodeInput input{options.options,
-                          view(source_offsets),
-                          views,
-                          distortion_weight,
-                          {},
-                          {},
-                          {},
-                          {},
-                          {},
-                          view_forced(forced_words, forced_offsets, n)};
+        DecodeInput input{options.options, view(source_offsets), {}, {}, {}, view_forced(forced_words, forced_offsets, n)};
+        input.features.add("", WeightedDistance{distortion_weight});
+        for (const auto& lm : views) input.features.add("", lm);
         for (const auto* bound : option_scorers) {
           if (bound->scores.shape(0) != options.options.size()) throw Error("a row of scores for each option is needed");
-          input.option_scorers.push_back(bound->scorer);
+          input.features.add("", bound->scorer);
         }
         for (const auto* bound : jump_scorers) {
           const auto offsets = bound->scorer.offsets;
@@ -271,9 +264,9 @@ HYPERBATON_BINDINGS(decode) {
             if (offsets[s + 1] - offsets[s] != side * side)
               throw Error("a matrix of jumps must have a row and a column more than the sentence has words");
           }
-          input.jump_scorers.push_back(bound->scorer);
+          input.features.add("", bound->scorer);
         }
-        for (const auto* bound : step_scorers) input.step_scorers.push_back({bound, bound->weight});
+        for (const auto* bound : step_scorers) input.features.add("", WeightedSteps{bound, bound->weight});
         std::vector<Wall> wall_rows;
         for (std::size_t i = 0; i < walls.shape(0); ++i)
           wall_rows.push_back({static_cast<std::uint32_t>(walls(i, 0)), static_cast<std::uint16_t>(walls(i, 1))});
@@ -281,7 +274,7 @@ HYPERBATON_BINDINGS(decode) {
         for (std::size_t i = 0; i < zones.shape(0); ++i)
           zone_rows.push_back({static_cast<std::uint32_t>(zones(i, 0)), static_cast<std::uint16_t>(zones(i, 1)),
                                static_cast<std::uint16_t>(zones(i, 2))});
-        if (directions.size() > 0 && directions.shape(1) != n_step_features(input))
+        if (directions.size() > 0 && directions.shape(1) != input.n_values())
           throw Error("a direction needs a value for each feature");
         if (max_steps < 1) throw Error("at least one step must be looked at");
         input.walls = wall_rows;
@@ -289,7 +282,7 @@ HYPERBATON_BINDINGS(decode) {
         const DecodeOptions how{
             {cube, {stack, log_threshold}, pop_limit, {distortion_limit, true, {early_distortion, future_distortion}}},
             {n_best, distinct, n_best_factor},
-            {{directions.data(), directions.size()}, n_step_features(input), max_steps},
+            {{directions.data(), directions.size()}, input.n_values(), max_steps},
             relax,
             graph,
             n_threads};

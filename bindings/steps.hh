@@ -1,7 +1,7 @@
 // Scorers of steps with their weights, as Python holds them.
 #pragma once
 
-#include "decode/scorers.hh"
+#include "decode/features/step.hh"
 
 namespace hyperbaton::bindings {
 

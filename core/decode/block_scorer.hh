@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "block/model.hh"
-#include "decode/scorers.hh"
+#include "decode/features/step.hh"
 #include "decode/u64_map.hh"
 
 namespace hyperbaton {

@@ -98,7 +98,7 @@ class Cubes {
     }
   }
 
-  // Score a pair but for what step scorers say; `enter` puts all that were proposed into the queue.
+  // Score a pair but for what batched features say; `enter` puts all that were proposed into the queue.
   void propose(const Grid& grid, std::size_t row, std::size_t column, std::size_t stack) {
     const auto option = grid.span->first + static_cast<std::uint32_t>(column);
     if (grid.first + row >= grid.last || option >= grid.span->last) return;
@@ -115,11 +115,11 @@ class Cubes {
     states_.insert(states_.end(), move_.state.begin(), move_.state.end());
   }
 
-  // Step scorers are asked once for all pairs that wait.
+  // Batched features are asked once for all pairs that wait.
   void enter() {
     const std::size_t first = n_entered_, stride = search_.chart_.stride();
-    if (search_.space_.has_steps())
-      search_.ask_steps(std::span(candidates_).subspan(first), std::span(states_).subspan(first * stride));
+    if (search_.space_.has_batched())
+      search_.ask_batched(std::span(candidates_).subspan(first), std::span(states_).subspan(first * stride));
     for (std::size_t i = first; i < items_.size(); ++i) {
       if (items_[i].valid) items_[i].valid = search_.finished(candidates_[i], states_.data() + i * stride);
       // Equal estimates come in the order in which they entered.

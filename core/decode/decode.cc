@@ -29,7 +29,7 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
     if (found || result.relaxed || !options.relax) {
       result.paths = best_paths(search, space, options.n_best);
       std::ranges::move(envelope_paths(search, space, options.envelope), std::back_inserter(result.paths));
-      for (const auto& path : result.paths) space.replay(path.options, result.features);
+      for (const auto& path : result.paths) space.add_path_values(path.options, result.features);
       if (options.graph) result.graph = search_graph(search);
       return result;
     }
@@ -45,13 +45,10 @@ Decoded decode(const DecodeInput& input, const DecodeOptions& options, const Pro
   const std::size_t n = input.source_offsets.size() - 1;
   std::vector<Translated> parts(n);
   parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
-    for (std::size_t s = begin; s < end; ++s) {
-      parts[s] = translate(input, s, options, poll);
-      for (const auto& steps : input.step_scorers) steps.scorer->forget(s);
-    }
+    for (std::size_t s = begin; s < end; ++s) parts[s] = translate(input, s, options, poll);
   });
   Decoded all;
-  all.n_features = n_step_features(input);
+  all.n_features = input.n_values();
   all.path_offsets.push_back(0);
   all.step_offsets.push_back(0);
   all.graph_offsets.push_back(0);

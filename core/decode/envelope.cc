@@ -59,11 +59,11 @@ class Envelopes {
       : search_(search), rows_(best_steps(search, most)), last_(static_cast<std::int64_t>(search.stacks().size()) - 1) {
     const auto& chart = search.chart();
     ranges_.resize(chart.size());
-    std::vector<Space::Way> ways;
+    std::vector<GraphStep> ways;
     for (const auto& row : rows_)
       ways.push_back({chart.state(row.from), chart[row.from].option, static_cast<std::uint32_t>(row.option),
                       row.stack == last_ ? chart.state(row.to) : nullptr});
-    features_ = space.features_of(ways);
+    features_ = space.way_values(ways);
   }
 
   // Call take(path) for each translation on the envelope along a direction.

@@ -21,6 +21,7 @@ struct WeightedLm {
   NgramModel model;
   float weight;
   std::span<const std::uint32_t> words;
+  std::size_t n_values() const { return 1; }
 };
 
 // What the option's own features are called: the scores of the table come first, then these.

@@ -4,17 +4,13 @@ namespace hyperbaton {
 
 namespace {
 
-// Step scorers are asked for this many steps at once.
+// Batched features are asked for this many steps at once.
 constexpr std::size_t kBatch = 16384;
 
 }  // namespace
 
 Search::Search(Space& space, const SearchOptions& options, bool keep_arcs, Poll& poll)
-    : space_(space),
-      options_(options),
-      poll_(poll),
-      chart_(space.state_size(), keep_arcs),
-      batch_{space.sentence(), space.n_words(), {}, {}, {}, {}, {}} {
+    : space_(space), options_(options), poll_(poll), chart_(space.state_size(), keep_arcs) {
   stacks_.resize(static_cast<std::size_t>(space.n_words()) + 1);
 }
 
@@ -51,32 +47,25 @@ void Search::search_stacks() {
 }
 
 void Search::add(const Candidate& candidate, std::uint32_t* state) {
-  if (!space_.has_steps()) return insert(candidate, state);
+  if (!space_.has_batched()) return insert(candidate, state);
   waiting_.push_back(candidate);
   waiting_states_.insert(waiting_states_.end(), state, state + chart_.stride());
   if (waiting_.size() >= kBatch) flush();
 }
 
 void Search::flush() {
-  ask_steps(waiting_, waiting_states_);
+  ask_batched(waiting_, waiting_states_);
   for (std::size_t i = 0; i < waiting_.size(); ++i) insert(waiting_[i], waiting_states_.data() + i * chart_.stride());
   waiting_.clear();
   waiting_states_.clear();
 }
 
-void Search::ask_steps(std::span<Candidate> candidates, std::span<std::uint32_t> states) {
+void Search::ask_batched(std::span<Candidate> candidates, std::span<std::uint32_t> states) {
   if (candidates.empty()) return;
-  step_scores_.resize(candidates.size());
-  step_states_.resize(candidates.size());
-  for (std::size_t k = 0; k < space_.n_steps(); ++k) {
-    batch_.clear();
-    for (const auto& candidate : candidates) space_.add_step(batch_, k, chart_.state(candidate.previous), candidate.option);
-    space_.ask_steps(batch_, k, step_scores_, step_states_);
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      candidates[i].score += step_scores_[i];
-      space_.set_step_state(states.data() + i * chart_.stride(), k, step_states_[i]);
-    }
-  }
+  batch_.clear();
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    batch_.push_back({chart_.state(candidates[i].previous), candidates[i].option, states.data() + i * chart_.stride()});
+  space_.ask_batched(batch_, [&](std::size_t i, float score) { candidates[i].score += score; });
 }
 
 bool Search::finished(Candidate& candidate, const std::uint32_t* state) {

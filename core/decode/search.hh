@@ -34,7 +34,7 @@ class Search {
   void poll() const { poll_(); }
 
  private:
-  // A step that is scored except for step scorers.
+  // A step that is scored except by batched features.
   struct Candidate {
     std::uint32_t previous, option;
     double score;
@@ -49,8 +49,8 @@ class Search {
   void for_each_span(std::uint32_t id, const OnSpan& on_span);
   void add(const Candidate& candidate, std::uint32_t* state);
   void flush();
-  // Add the scores of step scorers, and fill in their part of the states.
-  void ask_steps(std::span<Candidate> candidates, std::span<std::uint32_t> states);
+  // Add the scores of batched features, and fill in their part of the states.
+  void ask_batched(std::span<Candidate> candidates, std::span<std::uint32_t> states);
   // Add the end of the sentence where it is reached; false if the translation is not the one that is forced.
   bool finished(Candidate& candidate, const std::uint32_t* state);
   void insert(Candidate candidate, const std::uint32_t* state);
@@ -65,9 +65,7 @@ class Search {
   SearchCounts counts_;
   std::vector<Candidate> waiting_;
   std::vector<std::uint32_t> waiting_states_;
-  StepBatch batch_;
-  std::vector<float> step_scores_;
-  std::vector<std::int64_t> step_states_;
+  std::vector<BatchedStep> batch_;
 };
 
 template <class OnSpan>

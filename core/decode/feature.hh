@@ -1,0 +1,120 @@
+// What the search scores: a feature sees steps of hypotheses, gives each a score, and keeps what it must know of the past
+// in its own words of the hypothesis' state.
+//
+// A kind of feature is one file in decode/features: its input, which lives as long as a block of sentences and holds the
+// weights, and its class, which lives as long as a sentence. A class derives from FeatureDefaults and declares what it has
+// to say; what it leaves out costs nothing, since nothing here is virtual. decode/features.hh lists the kinds.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "decode/sentence.hh"
+#include "phrases/coverage.hh"
+
+namespace hyperbaton {
+
+// How steps are limited and charged.
+struct Limits;
+
+// What a feature must know of the past that several features share. Hypotheses that differ only in what nobody needs are
+// recombined.
+struct Needs {
+  bool end = false;            // where the previous phrase ended
+  bool begin = false;          // where it began
+  bool begin_at_swap = false;  // the same, if the next phrase can end there
+  bool stack = false;          // orientation towards the stack of translated blocks
+
+  Needs& operator|=(const Needs& other) {
+    end |= other.end;
+    begin |= other.begin;
+    begin_at_swap |= other.begin_at_swap;
+    stack |= other.stack;
+    return *this;
+  }
+};
+
+// The front of a hypothesis' state, which all features share: coverage and the previous phrase. Features' own words follow.
+class SharedState {
+ public:
+  explicit SharedState(int n_words) : n_words_(n_words), n_coverage_(Coverage::n_words(n_words)) {}
+
+  std::size_t size() const { return n_coverage_ + 1; }
+  std::size_t n_coverage() const { return n_coverage_; }
+  Coverage coverage(const std::uint32_t* state) const { return {state, n_words_}; }
+  SourceSpan previous(const std::uint32_t* state) const {
+    return {static_cast<int>(state[n_coverage_] >> 16), static_cast<int>(state[n_coverage_] & 0xffff)};
+  }
+  void set_previous(std::uint32_t* state, SourceSpan phrase) const {
+    state[n_coverage_] = static_cast<std::uint32_t>(phrase.begin) << 16 | static_cast<std::uint32_t>(phrase.end);
+  }
+
+ private:
+  int n_words_;
+  std::size_t n_coverage_;
+};
+
+// A step of which the source span is known, but not yet the option. At the start of a sentence the previous phrase is
+// empty at 0.
+struct Step {
+  Coverage before, after;
+  SourceSpan previous, next;
+  bool first;                                 // no previous phrase
+  Orientation block = Orientation::Monotone;  // towards the stack of translated blocks, where a feature needs it
+  std::uint32_t first_option, last_option;    // of the span
+};
+
+// A step of the search graph: the state before it, an option that leads there (any at the start), and the state behind it
+// if the sentence ends there.
+struct GraphStep {
+  const std::uint32_t* state;
+  std::uint32_t before, option;
+  const std::uint32_t* end = nullptr;
+};
+
+// A step for features that are asked for many at once; they fill in their part of the state behind it.
+struct BatchedStep {
+  const std::uint32_t* before;
+  std::uint32_t option;
+  std::uint32_t* after;
+};
+
+// States are the feature's own words. A `memo` is 32 bits that the feature sets when a step is prepared and is given back
+// for each of its options. Scores are weighted and are added to; values are not weighted, and columns are the feature's
+// own. The order of a sentence's calls: start; for each step prepare, then for its options guess or guess and extend;
+// finish behind the last.
+struct FeatureDefaults {
+  static constexpr bool kBatched = false;  // scored by ask(), many steps at once, instead of guess and extend
+
+  std::size_t n_state() const { return 0; }
+  Needs needs(const Limits&) const { return {}; }
+  // The state at the start of the sentence; 0 where nothing is said.
+  void start(std::uint32_t*) const {}
+  // What an option may be expected to get from this feature: a part of the future cost.
+  void estimate(std::uint32_t /*option*/, float&) const {}
+  // What is still to come behind the step, whatever the options: the part of the future cost that depends on the coverage.
+  void ahead(const Step&, float&) const {}
+  // What all options of a span share.
+  void prepare(const Step&, const std::uint32_t* /*state*/, std::uint32_t& /*memo*/, float& /*score*/) {}
+  // What is cheap to say of an option.
+  void guess(const Step&, const std::uint32_t* /*state*/, std::uint32_t /*memo*/, std::uint32_t /*option*/, float&) const {}
+  // The rest of the option's score, and the state behind it.
+  void extend(const Step&, const std::uint32_t* /*state*/, std::uint32_t /*memo*/, std::uint32_t /*option*/,
+              std::uint32_t* /*after*/, float&) {}
+  // What the end of the sentence adds.
+  void finish(const std::uint32_t* /*state*/, float&) {}
+  // Unweighted values of a prepared step, and of the end of the sentence.
+  void add_values(const Step&, const GraphStep&, std::uint32_t /*memo*/, float* /*columns*/) const {}
+  void add_end_values(const std::uint32_t* /*state*/, float* /*columns*/) const {}
+  // The sentence is translated: what is kept of it elsewhere may go.
+  void forget() {}
+};
+
+template <class F>
+concept Feature = std::derived_from<F, FeatureDefaults> &&
+                  std::constructible_from<F, const typename F::Input&, const Sentence&, const Limits&> &&
+                  requires(const typename F::Input& input) {
+                    { input.n_values() } -> std::convertible_to<std::size_t>;  // columns
+                  };
+
+}  // namespace hyperbaton

@@ -1,0 +1,68 @@
+// Per option: what a reordering model says of each class of its movement, towards the previous phrase or the next one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "decode/distance.hh"
+#include "decode/feature.hh"
+#include "phrases/orientation.hh"
+
+namespace hyperbaton {
+
+// By what the class of a step is decided.
+enum class StepRule : std::uint8_t { Distance, Neighbour, Block };
+
+// Row o, column c is the score of option o when its movement towards the previous phrase (Side::Before) or the next one
+// (Side::After) has class c. Scores of movements towards the next phrase are charged when that phrase is chosen.
+struct OptionScorer {
+  std::span<const float> scores;  // (options of all sentences, classes)
+  std::size_t n_classes;
+  std::vector<float> weights;  // one for all classes, or one for each, which makes each a feature of its own
+  StepRule rule;
+  Side side;
+  std::vector<std::int32_t> cuts;     // for Distance
+  std::array<std::uint8_t, 4> merge;  // for the others: the class of each orientation
+  bool times_distance;                // scores are per word of distance (Ni 2011, eq. 7)
+
+  std::size_t n_values() const { return weights.size(); }
+  float weight(std::size_t column) const { return weights.size() == 1 ? weights[0] : weights[column]; }
+};
+
+class OrientationFeature : public FeatureDefaults {
+ public:
+  using Input = OptionScorer;
+  OrientationFeature(const OptionScorer& scorer, const Sentence& sentence, const Limits&);
+
+  // Towards the next phrase: the first option with the row of the one before.
+  std::size_t n_state() const { return is_after() ? 1 : 0; }
+  Needs needs(const Limits&) const;
+  void prepare(const Step& step, const std::uint32_t* state, std::uint32_t& memo, float& score) const {
+    memo = step_class(step);
+    if (is_after() && !step.first) score += row_score(step, *state, memo);
+  }
+  void guess(const Step& step, const std::uint32_t*, std::uint32_t memo, std::uint32_t option, float& score) const {
+    if (!is_after()) score += row_score(step, option, memo);
+  }
+  void extend(const Step&, const std::uint32_t*, std::uint32_t, std::uint32_t option, std::uint32_t* after, float&) const {
+    if (is_after()) *after = rows_[option];
+  }
+  void add_values(const Step& step, const GraphStep& way, std::uint32_t memo, float* columns) const;
+
+ private:
+  bool is_after() const { return scorer_.side == Side::After; }
+  std::uint32_t step_class(const Step& step) const;
+  float row_score(const Step& step, std::uint32_t row, std::uint32_t column) const {
+    const float score = weighted_[row * scorer_.n_classes + column];
+    return scorer_.times_distance ? score * static_cast<float>(jump_distance(step.previous, step.next)) : score;
+  }
+
+  const OptionScorer& scorer_;
+  const Sentence& sentence_;
+  std::vector<float> weighted_;      // (options, classes)
+  std::vector<std::uint32_t> rows_;  // by option, for Side::After: the first option with the same row
+};
+
+}  // namespace hyperbaton

@@ -1,0 +1,44 @@
+// Limits on the order in which a sentence is translated: the distortion limit, walls and zones.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "decode/distance.hh"
+#include "phrases/coverage.hh"
+
+namespace hyperbaton {
+
+struct Zone {
+  std::uint32_t sentence;
+  std::uint16_t begin, end;
+};
+struct Wall {
+  std::uint32_t sentence;
+  std::uint16_t after;  // the word in front of it
+};
+
+struct Limits {
+  int distortion;    // -1: none
+  bool constraints;  // walls and zones hold
+  Distance distance;
+};
+
+// The limits of one sentence.
+class OrderLimits {
+ public:
+  // `walls` and `zones` are those of all sentences, by sentence.
+  OrderLimits(const Limits& limits, std::size_t sentence, std::span<const Wall> walls, std::span<const Zone> zones);
+
+  // Whether a phrase may start there behind a phrase that ended at `end`.
+  bool reachable(int end, int begin) const { return distortion_ < 0 || std::abs(begin - end) <= distortion_; }
+  // Whether a phrase at this span, which is uncovered and reachable, may follow.
+  bool allowed(const Coverage& before, int first_gap, SourceSpan next) const;
+
+ private:
+  int distortion_;
+  std::span<const Wall> walls_;
+  std::span<const Zone> zones_;
+};
+
+}  // namespace hyperbaton
