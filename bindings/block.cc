@@ -1,11 +1,22 @@
 #include "block.hh"
 
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "block/asks.hh"
 #include "block/training.hh"
 #include "learn/gaussian_prior.hh"
 
 namespace hyperbaton::bindings {
 
 namespace {
+
+// A prior with the arrays it stands on.
+struct BoundBlockPrior {
+  Array2<double> by_tag, by_length;
+  bool smoothed;
+  double alpha;
+};
 
 struct BoundBlockTable {
   BlockLookup lookup;
@@ -43,6 +54,44 @@ nb::tuple to_tuple(Minimum&& minimum) {
 
 HYPERBATON_BINDINGS(block) {
   using namespace nb::literals;
+
+  m.attr("SENTENCE_EDGE") = kSentenceEdge;
+  m.def(
+      "block_families", [] { return std::vector<std::string_view>(kBlockFamilyNames.begin(), kBlockFamilyNames.end()); },
+      "The families of questions; one bit of a set of families for each.");
+  m.def(
+      "block_jumps",
+      [] {
+        std::vector<int> jumps;
+        for (int jump = -kFarthestJump; jump <= kFarthestJump; ++jump) jumps.push_back(jump);
+        return jumps;
+      },
+      "The jump of each class.");
+  m.def(
+      "jump_cuts", [] { return std::vector<std::int32_t>(kJumpCuts.begin(), kJumpCuts.end()); },
+      "The cut points of d that part the jumps.");
+
+  nb::enum_<AskedOf>(m, "AskedOf", "What the numbers of a question count.")
+      .value("nothing", AskedOf::Nothing)
+      .value("source_words", AskedOf::SourceWords)
+      .value("target_words", AskedOf::TargetWords)
+      .value("tags", AskedOf::Tags)
+      .value("labels", AskedOf::Labels);
+  nb::class_<Answer>(m, "BlockAnswer", "What a question says.")
+      .def_prop_ro("numbers", [](const Answer& self) { return self.numbers; })
+      .def_prop_ro(
+          "coverage",
+          [](const Answer& self) { return self.coverage ? std::optional(static_cast<int>(*self.coverage)) : std::nullopt; })
+      .def_prop_ro("right", [](const Answer& self) { return self.right; });
+  nb::class_<AskText>(m, "BlockAsk", "A kind of question.")
+      .def_prop_ro("family", &AskText::family)
+      .def_prop_ro("asked", [](const AskText& self) { return self.asked; })
+      .def_prop_ro("of", [](const AskText& self) { return self.of; })
+      .def_prop_ro("about_tags", [](const AskText& self) { return about_tags(self.ask); })
+      .def("read", &read_answer, "a"_a, "b"_a, "What the two numbers of a question say.");
+  m.def(
+      "block_asks", [] { return std::vector<AskText>(kAskTexts.begin(), kAskTexts.end()); },
+      "The kinds of questions, by number.");
 
   nb::class_<BoundBlockText>(m, "BlockText", "Source sentences with tags and trees, over borrowed arrays.")
       .def(
@@ -118,26 +167,33 @@ HYPERBATON_BINDINGS(block) {
       "bitext"_a, nb::kw_only(), "n_tags"_a, "n_lengths"_a, "n_threads"_a, "progress"_a.none(),
       "The blocks of a bitext, and how far they jump.");
 
+  nb::class_<BoundBlockPrior>(m, "BlockPrior", "What is known of jumps by the tag and by the length of a source phrase.")
+      .def(
+          "__init__",
+          [](BoundBlockPrior* self, Array2<double> by_tag, Array2<double> by_length, bool smoothed, double alpha) {
+            if (by_length.size() == 0) throw Error("the prior knows no lengths");
+            new (self) BoundBlockPrior{std::move(by_tag), std::move(by_length), smoothed, alpha};
+          },
+          nb::kw_only(), "by_tag"_a, "by_length"_a, "smoothed"_a, "alpha"_a);
+
   nb::class_<BoundBlockTable>(m, "BlockTable", "Blocks and their prior, over borrowed arrays.")
       .def(
           "__init__",
           [](BoundBlockTable* self, const Keys& source_keys, const Keys& target_keys, const Ints& offsets,
              const Words& targets, const Words& counts, const Array2<std::uint32_t>& jumps, const Words& target_tags,
-             const Array2<double>& by_tag, const Array2<double>& by_length, bool smoothed, double alpha) {
+             const BoundBlockPrior& prior) {
             const BlockTableView table{view(source_keys), view(target_keys), view(offsets),
                                        view(targets),     view(counts),      {jumps.data(), jumps.size()},
                                        view(target_tags)};
             table.check();
-            const BlockPrior prior{smoothed, alpha, rows_of(by_tag), rows_of(by_length)};
-            if (prior.by_length.empty()) throw Error("the prior knows no lengths");
-            new (self) BoundBlockTable{BlockLookup(table), prior};
+            new (self) BoundBlockTable{BlockLookup(table),
+                                       {prior.smoothed, prior.alpha, rows_of(prior.by_tag), rows_of(prior.by_length)}};
           },
           nb::arg("source_keys").noconvert(), nb::arg("target_keys").noconvert(), nb::arg("offsets").noconvert(),
           nb::arg("targets").noconvert(), nb::arg("counts").noconvert(), nb::arg("jumps").noconvert(),
-          nb::arg("target_tags").noconvert(), nb::arg("by_tag").noconvert(), nb::arg("by_length").noconvert(),
-          nb::kw_only(), "smoothed"_a, "alpha"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(),
-          nb::keep_alive<1, 9>(), nb::keep_alive<1, 10>());
+          nb::arg("target_tags").noconvert(), nb::kw_only(), "prior"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+          nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(),
+          nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>());
 
   m.def(
       "find_block_features",

@@ -10,6 +10,8 @@ namespace hyperbaton::bindings {
 HYPERBATON_BINDINGS(corpus) {
   using namespace nb::literals;
 
+  m.attr("UNKNOWN_WORD") = kUnknownWord;
+
   nb::class_<Vocabulary>(m, "Vocabulary", "Words numbered from 0 in order of first appearance.")
       .def(nb::init<>())
       .def(

@@ -105,8 +105,7 @@ void ask_moving(const BlockSentence& sentence, SourceSpan span, const Neighbourh
       questions.push_back(question);
   };
   for (const auto& sibling : around.siblings) {
-    const auto answer =
-        static_cast<std::uint32_t>(node_coverage(history.covered, sibling.span)) | (sibling.right ? 4u : 0u);
+    const auto answer = SiblingAnswer{node_coverage(history.covered, sibling.span), sibling.right}.pack();
     if (words) add({Ask::SiblingWord, source, sibling.label, answer});
     if (tags) add({Ask::SiblingTag, sentence.tag(span), sibling.label, answer});
   }

@@ -32,7 +32,7 @@ enum class Ask : std::uint8_t {
   LeftOpen,         // the source word before it is not translated
   RightClosed,      // the one behind it is
   ParseCoverage,    // a: label of the parent, b: its coverage
-  SiblingWord,      // a: label of the sibling, b: its coverage, and 4 if it lies to the right
+  SiblingWord,      // a: label of the sibling, b: a SiblingAnswer
   SiblingTag        // the same, of the tag
 };
 inline constexpr std::size_t kAsks = 13;
@@ -57,6 +57,15 @@ inline NodeCoverage node_coverage(const Coverage& covered, SourceSpan node) {
   if (!covered.any(node)) return NodeCoverage::None;
   return covered.all(node) ? NodeCoverage::Full : NodeCoverage::Partial;
 }
+
+// What a question about a sibling says of it, in one number.
+struct SiblingAnswer {
+  NodeCoverage coverage;
+  bool right;  // it lies to the right
+
+  std::uint32_t pack() const { return static_cast<std::uint32_t>(coverage) | (right ? 4U : 0U); }
+  static SiblingAnswer unpack(std::uint32_t packed) { return {static_cast<NodeCoverage>(packed & 3), (packed & 4) != 0}; }
+};
 
 struct Question {
   Ask ask;

@@ -30,7 +30,7 @@ constexpr std::int64_t kMany = 50;
 // Collects the options of some sentences.
 class Collector {
  public:
-  Collector(const OptionsInput& input, const OptionsOptions& options, RankCache& cache)
+  Collector(const OptionsInput& input, const LookupOptions& options, RankCache& cache)
       : input_(input), options_(options), cache_(cache) {
     found_.n_features = input.n_scores + kOwnFeatures;
     found_.target_offsets.push_back(0);
@@ -127,7 +127,7 @@ class Collector {
       }
       // Tables of other programs have their links in any order.
       std::sort(found_.links.begin() + first, found_.links.end(),
-                [](Link a, Link b) { return a.target != b.target ? a.target < b.target : a.source < b.source; });
+                [](Link a, Link b) { return a.source != b.source ? a.source < b.source : a.target < b.target; });
       add(s, span, row, target);
     }
     return !input_.table.targets_of(phrase).empty();
@@ -172,7 +172,7 @@ class Collector {
   }
 
   const OptionsInput& input_;
-  const OptionsOptions& options_;
+  const LookupOptions& options_;
   RankCache& cache_;
   Options found_;
   std::vector<float> features_;
@@ -191,7 +191,7 @@ void append_offsets(std::vector<std::int64_t>& to, const std::vector<std::int64_
 
 }  // namespace
 
-Options find_options(const OptionsInput& input, const OptionsOptions& options, RankCache& cache, const Progress& progress) {
+Options find_options(const OptionsInput& input, const LookupOptions& options, RankCache& cache, const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
   std::vector<Options> parts(n);
   parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {

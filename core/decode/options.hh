@@ -1,10 +1,12 @@
 // Translation options: what the phrase table offers for the spans of sentences.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <shared_mutex>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -24,9 +26,11 @@ struct WeightedLm {
   std::size_t n_values() const { return 1; }
 };
 
-// What the option's own features are called: the scores of the table come first, then these.
-enum class OwnFeature : std::uint8_t { WordPenalty, PhrasePenalty, UnknownWord };
-inline constexpr std::size_t kOwnFeatures = 3;
+// What the option's own features are called, in the order of their columns: the scores of the table come first, all under
+// one name, then the others.
+inline constexpr std::string_view kTableFeature = "TranslationModel0";
+inline constexpr std::array<std::string_view, 3> kOwnFeatureNames{"WordPenalty0", "PhrasePenalty0", "UnknownWordPenalty0"};
+inline constexpr std::size_t kOwnFeatures = kOwnFeatureNames.size();
 inline constexpr float kLogFloor = -100.0F;
 
 // A phrase pair with its weighted score, and the same with the language models' estimate.
@@ -91,7 +95,7 @@ struct OptionsInput {
   ForcedView forced;  // options that cannot be part of these are left out
 };
 
-struct OptionsOptions {
+struct LookupOptions {
   std::size_t table_limit;  // options of a source phrase; 0 means all
   int max_length;           // longest source phrase of the table
   bool drop_unknown;        // leave unknown words out instead of copying them
@@ -110,7 +114,7 @@ struct Options {
   std::vector<std::int64_t> target_offsets;
   std::vector<WordId> target_words;
   std::vector<std::int64_t> link_offsets;
-  std::vector<Link> links;      // positions inside the phrases, by target, then source
+  std::vector<Link> links;      // positions inside the phrases, by source, then target
   std::vector<float> features;  // the table's scores and the own features
   std::size_t n_features;
   std::vector<float> score;     // weighted features
@@ -128,6 +132,6 @@ struct Options {
   }
 };
 
-Options find_options(const OptionsInput& input, const OptionsOptions& options, RankCache& cache, const Progress& progress);
+Options find_options(const OptionsInput& input, const LookupOptions& options, RankCache& cache, const Progress& progress);
 
 }  // namespace hyperbaton

@@ -11,6 +11,13 @@ constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
+std::vector<std::string> DecodeInput::column_names() const {
+  auto names = features.column_names();
+  names.resize(n_values() - kOwnFeatures, std::string(kTableFeature));
+  names.insert(names.end(), kOwnFeatureNames.begin(), kOwnFeatureNames.end());
+  return names;
+}
+
 Space::Space(const DecodeInput& input, std::size_t sentence, const Limits& limits)
     : input_(input),
       sentence_(input.options, sentence,

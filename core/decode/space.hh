@@ -24,6 +24,8 @@ struct DecodeInput {
 
   // Of a step: those of the features, then the option's own.
   std::size_t n_values() const { return features.n_values() + options.n_features; }
+  // The feature that each of them belongs to.
+  std::vector<std::string> column_names() const;
 };
 
 class Space {

@@ -2,22 +2,22 @@
 // jump from the CP's surroundings (outbound), another from the NP's (inbound).
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
 #include "features/jumps.hh"
+#include "phrases/orientation.hh"
 
 namespace hyperbaton {
 
 inline constexpr std::size_t kNineClasses = 9;
 
-// (−∞, −8], [−7, −5], [−4, −3], −2, 0, 1, [2, 3], [4, 6], [7, ∞): GO13 footnote 6. −1 is the CP itself.
-inline std::size_t nine_class(int distortion) {
-  constexpr int kLast[] = {-8, -5, -3, -2, 0, 1, 3, 6};
-  std::size_t c = 0;
-  while (c < kNineClasses - 1 && distortion > kLast[c]) ++c;
-  return c;
-}
+// The cut points of the distance d that part the distortions −d: [7, ∞), [4, 6], [2, 3], 1, 0, −2, [−4, −3], [−7, −5] and
+// (−∞, −8] (GO13 footnote 6). The distortion −1 is the CP itself; between phrases it counts as −2.
+inline constexpr std::array<std::int32_t, kNineClasses - 1> kNineClassCuts{-6, -3, -1, 0, 1, 3, 5, 8};
+// The class of a distortion, from far back to far forward: the classes of the cut points in the other order.
+inline std::size_t nine_class(int distortion) { return kNineClasses - 1 - distance_class(-distortion, kNineClassCuts); }
 
 // The features of positions: CP 0 … n (outbound) or NP 1 … n + 1 (inbound) of every sentence, in this order. A feature is a
 // part of the position, or in which fifth of the sentence it lies.

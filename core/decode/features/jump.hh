@@ -18,6 +18,8 @@ struct JumpScorer {
   bool inside;  // charge the jumps inside a phrase pair too, not only those between two
 
   std::size_t n_values() const { return 1; }
+  // Throws where the matrices are not those of these sentences.
+  void check(std::span<const std::int64_t> source_offsets) const;
 };
 
 class JumpFeature : public FeatureDefaults {

@@ -1,8 +1,18 @@
 #include "decode/features/orientation.hh"
 
+#include <algorithm>
+
+#include "base/errors.hh"
 #include "decode/interner.hh"
 
 namespace hyperbaton {
+
+void OptionScorer::check() const {
+  if (weights.size() != 1 && weights.size() != n_classes) throw Error("one weight, or one for each class, is needed");
+  const bool fits =
+      rule == StepRule::Distance ? cuts.size() + 1 == n_classes : *std::ranges::max_element(merge) < n_classes;
+  if (!fits) throw Error("the scores have another number of classes than the orientation set");
+}
 
 OrientationFeature::OrientationFeature(const OptionScorer& scorer, const Sentence& sentence, const Limits&)
     : scorer_(scorer), sentence_(sentence), weighted_(sentence.n_options() * scorer.n_classes) {

@@ -28,6 +28,8 @@ struct OptionScorer {
   bool times_distance;                // scores are per word of distance (Ni 2011, eq. 7)
 
   std::size_t n_values() const { return weights.size(); }
+  // Throws where scores, weights and classes do not fit each other.
+  void check() const;
   float weight(std::size_t column) const { return weights.size() == 1 ? weights[0] : weights[column]; }
 };
 

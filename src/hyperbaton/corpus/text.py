@@ -19,8 +19,6 @@ from hyperbaton.corpus.files import AnyPath, feed, feed_lines, shown
 WordIds = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
 
-_UNKNOWN = np.uint32(2**32 - 1)  # what the core says of a word without a number
-
 
 @dataclass(frozen=True)
 class Vocabulary(Picklable):
@@ -61,6 +59,11 @@ class Vocabulary(Picklable):
     @cached_property
     def lookup(self) -> _core.Vocabulary:
         return _core.Vocabulary(self.bytes, self.offsets)
+
+    @property
+    def spelling(self) -> _core.Spelling:
+        """The words as the core reads them."""
+        return _core.Spelling(bytes=self.bytes, offsets=self.offsets)
 
     def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for the store."""
@@ -164,6 +167,11 @@ class Text:
         return self.tokens, self.offsets, self.vocabulary.bytes, self.vocabulary.offsets
 
     @property
+    def core_tokens(self) -> _core.Tokens:
+        """The word numbers as the core reads them."""
+        return _core.Tokens(words=self.tokens, offsets=self.offsets)
+
+    @property
     def lengths(self) -> npt.NDArray[np.int64]:
         return np.diff(self.offsets)
 
@@ -178,7 +186,9 @@ class Text:
         if own is vocabulary:
             return self
         numbers = vocabulary.lookup.find_all(own.lookup)
-        new = np.flatnonzero(numbers == _UNKNOWN)
+        new = np.flatnonzero(numbers == _core.UNKNOWN_WORD)
+        if len(new) == 0:
+            return replace(self, tokens=numbers[self.tokens], vocabulary=vocabulary)
         numbers[new] = len(vocabulary) + np.arange(len(new), dtype=np.uint32)
         where, offsets = gather(own.offsets, new)
         both = Vocabulary(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,13 +14,9 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.corpus import Links, Text
 from hyperbaton.corpus.text import gather
-from hyperbaton.decode.scorers import Block, CoreScorer
+from hyperbaton.decode.scorers import Block
 from hyperbaton.decode.system import (
-    DISTORTION,
-    PHRASE_PENALTY,
-    TRANSLATION,
     UNKNOWN_WORD,
-    WORD_PENALTY,
     System,
 )
 
@@ -34,21 +30,12 @@ class Step(NamedTuple):
     features: dict[str, list[float]]
 
 
-def feature_columns(system: System, scorers: Sequence[tuple[str, CoreScorer]]) -> dict[str, list[int]]:
-    """Where in the core's features of a step those of each name are, in the order of n-best lists."""
-    at = {DISTORTION: [0]} | {name: [1 + i] for i, name in enumerate(system.lms)}
-    next_column = 1 + len(system.lms)
-    # The core puts scorers of options before those of jumps, and steps last.
-    for shape in (_core.OptionScorer, _core.JumpScorer, _core.StepScorer):
-        for name, scorer in scorers:
-            if isinstance(scorer, shape):
-                width = scorer.n_features if isinstance(scorer, _core.OptionScorer) else 1
-                at.setdefault(name, []).extend(range(next_column, next_column + width))
-                next_column += width
-    own = [*[TRANSLATION] * system.table.scores.shape[1], WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD]
-    for i, name in enumerate(own):
-        at.setdefault(name, []).append(next_column + i)
-    return {name: at[name] for name in system.features}
+def feature_columns(system: System, search_input: _core.DecodeInput) -> dict[str, list[int]]:
+    """The core's columns of values that belong to each feature, in the order of n-best lists."""
+    columns: dict[str, list[int]] = {name: [] for name in system.features}
+    for column, name in enumerate(search_input.columns):
+        columns[name].append(column)
+    return columns
 
 
 @dataclass(frozen=True)
@@ -57,12 +44,13 @@ class Translations:
 
     Those of sentence s are `path_offsets[pieces[s]]` up to `path_offsets[pieces[s + 1]]`: a sentence that was too long has
     several pieces. Steps of translation p are `step_offsets[p]` up to `step_offsets[p + 1]`, `options` the translation
-    option of each. `features` has a row for each step and one more for the end of each translation.
+    option of each. `features` has a row for each step and one more for the end of each translation; `columns` says which of
+    its columns belong to each feature, in the order of n-best lists.
     """
 
     system: System
     block: Block
-    scorers: tuple[tuple[str, CoreScorer], ...]
+    columns: dict[str, list[int]]
     pieces: npt.NDArray[np.int64]
     static: _core.TranslationOptions
     path_offsets: npt.NDArray[np.int64]
@@ -85,11 +73,6 @@ class Translations:
         target = self.block.options.target
         where, offsets = gather(target.offsets, self.options)
         return Text(target.tokens[where], offsets[self.step_offsets], target.vocabulary)
-
-    @cached_property
-    def columns(self) -> dict[str, list[int]]:
-        """The columns of `features` that belong to each feature, in the order of n-best lists."""
-        return feature_columns(self.system, self.scorers)
 
     @cached_property
     def totals(self) -> npt.NDArray[np.float64]:

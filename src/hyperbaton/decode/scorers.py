@@ -30,7 +30,6 @@ from hyperbaton.phrases.orientation import Side
 
 FLOOR = -100.0
 Array = npt.NDArray[Any]
-CoreScorer = _core.OptionScorer | _core.JumpScorer | _core.StepScorer
 
 
 class Block(NamedTuple):
@@ -84,7 +83,7 @@ class Reordering(Protocol):
     @property
     def n_features(self) -> int: ...
 
-    def scorers(self, block: Block, weights: list[float]) -> list[CoreScorer]:
+    def scorers(self, block: Block, weights: list[float]) -> list[_core.Feature]:
         """The scorers, whose features together are the model's, in order."""
 
 
@@ -108,7 +107,7 @@ class ReorderingTable(Picklable):
     def n_features(self) -> int:
         return len(self.kind.sides) * (1 if self.collapse else len(self.orientations))
 
-    def scorers(self, block: Block, weights: list[float]) -> list[CoreScorer]:
+    def scorers(self, block: Block, weights: list[float]) -> list[_core.Feature]:
         rows = block.sources if self.kind.conditioning == "f" else block.pairs
         known = block.pairs >= 0
         found = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
@@ -144,7 +143,7 @@ class ModelUse:
         if not self.beta > 0:
             raise OptionError(f"beta must be above 0, not {self.beta:g}")
 
-    def scorers(self, block: Block, weights: list[float]) -> list[CoreScorer]:
+    def scorers(self, block: Block, weights: list[float]) -> list[_core.Feature]:
         model = self.model
         if hasattr(model, "option_logprobs"):
             scores = np.asarray(model.option_logprobs(block.source, block.options))

@@ -37,8 +37,10 @@ from hyperbaton.phrases import PhraseTable, ReorderingType
 
 KIND = "system"
 T = TypeVar("T")
-TRANSLATION, DISTORTION = "TranslationModel0", "Distortion0"
-WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD = "WordPenalty0", "PhrasePenalty0", "UnknownWordPenalty0"
+DISTORTION = "Distortion0"
+TRANSLATION = _core.table_feature()
+OWN_FEATURES = tuple(_core.own_features())  # of the options, behind the table's scores
+WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD = OWN_FEATURES
 
 # Starting points of weights, before any tuning: those that Moses' training writes.
 DEFAULT_WEIGHTS = {DISTORTION: 0.3, WORD_PENALTY: -1.0, PHRASE_PENALTY: 0.2, UNKNOWN_WORD: 1.0}
@@ -155,19 +157,11 @@ class System(Picklable):
     @cached_property
     def lookup(self) -> _core.LookupTable:
         """The phrase table as the core looks phrases up."""
-        table = self.table
         return _core.LookupTable(
-            source_offsets=table.source.offsets,
-            source_words=table.source.words,
-            target_offsets=table.target.offsets,
-            target_words=table.target.words,
-            offsets=table.offsets,
-            targets=table.targets,
-            scores=table.scores,
-            link_offsets=table.link_offsets,
-            links=table.links,
+            table=self.table.arrays_view,
+            scores=self.table.scores,
             index=self.index.slots,
-            n_target_words=len(table.target.vocabulary),
+            n_target_words=len(self.table.target.vocabulary),
         )
 
     def save(self, path: str | PathLike[str], *, copy: bool = False) -> None:
@@ -298,4 +292,4 @@ def _check_names(names: Iterable[str]) -> None:
 def lm_numbers(lm: LanguageModel, words: _core.Vocabulary) -> npt.NDArray[np.uint32]:
     """A language model's number of each word; unknown words have that of `<unk>`."""
     numbers = lm.vocabulary.lookup.find_all(words)
-    return np.where(numbers == np.uint32(2**32 - 1), np.uint32(0), numbers).astype(np.uint32)
+    return np.where(numbers == _core.UNKNOWN_WORD, np.uint32(0), numbers).astype(np.uint32)

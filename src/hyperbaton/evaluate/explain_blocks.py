@@ -7,30 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hyperbaton.base import numeric
+from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.models._block_table import EMPTY_TAG, JUMPS
 from hyperbaton.models.block_me import FAMILIES, BlockMe
 
-_EDGE = 2**32 - 1
-# What the core asks, in its order: the family, and what is said about it.
-_ASKS = (
-    ("lexical", ""),
-    ("context", "previous word"),
-    ("context", "next word"),
-    ("context", "target before"),
-    ("context", "targets before"),
-    ("tags", ""),
-    ("tags", "previous tag"),
-    ("tags", "next tag"),
-    ("coverage", "left open"),
-    ("coverage", "right closed"),
-    ("parse-coverage", "parent"),
-    ("sibling-word", "sibling"),
-    ("sibling-tag", "sibling"),
-)
-SIBLINGS = ("sibling-word", "sibling-tag")
+_ASKS = _core.block_asks()  # the kinds of questions, by number
 SORTS = ("weight", "count")
 
 
@@ -76,7 +59,7 @@ def explain_blocks(
     key = np.repeat(np.arange(len(columns["keys"])), np.diff(columns["starts"]))
     kept = np.ones(len(key), bool)
     if family is not None:
-        own = [i for i, (name, _) in enumerate(_ASKS) if name == family]
+        own = [i for i, ask in enumerate(_ASKS) if ask.family == family]
         kept &= np.isin(columns["asks"], own)[key]
     if source is not None:
         kept &= _about(model, source)[key]
@@ -89,7 +72,7 @@ def explain_blocks(
 def _about(model: BlockMe, source: str) -> Any:
     """Which keys are about a source phrase, or a tag."""
     columns, table = model.features_, model.table_
-    tagged = np.isin(columns["asks"], [i for i, (name, _) in enumerate(_ASKS) if name in ("tags", "sibling-tag")])
+    tagged = np.isin(columns["asks"], [i for i, ask in enumerate(_ASKS) if ask.about_tags])
     words = np.array([model.source_vocabulary_.number(word) for word in source.split()])
     starts = np.flatnonzero(np.diff(table.source_offsets) == len(words))
     if len(words):
@@ -108,36 +91,42 @@ def _about(model: BlockMe, source: str) -> Any:
 
 def _feature(model: BlockMe, number: int, key: int) -> BlockFeature:
     columns = model.features_
-    family, asked = _ASKS[int(columns["asks"][key])]
+    ask = _ASKS[int(columns["asks"][key])]
+    answer = ask.read(int(columns["as"][key]), int(columns["bs"][key]))
     source, target = int(columns["sources"][key]), int(columns["targets"][key])
-    a, b = int(columns["as"][key]), int(columns["bs"][key])
-    told: dict[str, Any] = {}
-    if family in ("parse-coverage", *SIBLINGS):
-        told = {"node": _word(model.label_vocabulary_, a), "coverage": b & 3}
-        if family in SIBLINGS:
-            told["orientation"] = 1 if b & 4 else -1
-    elif asked.startswith("target"):
-        words = [a] if asked == "target before" else [b, a]
-        asked = f"{asked}: {' '.join(_word(model.target_vocabulary_, word) for word in words)}"
-    elif asked.endswith("word"):
-        asked = f"{asked}: {_word(model.source_vocabulary_, a)}"
-    elif asked.endswith(" tag"):
-        asked = f"{asked}: {_word(model.tag_vocabulary_, a)}"
-    tagged = family in ("tags", "sibling-tag")
+    asked = ask.asked
+    words = " ".join(_word(_vocabulary(model, ask.of), number) for number in answer.numbers)
+    about_node = ask.of == _core.AskedOf.labels
+    if words and not about_node:
+        asked = f"{asked}: {words}"
     return BlockFeature(
-        family=family,
+        family=ask.family,
         count=int(columns["counts"][number]),
-        alpha=float(numeric.exp(model.weights_[number])),
+        alpha=float(np.exp(model.weights_[number])),
         jump=JUMPS[int(columns["jumps"][number])],
-        target=_target_tag(target) if tagged else model.table_.target(target, model.target_vocabulary_),
-        source=_word(model.tag_vocabulary_, source) if tagged else model.table_.source(source, model.source_vocabulary_),
+        target=_target_tag(target) if ask.about_tags else model.table_.target(target, model.target_vocabulary_),
+        source=_word(model.tag_vocabulary_, source)
+        if ask.about_tags
+        else model.table_.source(source, model.source_vocabulary_),
         asked=asked,
-        **told,
+        node=words if about_node else None,
+        coverage=answer.coverage,
+        orientation=None if answer.right is None else 1 if answer.right else -1,
     )
 
 
+def _vocabulary(model: BlockMe, of: _core.AskedOf) -> Vocabulary | None:
+    """What the numbers of a question are numbers of."""
+    return {
+        _core.AskedOf.source_words: model.source_vocabulary_,
+        _core.AskedOf.target_words: model.target_vocabulary_,
+        _core.AskedOf.tags: model.tag_vocabulary_,
+        _core.AskedOf.labels: model.label_vocabulary_,
+    }.get(of)
+
+
 def _word(vocabulary: Vocabulary | None, number: int) -> str:
-    return "<edge>" if vocabulary is None or number == _EDGE else vocabulary.word(number)
+    return "<edge>" if vocabulary is None or number == _core.SENTENCE_EDGE else vocabulary.word(number)
 
 
 def _target_tag(tag: int) -> str:

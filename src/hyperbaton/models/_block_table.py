@@ -23,8 +23,8 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Vocabulary
 
 Array = npt.NDArray[Any]
-N_JUMPS = 11
-JUMPS = tuple(range(-5, 6))
+JUMPS = tuple(_core.block_jumps())  # by class
+N_JUMPS = len(JUMPS)
 N_LENGTHS = 8  # blocks of that many words and more share a row
 EMPTY_TAG = 2**32 - 2  # of the empty target
 _PSEUDO = 5.0  # counts that smooth a row of p_g
@@ -92,10 +92,7 @@ class BlockTable:
             self.counts,
             self.jumps,
             self.target_tags(word_tags),
-            self.by_tag,
-            self.by_length,
-            smoothed=smoothed,
-            alpha=alpha,
+            prior=_core.BlockPrior(by_tag=self.by_tag, by_length=self.by_length, smoothed=smoothed, alpha=alpha),
         )
 
     def source(self, number: int, vocabulary: Vocabulary) -> str:

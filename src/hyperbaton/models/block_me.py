@@ -34,8 +34,7 @@ from hyperbaton.models._block_table import BlockTable
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import Options
 
-# In the order of the core.
-FAMILIES = ("lexical", "context", "tags", "coverage", "parse-coverage", "sibling-word", "sibling-tag")
+FAMILIES = tuple(_core.block_families())
 _UNKNOWN_LABEL = 2**16 - 1
 _FEATURES = ("keys", "starts", "jumps", "counts", "asks", "sources", "as", "bs", "targets")
 
@@ -131,19 +130,23 @@ class BlockMe(ReorderingModel):
         """The model as the decoder's scorer of the steps of some sentences."""
         self._check_fitted()
         text = self._core_text(source, tags, trees)
-        n = len(self.target_vocabulary_)
         target = options.target.over(self.target_vocabulary_)
-        owners = options.source.sentence
+        # Unknown words are all alike.
+        words = np.minimum(target.tokens, np.uint32(len(self.target_vocabulary_)))
+        offsets = options.sentence_offsets
+        if offsets is None:
+            offsets = np.searchsorted(options.source.sentence, np.arange(len(source) + 1)).astype(np.int64)
         return _core.BlockSteps(
-            self._core_model,
-            text,
-            np.searchsorted(owners, np.arange(len(source) + 1)).astype(np.int64),
-            np.ascontiguousarray(options.source.begin, np.uint16),
-            np.ascontiguousarray(options.source.length, np.uint8),
-            np.minimum(target.tokens, np.uint32(n)),  # unknown words are all alike
-            target.offsets,
-            options.links.points,
-            options.links.offsets,
+            model=self._core_model,
+            text=text,
+            options=_core.BlockOptions(
+                offsets=offsets,
+                begin=options.source.begin,
+                length=options.source.length,
+                targets=_core.Tokens(words=words, offsets=target.offsets),
+                links=options.links.points,
+                link_offsets=options.links.offsets,
+            ),
             weight=weight,
         )
 

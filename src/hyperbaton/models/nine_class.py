@@ -27,7 +27,7 @@ from hyperbaton.models._base import Array
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
 
-N_CLASSES = 9
+N_CLASSES = len(_core.nine_class_cuts()) + 1
 PARTS = {"outbound": _core.Bound.outbound, "inbound": _core.Bound.inbound}
 
 

@@ -44,7 +44,8 @@ class Spans:
 class Options:
     """Translation options of sentences: source spans, and for each a target phrase with its inner links.
 
-    `target` has one line for each option; `links` holds positions inside the two phrases.
+    `target` has one line for each option; `links` holds positions inside the two phrases. Options of sentence s are
+    `sentence_offsets[s]` up to `sentence_offsets[s + 1]`, where they come by sentence.
 
     >>> options = Options.of([(0, 1, 3, "hong kong", [(0, 0), (1, 1)])])
     >>> len(options), options.target[0]
@@ -54,6 +55,7 @@ class Options:
     source: Spans
     target: Text
     links: Links
+    sentence_offsets: npt.NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.source)

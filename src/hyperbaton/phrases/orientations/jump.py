@@ -1,5 +1,6 @@
 """The eleven jumps of the joint block model."""
 
+from hyperbaton import _core
 from hyperbaton.phrases.orientation import DistanceSet
 
 
@@ -10,5 +11,5 @@ class Jump(DistanceSet):
     """
 
     def __init__(self) -> None:
-        super().__init__(*range(-3, 7))
-        self.names = tuple(str(jump) for jump in range(5, -6, -1))
+        super().__init__(*_core.jump_cuts())
+        self.names = tuple(str(jump) for jump in reversed(_core.block_jumps()))

@@ -1,5 +1,6 @@
 """The nine distortion classes of the word-level 9-CLASS model."""
 
+from hyperbaton import _core
 from hyperbaton.phrases.orientation import DistanceSet
 
 
@@ -11,5 +12,5 @@ class Nine(DistanceSet):
     """
 
     def __init__(self) -> None:
-        super().__init__(-6, -3, -1, 0, 1, 3, 5, 8)
+        super().__init__(*_core.nine_class_cuts())
         self.names = ("[7,∞)", "[4,6]", "[2,3]", "1", "0", "-2", "[-4,-3]", "[-7,-5]", "(-∞,-8]")

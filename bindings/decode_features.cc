@@ -1,0 +1,130 @@
+#include "decode_features.hh"
+
+#include <nanobind/stl/vector.h>
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+using Floats = Array<float>;
+using Ints = Array<std::int64_t>;
+using Words = Array<std::uint32_t>;
+
+class BoundDistance : public BoundFeature {
+ public:
+  explicit BoundDistance(float weight) : weight_(weight) {}
+  FeatureInput input() const override { return WeightedDistance{weight_}; }
+
+ private:
+  float weight_;
+};
+
+class BoundOptionScorer : public BoundFeature {
+ public:
+  BoundOptionScorer(Array2<float> scores, const OptionScorer& scorer) : scores_(std::move(scores)), scorer_(scorer) {
+    scorer_.scores = {scores_.data(), scores_.size()};
+    scorer_.n_classes = scores_.shape(1);
+    scorer_.check();
+  }
+  FeatureInput input() const override { return scorer_; }
+  void check(const Options& options, std::span<const std::int64_t>) const override {
+    if (scores_.shape(0) != options.size()) throw Error("a row of scores for each option is needed");
+  }
+
+ private:
+  Array2<float> scores_;
+  OptionScorer scorer_;
+};
+
+class BoundJumpScorer : public BoundFeature {
+ public:
+  BoundJumpScorer(Floats matrices, Ints offsets, float weight, bool inside)
+      : matrices_(std::move(matrices)),
+        offsets_(std::move(offsets)),
+        scorer_{view(matrices_), view(offsets_), weight, inside} {}
+  FeatureInput input() const override { return scorer_; }
+  void check(const Options&, std::span<const std::int64_t> source_offsets) const override { scorer_.check(source_offsets); }
+
+ private:
+  Floats matrices_;
+  Ints offsets_;
+  JumpScorer scorer_;
+};
+
+// A Python callable(batch) → (scores, states) as a scorer of steps.
+class PythonSteps : public BoundSteps {
+ public:
+  PythonSteps(nb::callable function, float weight) : BoundSteps(weight), function_(std::move(function)) {}
+  void score(const StepBatch& steps, std::span<float> scores, std::span<std::int64_t> states) const override {
+    const nb::gil_scoped_acquire acquire;
+    const std::size_t n = steps.size(), n_words = Coverage::n_words(steps.n_words);
+    std::vector<std::uint8_t> coverage;
+    for (std::size_t k = 0; k < n; ++k) {
+      const Coverage covered(steps.coverage.data() + k * n_words, steps.n_words);
+      for (int i = 0; i < steps.n_words; ++i) coverage.push_back(covered[i]);
+    }
+    const auto result = nb::cast<nb::tuple>(
+        function_(steps.sentence, to_numpy(std::vector(steps.states)),
+                  to_numpy(std::move(coverage), std::max<std::size_t>(static_cast<std::size_t>(steps.n_words), 1)),
+                  to_numpy(std::vector(steps.previous_begin)), to_numpy(std::vector(steps.previous_end)),
+                  to_numpy(std::vector(steps.options))));
+    if (result.size() != 2) throw Error("a scorer of steps must return scores and states");
+    const auto new_scores = nb::cast<Array<float>>(result[0]);
+    const auto new_states = nb::cast<Array<std::int64_t>>(result[1]);
+    if (new_scores.size() != n || new_states.size() != n)
+      throw Error("a scorer of steps must return as many scores and states as there are steps");
+    std::ranges::copy(view(new_scores), scores.begin());
+    std::ranges::copy(view(new_states), states.begin());
+  }
+
+ private:
+  nb::callable function_;
+};
+
+}  // namespace
+
+BoundLm::BoundLm(const NgramModel& model, float weight, Words words)
+    : words_(std::move(words)), lm_{model, weight, view(words_)} {
+  for (const auto word : lm_.words)
+    if (word >= model.n_words()) throw Error("a word is not one of the language model");
+}
+
+HYPERBATON_BINDINGS(decode_features) {
+  using namespace nb::literals;
+
+  nb::class_<BoundFeature>(m, "Feature", "What the search scores, with its weights.");
+
+  nb::class_<BoundDistance, BoundFeature>(m, "Distance", "The distance of each step in source words.")
+      .def(nb::init<float>(), nb::kw_only(), "weight"_a);
+
+  nb::class_<BoundLm, BoundFeature>(m, "WeightedLm",
+                                    "A language model with its weight, and its number of each target word.")
+      .def(nb::init<const NgramModel&, float, Words>(), nb::kw_only(), "model"_a, "weight"_a, "words"_a,
+           nb::keep_alive<1, 2>());
+
+  nb::enum_<StepRule>(m, "StepRule", "By what the class of a step is decided.")
+      .value("distance", StepRule::Distance)
+      .value("neighbour", StepRule::Neighbour)
+      .value("block", StepRule::Block);
+
+  nb::class_<BoundOptionScorer, BoundFeature>(m, "OptionScorer", "Scores of the classes of options.")
+      .def(
+          "__init__",
+          [](BoundOptionScorer* self, Array2<float> scores, std::vector<float> weights, StepRule rule, Side side,
+             std::vector<std::int32_t> cuts, const std::vector<std::uint8_t>& merge, bool times_distance) {
+            OptionScorer scorer{{}, 0, std::move(weights), rule, side, std::move(cuts), {}, times_distance};
+            if (merge.size() != scorer.merge.size()) throw Error("a class for each of the four orientations is needed");
+            std::ranges::copy(merge, scorer.merge.begin());
+            new (self) BoundOptionScorer(std::move(scores), scorer);
+          },
+          nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a);
+
+  nb::class_<BoundJumpScorer, BoundFeature>(m, "JumpScorer", "Scores of jumps from the last source word to the next one.")
+      .def(nb::init<Floats, Ints, float, bool>(), nb::kw_only(), "matrices"_a, "offsets"_a, "weight"_a, "inside"_a);
+
+  nb::class_<BoundSteps, BoundFeature>(m, "StepScorer", "Scores of steps.");
+  nb::class_<PythonSteps, BoundSteps>(m, "PythonSteps", "Scores of steps by a Python callable.")
+      .def(nb::init<nb::callable, float>(), nb::kw_only(), "function"_a, "weight"_a);
+}
+
+}  // namespace hyperbaton::bindings

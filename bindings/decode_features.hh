@@ -1,0 +1,39 @@
+// Features of the search with the arrays they stand on, as Python holds them.
+#pragma once
+
+#include "decode/features.hh"
+#include "module.hh"
+
+namespace hyperbaton::bindings {
+
+class BoundFeature {
+ public:
+  virtual ~BoundFeature() = default;
+  virtual FeatureInput input() const = 0;
+  // Throws where the feature was made for other sentences or options.
+  virtual void check(const Options& /*options*/, std::span<const std::int64_t> /*source_offsets*/) const {}
+};
+
+// A language model with the arrays it stands on.
+class BoundLm : public BoundFeature {
+ public:
+  BoundLm(const NgramModel& model, float weight, Array<std::uint32_t> words);
+  FeatureInput input() const override { return lm_; }
+  const WeightedLm& lm() const { return lm_; }
+
+ private:
+  Array<std::uint32_t> words_;
+  WeightedLm lm_;
+};
+
+// A scorer of steps with its weight.
+class BoundSteps : public BoundFeature, public StepScorer {
+ public:
+  explicit BoundSteps(float weight) : weight_(weight) {}
+  FeatureInput input() const override { return WeightedSteps{this, weight_}; }
+
+ private:
+  float weight_;
+};
+
+}  // namespace hyperbaton::bindings

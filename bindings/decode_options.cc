@@ -1,0 +1,164 @@
+#include "decode_options.hh"
+
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "decode_features.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+using Floats = Array<float>;
+
+// What the options of all sentences are looked up in, with the arrays it stands on.
+struct LookupTable {
+  TableArrays table;
+  Array2<float> scores;
+  Words index;
+  std::size_t n_target_words;
+
+  PairsView pairs() const { return table.pairs(); }
+};
+
+// Source sentences, and for each token the target word that stands for it when it is passed through.
+struct SourceTokens {
+  BoundTokens tokens;
+  Words copies;
+};
+
+// Translations that the user demands, with their spans (sentence, begin, end).
+struct BoundDemands {
+  std::vector<Demand> spans;
+  BoundTokens words;
+  Demands demands() const { return {spans, view(words.offsets), view(words.words)}; }
+};
+
+// Properties keep their object alive, and so what these arrays look at.
+template <class T>
+Array<T> borrowed(const std::vector<T>& values) {
+  return Array<T>(values.data(), {values.size()});
+}
+template <class T>
+Array2<T> borrowed(const std::vector<T>& values, std::size_t width) {
+  return Array2<T>(values.data(), {values.size() / width, width});
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(decode_options) {
+  using namespace nb::literals;
+
+  m.def(
+      "build_phrase_index",
+      [](const Ints& offsets, const Words& words) {
+        std::vector<std::uint32_t> index;
+        {
+          const nb::gil_scoped_release release;
+          index = build_phrase_index({view(offsets), view(words)});
+        }
+        return to_numpy(std::move(index));
+      },
+      "offsets"_a, "words"_a, "Hash slots that find the number of a phrase.");
+
+  nb::class_<LookupTable>(m, "LookupTable", "A phrase table as the decoder looks phrases up.")
+      .def(
+          "__init__",
+          [](LookupTable* self, const TableArrays& table, Array2<float> scores, Words index, std::size_t n_target_words) {
+            new (self) LookupTable{table, scores, index, n_target_words};
+            const auto pairs = self->pairs();
+            if (pairs.offsets.size() != pairs.source.offsets.size() || scores.shape(0) != pairs.targets.size() ||
+                pairs.link_offsets.size() != pairs.targets.size() + 1)
+              throw Error("the arrays of the phrase table do not fit each other: build the system again");
+            PhraseIndex(view(index), pairs.source);
+          },
+          nb::kw_only(), "table"_a, "scores"_a, "index"_a, "n_target_words"_a);
+
+  nb::class_<RankCache>(m, "RankCache", "The best pairs of frequent phrases, for one table, limit and set of weights.")
+      .def(nb::init<>());
+
+  nb::class_<SourceTokens>(m, "SourceTokens", "Source sentences, and the target word that stands for each token.")
+      .def(
+          "__init__",
+          [](SourceTokens* self, const BoundTokens& tokens, Words copies) {
+            if (copies.size() != tokens.words.size()) throw Error("a target word for each source word is needed");
+            new (self) SourceTokens{tokens, std::move(copies)};
+          },
+          nb::kw_only(), "tokens"_a, "copies"_a);
+
+  nb::class_<BoundDemands>(m, "Demands", "Translations that are demanded for spans (sentence, begin, end), by sentence.")
+      .def(
+          "__init__",
+          [](BoundDemands* self, const Array2<std::int64_t>& spans, const BoundTokens& words) {
+            if (spans.shape(1) != 3 || words.offsets.size() != spans.shape(0) + 1)
+              throw Error("a span and a translation for each demand are needed");
+            new (self) BoundDemands{{}, words};
+            for (std::size_t i = 0; i < spans.shape(0); ++i)
+              self->spans.push_back({static_cast<std::uint32_t>(spans(i, 0)), static_cast<std::uint16_t>(spans(i, 1)),
+                                     static_cast<std::uint16_t>(spans(i, 2))});
+          },
+          nb::kw_only(), "spans"_a, "words"_a);
+
+  nb::class_<LookupOptions>(m, "LookupOptions", "Which translation options are taken.")
+      .def(nb::init<std::size_t, int, bool, unsigned>(), nb::kw_only(), "table_limit"_a, "max_length"_a, "drop_unknown"_a,
+           "n_threads"_a);
+
+  // The features of the options themselves, in the order of their columns: a name for all scores of the table, then one
+  // for each of the others.
+  m.def("table_feature", [] { return kTableFeature; }, "The name of the features that the phrase table's scores are.");
+  m.def(
+      "own_features", [] { return std::vector<std::string_view>(kOwnFeatureNames.begin(), kOwnFeatureNames.end()); },
+      "The names of the features behind the table's, in the order of their columns.");
+
+  nb::class_<BoundOptions>(m, "TranslationOptions", "Translation options of sentences, as columns.")
+      .def_prop_ro("n_features", [](const BoundOptions& self) { return self.options.n_features; })
+#define COLUMN(name) .def_prop_ro(#name, [](const BoundOptions& self) { return borrowed(self.options.name); })
+      // clang-format off
+      COLUMN(offsets) COLUMN(sentence) COLUMN(begin) COLUMN(length) COLUMN(pair) COLUMN(target_offsets)
+      COLUMN(target_words) COLUMN(link_offsets) COLUMN(score) COLUMN(estimate)
+  // clang-format on
+#undef COLUMN
+      .def_prop_ro("links",
+                   [](const BoundOptions& self) {
+                     const auto& links = self.options.links;
+                     return Array2<std::uint16_t>(reinterpret_cast<const std::uint16_t*>(links.data()), {links.size(), 2});
+                   })
+      .def_prop_ro("features",
+                   [](const BoundOptions& self) { return borrowed(self.options.features, self.options.n_features); });
+
+  m.def(
+      "find_options",
+      [](const LookupTable& table, RankCache& cache, const SourceTokens& source, const std::vector<const BoundLm*>& lms,
+         const Floats& weights, const BoundDemands& demands, const BoundTokens* forced, const LookupOptions& options) {
+        const auto pairs = table.pairs();
+        if (weights.size() != table.scores.shape(1) + kOwnFeatures) throw Error("a weight for each score is needed");
+        std::vector<WeightedLm> views;
+        for (const auto* lm : lms) {
+          views.push_back(lm->lm());
+          if (views.back().words.size() < table.n_target_words)
+            throw Error("a language model's number of each target word is needed");
+        }
+        const auto tokens = source.tokens.tokens();
+        const OptionsInput input{tokens,
+                                 view(source.copies),
+                                 pairs,
+                                 table.n_target_words,
+                                 {table.scores.data(), table.scores.size()},
+                                 table.scores.shape(1),
+                                 PhraseIndex(view(table.index), pairs.source),
+                                 views,
+                                 view(weights),
+                                 demands.demands(),
+                                 view_forced(forced, tokens.offsets.size() - 1)};
+        BoundOptions found;
+        {
+          const nb::gil_scoped_release release;
+          found.options = find_options(input, options, cache, {});
+        }
+        return found;
+      },
+      nb::kw_only(), "table"_a, "cache"_a, "source"_a, "lms"_a, "weights"_a, "demands"_a, nb::arg("forced").none(),
+      "options"_a, "Translation options of sentences.");
+}
+
+}  // namespace hyperbaton::bindings

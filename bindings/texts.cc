@@ -1,0 +1,22 @@
+#include "texts.hh"
+
+namespace hyperbaton::bindings {
+
+HYPERBATON_BINDINGS(texts) {
+  using namespace nb::literals;
+
+  nb::class_<BoundTokens>(m, "Tokens", "Sentences of word numbers.")
+      .def(
+          "__init__",
+          [](BoundTokens* self, Array<std::uint32_t> words, Array<std::int64_t> offsets) {
+            if (offsets.size() == 0 || view(offsets).back() != static_cast<std::int64_t>(words.size()))
+              throw Error("the offsets of sentences do not fit their words");
+            new (self) BoundTokens{std::move(words), std::move(offsets)};
+          },
+          nb::kw_only(), "words"_a, "offsets"_a);
+
+  nb::class_<Spelling>(m, "Spelling", "The words of a vocabulary.")
+      .def(nb::init<Array<std::uint8_t>, Array<std::int64_t>>(), nb::kw_only(), "bytes"_a, "offsets"_a);
+}
+
+}  // namespace hyperbaton::bindings

@@ -1,0 +1,22 @@
+// Texts and vocabularies as Python hands them over, with the arrays they stand on.
+#pragma once
+
+#include "corpus/text.hh"
+#include "module.hh"
+
+namespace hyperbaton::bindings {
+
+// Sentences of word numbers.
+struct BoundTokens {
+  Array<std::uint32_t> words;
+  Array<std::int64_t> offsets;
+  TokensView tokens() const { return {view(words), view(offsets)}; }
+};
+
+// The words of a vocabulary: word i is bytes[offsets[i] .. offsets[i + 1]).
+struct Spelling {
+  Array<std::uint8_t> bytes;
+  Array<std::int64_t> offsets;
+};
+
+}  // namespace hyperbaton::bindings

@@ -1,0 +1,180 @@
+"""Lines as the search wants them: without markup, long ones in pieces, over the vocabularies of the phrase table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import AnnotationError, InputError
+from hyperbaton.corpus import Tags, Text, Trees, Vocabulary
+from hyperbaton.decode.markup import Markup, parse_markup, punctuation_walls
+from hyperbaton.decode.options import Decoding
+from hyperbaton.phrases import PhraseTable
+
+# What no token may contain: control characters, and what JSON escapes can smuggle in.
+_CONTROL = re.compile("[\x00-\x1f\x7f\ufeff\ud800-\udfff]")
+
+
+class Pieces(NamedTuple):
+    """Sentences of which long ones are cut."""
+
+    lines: list[str]
+    offsets: npt.NDArray[np.int64]  # pieces of sentence s: [offsets[s], offsets[s + 1])
+
+    @classmethod
+    def of(cls, lines: Sequence[str], max_words: int) -> Pieces:
+        """Cut lines that are too long.
+
+        >>> Pieces.of(["a b c", "d"], 2).lines
+        ['a b', 'c', 'd']
+        """
+        pieces: list[str] = []
+        offsets = [0]
+        for line in lines:
+            # A line of n characters has fewer than n words: most lines need no look at their words.
+            tokens = line.split(" ") if len(line) > max_words else []
+            if len(tokens) <= max_words:
+                pieces.append(line)
+            else:
+                words = [token for token in tokens if token]
+                pieces += [" ".join(words[i : i + max_words]) for i in range(0, max(len(words), 1), max_words)]
+            offsets.append(len(pieces))
+        return cls(pieces, np.array(offsets, np.int64))
+
+
+@dataclass(frozen=True)
+class Request:
+    """Sentences to translate, in pieces, and what their markup and the caller demand of the translations.
+
+    `text` holds the pieces, then the demanded translations, then the forced ones; `target` is the same over the table's
+    target vocabulary, with new words behind its own.
+    """
+
+    options: Decoding
+    table: PhraseTable
+    markup: Markup
+    pieces: Pieces
+    text: Text
+    target: Text
+    is_forced: bool
+    tag_lines: Sequence[str] | None
+    tree_lines: Sequence[str] | None
+
+    @classmethod
+    def of(
+        cls,
+        lines: Sequence[str],
+        table: PhraseTable,
+        options: Decoding,
+        forced: Sequence[str] | None,
+        *,
+        tags: Sequence[str] | None,
+        trees: Sequence[str] | None,
+    ) -> Request:
+        """Read lines with their tags and trees; `forced` are the translations that must come out."""
+        if tags is not None:
+            _check_tags(lines, tags)
+        markup = parse_markup(lines) if options.markup else Markup.none(lines)
+        pieces = Pieces.of([_CONTROL.sub(" ", line) for line in markup.lines], options.max_words)
+        if forced is not None and len(pieces.lines) != len(lines):
+            raise InputError(f"sentences of more than {options.max_words} words cannot be forced")
+        if markup.any() and len(pieces.lines) != len(lines):
+            raise InputError(f"sentences with markup may have {options.max_words} words")
+        demanded = [demand.translation for demand in markup.demands]
+        text = Text.of([_without_separator(line) for line in [*pieces.lines, *demanded, *(forced or [])]])
+        target = text.over(table.target.vocabulary)
+        return cls(options, table, markup, pieces, text, target, forced is not None, tags, trees)
+
+    @cached_property
+    def source(self) -> Text:
+        """The pieces."""
+        return self.text.select(np.arange(len(self.pieces.lines)))
+
+    @cached_property
+    def new_words(self) -> Vocabulary:
+        """The words that the table's target vocabulary lacks, in the order of their numbers behind it."""
+        words, known = self.target.vocabulary, len(self.table.target.vocabulary)
+        start = words.offsets[known]
+        return Vocabulary(words.bytes[start:], words.offsets[known:] - start)
+
+    @cached_property
+    def tokens(self) -> _core.SourceTokens:
+        """The words of the pieces by the table's numbers, and the target words that stand for them."""
+        source, n = self.source, len(self.source.tokens)
+        numbers = self.table.source.vocabulary.lookup.find_all(self.text.vocabulary.lookup)
+        tokens = _core.Tokens(words=numbers[source.tokens], offsets=source.offsets)
+        return _core.SourceTokens(tokens=tokens, copies=self.target.tokens[:n])
+
+    @cached_property
+    def demands(self) -> _core.Demands:
+        """The translations that the markup demands."""
+        first = len(self.source)
+        spans = np.array([demand.span for demand in self.markup.demands], np.int64).reshape(-1, 3)
+        return _core.Demands(spans=spans, words=self._target_tokens(first, first + len(spans)))
+
+    @cached_property
+    def forced(self) -> _core.Tokens | None:
+        """The translations that must come out."""
+        return self._target_tokens(len(self.source) + len(self.markup.demands), len(self.text)) if self.is_forced else None
+
+    def _target_tokens(self, first: int, last: int) -> _core.Tokens:
+        offsets = self.target.offsets[first : last + 1]
+        return _core.Tokens(words=self.target.tokens[offsets[0] : offsets[-1]], offsets=offsets - offsets[0])
+
+    @property
+    def walls(self) -> npt.NDArray[np.int64]:
+        """(sentence, word in front) of each wall."""
+        walls = self.markup.walls
+        if self.options.monotone_at_punctuation:
+            walls = sorted({*walls, *punctuation_walls(self.source)})
+        return np.array(walls, np.int64).reshape(-1, 2)
+
+    @property
+    def zones(self) -> npt.NDArray[np.int64]:
+        """(sentence, first word, one behind the last) of each zone."""
+        return np.array(self.markup.zones, np.int64).reshape(-1, 3)
+
+    @cached_property
+    def tags(self) -> Tags | None:
+        """The tags of the pieces."""
+        if self.tag_lines is None:
+            return None
+        return Tags.of(Pieces.of(self.tag_lines, self.options.max_words).lines, self.source)
+
+    @cached_property
+    def trees(self) -> Trees | None:
+        """The trees of the pieces; sentences that were cut have none."""
+        if self.tree_lines is None:
+            return None
+        counts = np.diff(self.pieces.offsets).tolist()
+        whole = [
+            _without_separator(line) if n == 1 else ""
+            for line, n in zip(self.tree_lines, counts, strict=True)
+            for _ in range(n)
+        ]
+        try:
+            return Trees.of(whole, self.source)
+        except InputError as error:
+            piece = (error.line or 1) - 1
+            sentence = int(np.searchsorted(self.pieces.offsets, piece, side="right"))
+            raise AnnotationError("trees", error.what, sentence) from error
+
+
+def _check_tags(lines: Sequence[str], tags: Sequence[str]) -> None:
+    """Say which line has not one tag for each word."""
+    for n, (line, labels) in enumerate(zip(lines, tags, strict=True), start=1):
+        n_words, n_tags = (sum(map(bool, _CONTROL.sub(" ", text).split(" "))) for text in (line, labels))
+        if n_words != n_tags:
+            raise AnnotationError("tags", f"{n_tags} tags for {n_words} words", n)
+
+
+def _without_separator(line: str) -> str:
+    """Moses' field separator cannot be a token; its tokenizer writes it so."""
+    return line.replace("|||", "&#124;" * 3)
