@@ -1,10 +1,11 @@
 #include "align/aligner.hh"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
-#include "module.hh"
+#include "texts.hh"
 
 namespace hyperbaton::bindings {
 
@@ -12,12 +13,11 @@ namespace {
 
 using Words = Array<std::uint32_t>;
 using Offsets = Array<std::int64_t>;
+using BothWays = std::pair<Array<float>, Array<float>>;  // of generated target words, and of source words
 
-BitextView view_bitext(const Words& source, const Offsets& source_offsets, const Words& target,
-                       const Offsets& target_offsets) {
-  if (source_offsets.size() == 0 || source_offsets.size() != target_offsets.size())
-    throw Error("the two texts differ in length");
-  return {{view(source), view(source_offsets)}, {view(target), view(target_offsets)}};
+BitextView view_bitext(const BoundTokens& source, const BoundTokens& target) {
+  if (source.offsets.size() != target.offsets.size()) throw Error("the two texts differ in length");
+  return {{view(source.words), view(source.offsets)}, {view(target.words), view(target.offsets)}};
 }
 
 std::vector<float> copy(const Array<float>& values) { return {values.data(), values.data() + values.size()}; }
@@ -56,19 +56,17 @@ HYPERBATON_BINDINGS(aligner) {
       .def(
           "__init__",
           [](AlignmentModel* self, const Offsets& starts, const Words& targets, const Array2<float>& probabilities,
-             const Array<float>& null_to_target, const Array<float>& null_to_source, const Array<float>& jumps_to_target,
-             const Array<float>& jumps_to_source, float null_probability, int max_length) {
-            const auto outside = [&](std::uint32_t word) { return word >= null_to_target.size(); };
-            if (starts.size() != null_to_source.size() + 1 || std::ranges::any_of(view(targets), outside))
+             const BothWays& nulls, const BothWays& jumps, float null_probability, int max_length) {
+            const auto outside = [&](std::uint32_t word) { return word >= nulls.first.size(); };
+            if (starts.size() != nulls.second.size() + 1 || std::ranges::any_of(view(targets), outside))
               throw Error("the arrays of the aligner do not fit each other");
             new (self)
                 AlignmentModel{LexicalTable(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
-                               {copy(null_to_target), copy(null_to_source)},
-                               {Jumps(max_length, view(jumps_to_target)), Jumps(max_length, view(jumps_to_source))},
+                               {copy(nulls.first), copy(nulls.second)},
+                               {Jumps(max_length, view(jumps.first)), Jumps(max_length, view(jumps.second))},
                                null_probability};
           },
-          "starts"_a, "targets"_a, "probabilities"_a, "null_to_target"_a, "null_to_source"_a, "jumps_to_target"_a,
-          "jumps_to_source"_a, "null_probability"_a, "max_length"_a)
+          "starts"_a, "targets"_a, "probabilities"_a, "nulls"_a, "jumps"_a, "null_probability"_a, "max_length"_a)
       .def(
           "lexicon", [](const AlignmentModel& self, float smallest) { return list_pairs(self.lexicon, smallest); },
           "smallest"_a, "Starts by source word, target words, and rows of p(target | source), p(source | target).")
@@ -84,10 +82,9 @@ HYPERBATON_BINDINGS(aligner) {
           "to_source"_a, "Weights of jumps by range: between words, to the first word, from the last.")
       .def(
           "directed_links",
-          [](const AlignmentModel& self, const Words& source, const Offsets& source_offsets, const Words& target,
-             const Offsets& target_offsets, float confidence, unsigned n_threads,
-             const std::optional<nb::callable>& progress) {
-            const auto bitext = view_bitext(source, source_offsets, target, target_offsets);
+          [](const AlignmentModel& self, const BoundTokens& source, const BoundTokens& target, float confidence,
+             unsigned n_threads, const std::optional<nb::callable>& progress) {
+            const auto bitext = view_bitext(source, target);
             const auto report = make_progress(progress);
             std::array<LinksBuffer, 2> links;
             {
@@ -96,14 +93,13 @@ HYPERBATON_BINDINGS(aligner) {
             }
             return nb::make_tuple(as_tuple(std::move(links[kToTarget])), as_tuple(std::move(links[kToSource])));
           },
-          "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, "confidence"_a, "n_threads"_a,
-          "progress"_a.none(), "Links of target words to their origins, and of source words to theirs.")
+          "source"_a, "target"_a, "confidence"_a, "n_threads"_a, "progress"_a.none(),
+          "Links of target words to their origins, and of source words to theirs.")
       .def(
           "posteriors",
-          [](const AlignmentModel& self, const Words& source, const Offsets& source_offsets, const Words& target,
-             const Offsets& target_offsets, float threshold, unsigned n_threads,
-             const std::optional<nb::callable>& progress) {
-            const auto bitext = view_bitext(source, source_offsets, target, target_offsets);
+          [](const AlignmentModel& self, const BoundTokens& source, const BoundTokens& target, float threshold,
+             unsigned n_threads, const std::optional<nb::callable>& progress) {
+            const auto bitext = view_bitext(source, target);
             const auto report = make_progress(progress);
             LinkPosteriors found;
             {
@@ -113,17 +109,18 @@ HYPERBATON_BINDINGS(aligner) {
             return nb::make_tuple(to_numpy(std::move(found.links.points)), to_numpy(std::move(found.links.offsets)),
                                   to_numpy(std::move(found.values), 2));
           },
-          "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, "threshold"_a, "n_threads"_a, "progress"_a.none(),
+          "source"_a, "target"_a, "threshold"_a, "n_threads"_a, "progress"_a.none(),
           "Points, sentence offsets, and both posteriors of each point.");
+
+  nb::class_<AlignerOptions>(m, "AlignerOptions", "How alignment models are trained.")
+      .def(nb::init<int, int, float, float, float, int>(), nb::kw_only(), "model1_iterations"_a, "hmm_iterations"_a,
+           "null_probability"_a, "prior"_a, "freedom"_a, "max_length"_a);
 
   m.def(
       "train_aligner",
-      [](const Words& source, const Offsets& source_offsets, const Words& target, const Offsets& target_offsets,
-         std::size_t n_source_words, std::size_t n_target_words, int model1_iterations, int hmm_iterations,
-         float null_probability, float prior, float freedom, int max_length, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
-        const auto bitext = view_bitext(source, source_offsets, target, target_offsets);
-        const AlignerOptions options{model1_iterations, hmm_iterations, null_probability, prior, freedom, max_length};
+      [](const BoundTokens& source, const BoundTokens& target, std::size_t n_source_words, std::size_t n_target_words,
+         const AlignerOptions& options, unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto bitext = view_bitext(source, target);
         const auto report = make_progress(progress);
         std::optional<TrainedAligner> trained;
         {
@@ -132,9 +129,8 @@ HYPERBATON_BINDINGS(aligner) {
         }
         return nb::make_tuple(nb::cast(std::move(trained->model)), to_numpy(std::move(trained->logprobs)));
       },
-      "source"_a, "source_offsets"_a, "target"_a, "target_offsets"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a,
-      "model1_iterations"_a, "hmm_iterations"_a, "null_probability"_a, "prior"_a, "freedom"_a, "max_length"_a,
-      "n_threads"_a, "progress"_a.none(), "The model, and log-probabilities before each iteration.");
+      "source"_a, "target"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a, "options"_a, "n_threads"_a,
+      "progress"_a.none(), "The model, and log-probabilities before each iteration.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -1,7 +1,7 @@
 #include "corpus/conllu.hh"
 #include "corpus/head_spans.hh"
 #include "corpus/trees.hh"
-#include "module.hh"
+#include "texts.hh"
 
 namespace hyperbaton::bindings {
 
@@ -11,6 +11,14 @@ using Ids = Array<std::uint32_t>;
 using Offsets = Array<std::int64_t>;
 using Bytes = Array<std::uint8_t>;
 using Labels = Array<std::uint16_t>;
+
+// The nodes of trees, with the arrays that hold them.
+struct BoundTrees {
+  Labels labels, begins, ends;
+  Array<std::int32_t> parents;
+  Offsets offsets;
+  TreesView view_trees() const { return {view(labels), view(begins), view(ends), view(parents), view(offsets)}; }
+};
 
 nb::tuple to_tuple(TreesBuffer&& trees) {
   return nb::make_tuple(to_numpy(std::move(trees.labels)), to_numpy(std::move(trees.begins)),
@@ -39,22 +47,23 @@ HYPERBATON_BINDINGS(annotations) {
           "Labels, begins, ends, parents and sentence offsets; call once, at the end.")
       .def("labels", [](const TreeReader& self) { return self.labels(); });
 
+  nb::class_<BoundTrees>(m, "TreeColumns", "The nodes of trees in pre-order, as columns.")
+      .def(nb::init<Labels, Labels, Labels, Array<std::int32_t>, Offsets>(), nb::kw_only(), "labels"_a, "begins"_a,
+           "ends"_a, "parents"_a, "offsets"_a);
+
   m.def(
       "format_trees",
-      [](const Labels& labels, const Labels& begins, const Labels& ends, const Array<std::int32_t>& parents,
-         const Offsets& offsets, const Vocabulary& vocabulary, const Ids& tokens, const Offsets& token_offsets,
-         const Bytes& bytes, const Offsets& byte_offsets, const Offsets& sentences) {
-        const TreesView columns{view(labels), view(begins), view(ends), view(parents), view(offsets)};
-        const SpelledText text{view(tokens), view(token_offsets), view(bytes), view(byte_offsets)};
+      [](const BoundTrees& trees, const Vocabulary& vocabulary, const BoundTokens& tokens, const Spelling& spelling,
+         const Offsets& sentences) {
+        const SpelledText text{view(tokens.words), view(tokens.offsets), view(spelling.bytes), view(spelling.offsets)};
         std::string out;
         {
           const nb::gil_scoped_release release;
-          out = format_trees(columns, vocabulary, text, view(sentences));
+          out = format_trees(trees.view_trees(), vocabulary, text, view(sentences));
         }
         return nb::bytes(out.data(), out.size());
       },
-      "labels"_a, "begins"_a, "ends"_a, "parents"_a, "offsets"_a, "vocabulary"_a, "tokens"_a, "token_offsets"_a,
-      "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentences"_a, "The sentences' trees as bracketed text.");
+      "trees"_a, "vocabulary"_a, "tokens"_a, "spelling"_a, "sentences"_a, "The sentences' trees as bracketed text.");
 
   m.def(
       "head_spans",

@@ -18,24 +18,42 @@ void check_labels(const Rows& rows, const Array<Label>& labels, std::size_t n_cl
     if (label < 0 || static_cast<std::size_t>(label) >= n_classes) throw Error("a label is out of range");
 }
 
-Problem make_problem(const Rows& rows, const Array<Label>& labels, std::size_t n_classes, const OptionalPrior& prior,
-                     std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
-  check_labels(rows, labels, n_classes);
-  Problem problem{rows, view(labels), n_classes, {}, seed, n_threads, make_progress(progress), nullptr};
-  if (prior) {
-    if (prior->shape(0) != rows.size() || prior->shape(1) != n_classes)
-      throw Error("the prior needs one value for each row and class");
-    problem.log_prior = {prior->data(), prior->size()};
+// Examples to learn from, with the arrays that hold them.
+struct BoundProblem {
+  const Rows& rows;
+  Array<Label> labels;
+  std::size_t n_classes;
+  OptionalPrior log_prior;
+  std::uint64_t seed;
+  unsigned n_threads;
+
+  Problem problem(const Validation* validation, const std::optional<nb::callable>& progress) const {
+    Problem made{rows, view(labels), n_classes, {}, seed, n_threads, make_progress(progress), validation};
+    if (log_prior) made.log_prior = {log_prior->data(), log_prior->size()};
+    return made;
   }
-  return problem;
+};
+
+BoundProblem make_problem(const Rows& rows, Array<Label> labels, std::size_t n_classes, OptionalPrior log_prior,
+                          std::uint64_t seed, unsigned n_threads) {
+  check_labels(rows, labels, n_classes);
+  if (log_prior && (log_prior->shape(0) != rows.size() || log_prior->shape(1) != n_classes))
+    throw Error("the prior needs one value for each row and class");
+  return {rows, std::move(labels), n_classes, std::move(log_prior), seed, n_threads};
 }
 
-std::optional<Validation> make_validation(const Rows& rows, const Rows* judges, const std::optional<Array<Label>>& labels,
-                                          std::size_t n_classes) {
-  if (judges == nullptr || !labels) return std::nullopt;
-  if (judges->width() != rows.width()) throw Error("the rows for validation have other features");
-  check_labels(*judges, *labels, n_classes);
-  return Validation{*judges, view(*labels)};
+// Other examples, to choose by; clusters only where there are some.
+struct BoundValidation {
+  const Rows& rows;
+  Array<Label> labels;
+  std::optional<Array<std::int64_t>> clusters;
+};
+
+std::optional<Validation> view_validation(const BoundProblem& problem, const BoundValidation* validation) {
+  if (validation == nullptr) return std::nullopt;
+  if (validation->rows.width() != problem.rows.width()) throw Error("the rows for validation have other features");
+  check_labels(validation->rows, validation->labels, problem.n_classes);
+  return Validation{validation->rows, view(validation->labels)};
 }
 
 void check_clusters(const Rows& rows, const Array<std::int64_t>& clusters, std::size_t n_clusters) {
@@ -80,52 +98,61 @@ HYPERBATON_BINDINGS(learn) {
 
   nb::class_<BoundTrainer>(m, "Trainer", "A learner with its options, ready to be fitted.");
 
+  nb::class_<BoundProblem>(m, "Problem", "Rows with their labels, to learn from.")
+      .def(
+          "__init__",
+          [](BoundProblem* self, const Rows& rows, Array<Label> labels, std::size_t n_classes, OptionalPrior log_prior,
+             std::uint64_t seed, unsigned n_threads) {
+            new (self)
+                BoundProblem(make_problem(rows, std::move(labels), n_classes, std::move(log_prior), seed, n_threads));
+          },
+          nb::kw_only(), "rows"_a, "labels"_a, "n_classes"_a, nb::arg("log_prior").none(), "seed"_a, "n_threads"_a,
+          nb::keep_alive<1, 2>());
+  nb::class_<BoundValidation>(m, "Validation", "Rows with their labels and, where there are some, clusters, to choose by.")
+      .def(
+          "__init__",
+          [](BoundValidation* self, const Rows& rows, Array<Label> labels, std::optional<Array<std::int64_t>> clusters) {
+            new (self) BoundValidation{rows, std::move(labels), std::move(clusters)};
+          },
+          nb::kw_only(), "rows"_a, "labels"_a, nb::arg("clusters").none(), nb::keep_alive<1, 2>());
+
   m.def(
       "fit",
-      [](const BoundTrainer& trainer, const Rows& rows, const Array<Label>& labels, std::size_t n_classes,
-         const OptionalPrior& prior, const Rows* validation_rows, const std::optional<Array<Label>>& validation_labels,
-         std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
-        Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
-        const auto validation = make_validation(rows, validation_rows, validation_labels, n_classes);
-        if (validation) problem.validation = &*validation;
+      [](const BoundTrainer& trainer, const BoundProblem& bound, const BoundValidation* validation,
+         const std::optional<nb::callable>& progress) {
+        const auto judges = view_validation(bound, validation);
+        const Problem problem = bound.problem(judges ? &*judges : nullptr, progress);
         Fit fit;
         {
           const nb::gil_scoped_release release;
           fit = train(trainer.train, problem);
         }
-        return nb::make_tuple(to_numpy(std::move(fit.weights), n_classes), to_dict(std::move(fit.history)));
+        return nb::make_tuple(to_numpy(std::move(fit.weights), bound.n_classes), to_dict(std::move(fit.history)));
       },
-      "trainer"_a, "rows"_a, "labels"_a, nb::kw_only(), "n_classes"_a, nb::arg("log_prior").none(),
-      nb::arg("validation_rows").none(), nb::arg("validation_labels").none(), "seed"_a, "n_threads"_a,
-      nb::arg("progress").none(), "Weights of shape (width, classes), and the history by pass.");
+      "trainer"_a, "problem"_a, nb::arg("validation").none(), nb::arg("progress").none(),
+      "Weights of shape (width, classes), and the history by pass.");
 
   m.def(
       "fit_clusters",
-      [](const BoundTrainer& trainer, const Rows& rows, const Array<Label>& labels, const Array<std::int64_t>& clusters,
-         std::size_t n_classes, std::size_t n_clusters, const OptionalPrior& prior, const Rows* validation_rows,
-         const std::optional<Array<Label>>& validation_labels,
-         const std::optional<Array<std::int64_t>>& validation_clusters, std::uint64_t seed, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
-        Problem problem = make_problem(rows, labels, n_classes, prior, seed, n_threads, progress);
-        check_clusters(rows, clusters, n_clusters);
-        const auto validation = make_validation(rows, validation_rows, validation_labels, n_classes);
-        std::span<const std::int64_t> judges;
-        if (validation && validation_clusters) {
-          check_clusters(*validation_rows, *validation_clusters, n_clusters);
-          problem.validation = &*validation;
-          judges = view(*validation_clusters);
+      [](const BoundTrainer& trainer, const BoundProblem& bound, const Array<std::int64_t>& clusters,
+         std::size_t n_clusters, const BoundValidation* validation, const std::optional<nb::callable>& progress) {
+        check_clusters(bound.rows, clusters, n_clusters);
+        const auto judges = view_validation(bound, validation);
+        std::span<const std::int64_t> judge_clusters;
+        if (judges && validation->clusters) {
+          check_clusters(validation->rows, *validation->clusters, n_clusters);
+          judge_clusters = view(*validation->clusters);
         }
+        const Problem problem = bound.problem(judges && validation->clusters ? &*judges : nullptr, progress);
         ClusterWeights all;
         {
           const nb::gil_scoped_release release;
-          all = fit_clusters(trainer.train, problem, view(clusters), n_clusters, judges);
+          all = fit_clusters(trainer.train, problem, view(clusters), n_clusters, judge_clusters);
         }
         return nb::make_tuple(to_numpy(std::move(all.offsets)), to_numpy(std::move(all.features)),
-                              to_numpy(std::move(all.weights), n_classes), to_numpy(std::move(all.objective)));
+                              to_numpy(std::move(all.weights), bound.n_classes), to_numpy(std::move(all.objective)));
       },
-      "trainer"_a, "rows"_a, "labels"_a, "clusters"_a, nb::kw_only(), "n_classes"_a, "n_clusters"_a,
-      nb::arg("log_prior").none(), nb::arg("validation_rows").none(), nb::arg("validation_labels").none(),
-      nb::arg("validation_clusters").none(), "seed"_a, "n_threads"_a, nb::arg("progress").none(),
+      "trainer"_a, "problem"_a, "clusters"_a, "n_clusters"_a, nb::arg("validation").none(), nb::arg("progress").none(),
       "Offsets, feature ids, weights and last objective of every cluster.");
 
   m.def(
@@ -169,7 +196,8 @@ HYPERBATON_BINDINGS(learn) {
          const Array2<double>& matrix, const OptionalPrior& prior, unsigned n_threads) {
         const std::size_t n_classes = weights.shape(1);
         if (weights.shape(0) != rows.width()) throw Error("the weights do not fit the number of features");
-        const Problem problem = make_problem(rows, labels, n_classes, prior, 0, n_threads, std::nullopt);
+        const auto bound = make_problem(rows, labels, n_classes, prior, 0, n_threads);
+        const Problem problem = bound.problem(nullptr, std::nullopt);
         const RowLoss loss = name == "logistic"     ? logistic_loss(problem)
                              : name == "margin"     ? margin_loss(problem, class_matrix(matrix))
                              : name == "hinge"      ? hinge_loss(problem)

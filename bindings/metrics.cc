@@ -20,6 +20,13 @@ void check_lines(std::span<const std::int64_t> line, std::size_t n_hypotheses, s
     if (at < 0 || at >= static_cast<std::int64_t>(n_references)) throw Error("a line has no reference");
 }
 
+// Lists of matching words, with the arrays that hold them.
+struct WordMatches {
+  Array<std::int64_t> offsets;
+  Array<std::uint32_t> words;
+  Array<std::uint8_t> stages;
+};
+
 struct Texts {
   WordsView hypotheses, references;
 };
@@ -84,29 +91,36 @@ HYPERBATON_BINDINGS(metrics) {
       nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a,
       "Words of each hypothesis h whose place in reference line[h] is told, and pairs of them in the same order.");
 
+  nb::class_<WordMatches>(m, "WordMatches", "The words that each word matches, and the stage at which it does.")
+      .def(
+          "__init__",
+          [](WordMatches* self, Array<std::int64_t> offsets, Array<std::uint32_t> words, Array<std::uint8_t> stages) {
+            check(view(offsets), words.size());
+            if (stages.size() != words.size()) throw Error("every match needs a stage");
+            new (self) WordMatches{std::move(offsets), std::move(words), std::move(stages)};
+          },
+          nb::kw_only(), "offsets"_a, "words"_a, "stages"_a);
+
   m.def(
       "count_chunks",
       [](const Array<std::uint32_t>& words, const Array<std::int64_t>& offsets, const Array<std::uint32_t>& reference_words,
          const Array<std::int64_t>& reference_offsets, const Array<std::int64_t>& line, unsigned n_threads,
-         const Array<std::int64_t>& match_offsets, const Array<std::uint32_t>& match_words,
-         const Array<std::uint8_t>& match_stages) {
+         const WordMatches& matches) {
         const auto texts = check_texts(words, offsets, reference_words, reference_offsets, line);
-        check(view(match_offsets), match_words.size());
-        if (match_stages.size() != match_words.size()) throw Error("every match needs a stage");
         for (const auto word : view(words))
-          if (word + std::size_t{1} >= match_offsets.size()) throw Error("a word without a list of matches");
+          if (word + std::size_t{1} >= matches.offsets.size()) throw Error("a word without a list of matches");
         const auto report = make_progress({});
         std::vector<std::int64_t> flat;
         {
           const nb::gil_scoped_release release;
-          const MatchesView matches{view(match_offsets), view(match_words), view(match_stages)};
-          for (const auto& one : count_chunks(texts.hypotheses, texts.references, view(line), matches, n_threads, report))
+          const MatchesView lists{view(matches.offsets), view(matches.words), view(matches.stages)};
+          for (const auto& one : count_chunks(texts.hypotheses, texts.references, view(line), lists, n_threads, report))
             flat.insert(flat.end(), {one.matches, one.chunks});
         }
         return to_numpy(std::move(flat), 2);
       },
       nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a,
-      "match_offsets"_a, "match_words"_a, "match_stages"_a,
+      "matches"_a,
       "Words of each hypothesis h matched with those of reference line[h], and the chunks of neighbours they form.");
 
   m.def(

@@ -5,6 +5,7 @@
 #include "phrases/inventory.hh"
 #include "phrases/moses_text.hh"
 #include "phrases/score.hh"
+#include "texts.hh"
 
 namespace hyperbaton::bindings {
 
@@ -16,6 +17,18 @@ SpansView view_spans(const Words& sentence, const Array<std::uint16_t>& begin, c
   if (begin.size() != sentence.size() || length.size() != sentence.size()) throw Error("span columns differ in length");
   return {view(sentence), view(begin), view(length)};
 }
+
+// Where both sides of phrase pairs lie, with the arrays that say it.
+struct PairSpans {
+  Words sentence;
+  Array<std::uint16_t> source_begin;
+  Bytes source_length;
+  Array<std::uint16_t> target_begin;
+  Bytes target_length;
+
+  SpansView source() const { return view_spans(sentence, source_begin, source_length); }
+  SpansView target() const { return view_spans(sentence, target_begin, target_length); }
+};
 
 OutArray2<std::uint8_t> inner_to_numpy(const std::vector<InnerLink>& points) {
   std::vector<std::uint8_t> flat;
@@ -36,40 +49,37 @@ HYPERBATON_BINDINGS(table) {
 
   m.def(
       "lexical_counts",
-      [](const Words& source_tokens, const Ints& source_offsets, const Words& target_tokens, const Ints& target_offsets,
-         const Array2<std::uint16_t>& points, const Ints& link_offsets, std::size_t n_source_words,
-         std::size_t n_target_words, unsigned n_threads) {
+      [](const BoundTokens& source, const BoundTokens& target, const Array2<std::uint16_t>& points,
+         const Ints& link_offsets, std::size_t n_source_words, std::size_t n_target_words, unsigned n_threads) {
         LexicalCounts table;
         {
           const nb::gil_scoped_release release;
-          table = lexical_counts({view(source_tokens), view(source_offsets)}, {view(target_tokens), view(target_offsets)},
-                                 view_links(points, link_offsets), {n_source_words, n_target_words}, n_threads);
+          table = lexical_counts(source.tokens(), target.tokens(), view_links(points, link_offsets),
+                                 {n_source_words, n_target_words}, n_threads);
         }
         return nb::make_tuple(to_numpy(std::move(table.offsets)), to_numpy(std::move(table.targets)),
                               to_numpy(std::move(table.counts)));
       },
-      "source_tokens"_a, "source_offsets"_a, "target_tokens"_a, "target_offsets"_a, "points"_a, "link_offsets"_a,
-      "n_source_words"_a, "n_target_words"_a, "n_threads"_a,
+      "source"_a, "target"_a, "points"_a, "link_offsets"_a, "n_source_words"_a, "n_target_words"_a, "n_threads"_a,
       "Row offsets by source word, target words and counts of linked word pairs.");
 
   m.def(
       "number_phrases",
-      [](const Words& tokens, const Ints& offsets, const Bytes& vocabulary_bytes, const Ints& vocabulary_offsets,
-         const Words& sentence, const Array<std::uint16_t>& begin, const Bytes& length, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
+      [](const BoundTokens& text, const Spelling& spelling, const Words& sentence, const Array<std::uint16_t>& begin,
+         const Bytes& length, unsigned n_threads, const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
         const auto spans = view_spans(sentence, begin, length);
         NumberedPhrases numbered;
         {
           const nb::gil_scoped_release release;
-          const auto order = byte_order(view(vocabulary_bytes), view(vocabulary_offsets));
-          numbered = number_phrases({view(tokens), view(offsets)}, order, spans, n_threads, report);
+          const auto order = byte_order(view(spelling.bytes), view(spelling.offsets));
+          numbered = number_phrases(text.tokens(), order, spans, n_threads, report);
         }
         return nb::make_tuple(to_numpy(std::move(numbered.phrases.offsets)), to_numpy(std::move(numbered.phrases.words)),
                               to_numpy(std::move(numbered.ids)));
       },
-      "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentence"_a, "begin"_a, "length"_a,
-      "n_threads"_a, "progress"_a.none(), "Offsets and words of the distinct phrases in byte order, and each sample's.");
+      "text"_a, "spelling"_a, "sentence"_a, "begin"_a, "length"_a, "n_threads"_a, "progress"_a.none(),
+      "Offsets and words of the distinct phrases in byte order, and each sample's.");
 
   m.def(
       "pair_phrases",
@@ -87,26 +97,26 @@ HYPERBATON_BINDINGS(table) {
       "source_ids"_a, "target_ids"_a, "n_source_phrases"_a, "n_threads"_a, "progress"_a.none(),
       "Pair offsets by source phrase, target phrases, sample offsets by pair, samples in that order.");
 
+  nb::class_<PairSpans>(m, "PairSpans", "Where both sides of phrase pairs lie.")
+      .def(nb::init<Words, Array<std::uint16_t>, Bytes, Array<std::uint16_t>, Bytes>(), nb::kw_only(), "sentence"_a,
+           "source_begin"_a, "source_length"_a, "target_begin"_a, "target_length"_a);
+
   m.def(
       "most_frequent_links",
-      [](const Ints& sample_offsets, const Words& sample_order, const Words& sentence,
-         const Array<std::uint16_t>& source_begin, const Bytes& source_length, const Array<std::uint16_t>& target_begin,
-         const Bytes& target_length, const Array2<std::uint16_t>& points, const Ints& link_offsets, bool ties_by_source,
-         unsigned n_threads, const std::optional<nb::callable>& progress) {
+      [](const Ints& sample_offsets, const Words& sample_order, const PairSpans& spans, const Array2<std::uint16_t>& points,
+         const Ints& link_offsets, bool ties_by_source, unsigned n_threads, const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
         const auto ties = ties_by_source ? TiesBy::Source : TiesBy::Target;
         InnerLinks inner;
         {
           const nb::gil_scoped_release release;
-          inner = most_frequent_links(
-              {view(sample_offsets), view(sample_order)}, view_spans(sentence, source_begin, source_length),
-              view_spans(sentence, target_begin, target_length), view_links(points, link_offsets), ties, n_threads, report);
+          inner = most_frequent_links({view(sample_offsets), view(sample_order)}, spans.source(), spans.target(),
+                                      view_links(points, link_offsets), ties, n_threads, report);
         }
         return nb::make_tuple(to_numpy(std::move(inner.offsets)), inner_to_numpy(inner.points));
       },
-      "sample_offsets"_a, "sample_order"_a, "sentence"_a, "source_begin"_a, "source_length"_a, "target_begin"_a,
-      "target_length"_a, "points"_a, "link_offsets"_a, "ties_by_source"_a, "n_threads"_a, "progress"_a.none(),
-      "Offsets and points of the links that each pair has most often.");
+      "sample_offsets"_a, "sample_order"_a, "spans"_a, "points"_a, "link_offsets"_a, "ties_by_source"_a, "n_threads"_a,
+      "progress"_a.none(), "Offsets and points of the links that each pair has most often.");
 
   m.def(
       "count_classes",
@@ -151,9 +161,8 @@ HYPERBATON_BINDINGS(table) {
           "(lex(source|target), lex(target|source)) of every pair.")
       .def(
           "format",
-          [](const TableArrays& self, const Bytes& source_bytes, const Ints& source_byte_offsets, const Bytes& target_bytes,
-             const Ints& target_byte_offsets, const Array2<double>& scores, bool exact, bool links,
-             const Array<float>& counts, std::size_t first, std::size_t last) {
+          [](const TableArrays& self, const Spelling& source, const Spelling& target, const Array2<double>& scores,
+             bool exact, bool links, const Array<float>& counts, std::size_t first, std::size_t last) {
             const auto pairs = self.pairs();
             if (last >= pairs.offsets.size() || first > last) throw Error("source phrases out of range");
             if (static_cast<std::int64_t>(scores.shape(0)) != pairs.offsets[last] - pairs.offsets[first])
@@ -162,31 +171,31 @@ HYPERBATON_BINDINGS(table) {
             std::string text;
             {
               const nb::gil_scoped_release release;
-              text = format_pairs(pairs, {view(source_bytes), view(source_byte_offsets)},
-                                  {view(target_bytes), view(target_byte_offsets)}, {scores.data(), scores.size()},
+              text = format_pairs(pairs, {view(source.bytes), view(source.offsets)},
+                                  {view(target.bytes), view(target.offsets)}, {scores.data(), scores.size()},
                                   scores.shape(1), exact ? Digits::Exact : Digits::Six, {links, view(counts)}, first, last);
             }
             return to_bytes(text);
           },
-          "source_bytes"_a, "source_byte_offsets"_a, "target_bytes"_a, "target_byte_offsets"_a, "scores"_a, "exact"_a,
-          "links"_a, "counts"_a, "first"_a, "last"_a, "Rows of the pairs of source phrases [first, last).");
+          "source"_a, "target"_a, "scores"_a, "exact"_a, "links"_a, "counts"_a, "first"_a, "last"_a,
+          "Rows of the pairs of source phrases [first, last).");
 
   m.def(
       "format_sources",
-      [](const Ints& offsets, const Words& words, const Bytes& bytes, const Ints& byte_offsets,
-         const Array2<double>& scores, bool exact, std::size_t first, std::size_t last) {
+      [](const Ints& offsets, const Words& words, const Spelling& spelling, const Array2<double>& scores, bool exact,
+         std::size_t first, std::size_t last) {
         if (last >= offsets.size() || first > last || scores.shape(0) != last - first)
           throw Error("scores do not fit the phrases");
         std::string text;
         {
           const nb::gil_scoped_release release;
-          text = format_sources({view(offsets), view(words)}, {view(bytes), view(byte_offsets)},
+          text = format_sources({view(offsets), view(words)}, {view(spelling.bytes), view(spelling.offsets)},
                                 {scores.data(), scores.size()}, scores.shape(1), exact ? Digits::Exact : Digits::Six, first,
                                 last);
         }
         return to_bytes(text);
       },
-      "offsets"_a, "words"_a, "bytes"_a, "byte_offsets"_a, "scores"_a, "exact"_a, "first"_a, "last"_a,
+      "offsets"_a, "words"_a, "spelling"_a, "scores"_a, "exact"_a, "first"_a, "last"_a,
       "Rows `source ||| scores` of phrases [first, last).");
 
   nb::class_<MosesTableReader> table_reader(m, "MosesTableReader", "Reads rows of Moses' phrase and reordering tables.");

@@ -29,19 +29,30 @@ Objective python_objective(const nb::callable& callable) {
   };
 }
 
-NBestView view_nbest(const Array2<double>& features, const Array2<double>& statistics, const Array<std::int64_t>& offsets) {
-  const NBestView nbest{{features.data(), features.size()},
-                        features.shape(1),
-                        {statistics.data(), statistics.size()},
-                        statistics.shape(1),
-                        view(offsets)};
-  if (nbest.offsets.empty() || nbest.offsets.front() != 0 || nbest.n_candidates() != features.shape(0) ||
-      features.shape(0) != statistics.shape(0))
-    throw Error("offsets, features and statistics of an n-best list do not fit");
-  for (std::size_t s = 0; s < nbest.n_sentences(); ++s)
-    if (nbest.offsets[s] >= nbest.offsets[s + 1]) throw Error("a sentence has no candidates");
-  return nbest;
-}
+// N-best lists of sentences, with the arrays that hold them.
+class NBestLists {
+ public:
+  NBestLists(Array2<double> features, Array2<double> statistics, Array<std::int64_t> offsets)
+      : features_(std::move(features)), statistics_(std::move(statistics)), offsets_(std::move(offsets)) {
+    const NBestView lists = nbest();
+    if (lists.offsets.empty() || lists.offsets.front() != 0 || lists.n_candidates() != features_.shape(0) ||
+        features_.shape(0) != statistics_.shape(0))
+      throw Error("offsets, features and statistics of an n-best list do not fit");
+    for (std::size_t s = 0; s < lists.n_sentences(); ++s)
+      if (lists.offsets[s] >= lists.offsets[s + 1]) throw Error("a sentence has no candidates");
+  }
+  NBestView nbest() const {
+    return {{features_.data(), features_.size()},
+            features_.shape(1),
+            {statistics_.data(), statistics_.size()},
+            statistics_.shape(1),
+            view(offsets_)};
+  }
+
+ private:
+  Array2<double> features_, statistics_;
+  Array<std::int64_t> offsets_;
+};
 
 }  // namespace
 
@@ -59,11 +70,15 @@ HYPERBATON_BINDINGS(tune) {
       "python_objective", [](const nb::callable& callable) { return BoundObjective{python_objective(callable)}; },
       "callable"_a, "An objective that calls Python with rows of sums, for a float64 score of each.");
 
+  nb::class_<NBestLists>(m, "NBestLists", "Features and statistics of the candidates of sentences.")
+      .def(nb::init<Array2<double>, Array2<double>, Array<std::int64_t>>(), nb::kw_only(), "features"_a, "statistics"_a,
+           "offsets"_a);
+
   m.def(
       "line_search",
-      [](const Array2<double>& features, const Array2<double>& statistics, const Array<std::int64_t>& offsets,
-         const BoundObjective& objective, const Array<double>& weights, const Array<double>& direction) {
-        const NBestView nbest = view_nbest(features, statistics, offsets);
+      [](const NBestLists& lists, const BoundObjective& objective, const Array<double>& weights,
+         const Array<double>& direction) {
+        const NBestView nbest = lists.nbest();
         if (weights.size() != nbest.n_features || direction.size() != nbest.n_features)
           throw Error("weights and direction need one value for each feature");
         BestStep best;
@@ -79,16 +94,19 @@ HYPERBATON_BINDINGS(tune) {
         }
         return nb::make_tuple(best.step, best.score, best.low, best.high);
       },
-      nb::kw_only(), "features"_a, "statistics"_a, "offsets"_a, "objective"_a, "weights"_a, "direction"_a,
+      nb::kw_only(), "lists"_a, "objective"_a, "weights"_a, "direction"_a,
       "The best step along a direction: step, score, and the interval in which the score holds.");
+
+  nb::class_<MertOptions>(m, "MertOptions", "How far and how often each start climbs.")
+      .def(nb::init<std::size_t, std::size_t, double, std::uint64_t, unsigned>(), nb::kw_only(), "n_directions"_a,
+           "max_passes"_a, "tolerance"_a, "seed"_a, "n_threads"_a);
 
   m.def(
       "mert",
-      [](const Array2<double>& features, const Array2<double>& statistics, const Array<std::int64_t>& offsets,
-         const BoundObjective& objective, const Array2<double>& starts, const Array<std::uint32_t>& axes,
-         const Array<double>& scales, std::size_t n_directions, std::size_t max_passes, double tolerance,
-         std::uint64_t seed, unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const NBestView nbest = view_nbest(features, statistics, offsets);
+      [](const NBestLists& lists, const BoundObjective& objective, const Array2<double>& starts,
+         const Array<std::uint32_t>& axes, const Array<double>& scales, const MertOptions& options,
+         const std::optional<nb::callable>& progress) {
+        const NBestView nbest = lists.nbest();
         if (starts.shape(1) != nbest.n_features || scales.size() != nbest.n_features)
           throw Error("starts and scales need one value for each feature");
         for (const std::uint32_t axis : view(axes))
@@ -97,26 +115,19 @@ HYPERBATON_BINDINGS(tune) {
         Climbed climbed;
         {
           const nb::gil_scoped_release release;
-          climbed = mert(nbest, objective.function, {starts.data(), starts.size()}, view(axes), view(scales),
-                         {.n_directions = n_directions,
-                          .max_passes = max_passes,
-                          .tolerance = tolerance,
-                          .seed = seed,
-                          .n_threads = n_threads},
-                         report);
+          climbed =
+              mert(nbest, objective.function, {starts.data(), starts.size()}, view(axes), view(scales), options, report);
         }
         return nb::make_tuple(to_numpy(std::move(climbed.weights), nbest.n_features), to_numpy(std::move(climbed.scores)));
       },
-      nb::kw_only(), "features"_a, "statistics"_a, "offsets"_a, "objective"_a, "starts"_a, "axes"_a, "scales"_a,
-      "n_directions"_a, "max_passes"_a, "tolerance"_a, "seed"_a, "n_threads"_a, "progress"_a.none(),
+      nb::kw_only(), "lists"_a, "objective"_a, "starts"_a, "axes"_a, "scales"_a, "options"_a, "progress"_a.none(),
       "Climb from each start by exact line searches: weights (n_starts, n_features) and their scores.");
 
   m.def(
       "mira",
-      [](const Array2<double>& features, const Array2<double>& statistics, const Array<std::int64_t>& offsets,
-         const Array<double>& gains, const Array<double>& start, std::size_t n_passes, double max_step, std::uint64_t seed,
-         const std::optional<nb::callable>& progress) {
-        const NBestView nbest = view_nbest(features, statistics, offsets);
+      [](const NBestLists& lists, const Array<double>& gains, const Array<double>& start, std::size_t n_passes,
+         double max_step, std::uint64_t seed, const std::optional<nb::callable>& progress) {
+        const NBestView nbest = lists.nbest();
         if (gains.size() != nbest.n_candidates() || start.size() != nbest.n_features)
           throw Error("MIRA needs a gain for each candidate and a weight for each feature");
         const Progress report = make_progress(progress);
@@ -128,8 +139,8 @@ HYPERBATON_BINDINGS(tune) {
         }
         return to_numpy(std::move(averages), nbest.n_features);
       },
-      nb::kw_only(), "features"_a, "statistics"_a, "offsets"_a, "gains"_a, "start"_a, "n_passes"_a, "max_step"_a, "seed"_a,
-      "progress"_a.none(), "Averaged weights after each pass, (n_passes, n_features).");
+      nb::kw_only(), "lists"_a, "gains"_a, "start"_a, "n_passes"_a, "max_step"_a, "seed"_a, "progress"_a.none(),
+      "Averaged weights after each pass, (n_passes, n_features).");
 }
 
 }  // namespace hyperbaton::bindings

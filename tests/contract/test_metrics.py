@@ -97,9 +97,7 @@ def test_the_core_maximises_the_same_number(metric: Metric) -> None:
     sign = 1 if metric.higher_is_better else -1
     for i in range(n):
         _, score, _, _ = _core.line_search(
-            features=features,
-            statistics=statistics,
-            offsets=offsets,
+            lists=_core.NBestLists(features=features, statistics=statistics, offsets=offsets),
             objective=metric.objective(),
             weights=features[i],
             direction=np.zeros(n),

@@ -161,7 +161,10 @@ def test_line_search_finds_the_best_step(
 
     objective = _core.python_objective(lambda sums: 100 * sums[:, 0] / sums[:, 1])
     step, best, low, high = _core.line_search(
-        features=features, statistics=statistics, offsets=offsets, objective=objective, weights=w, direction=v
+        lists=_core.NBestLists(features=features, statistics=statistics, offsets=offsets),
+        objective=objective,
+        weights=w,
+        direction=v,
     )
     places = oracle.between_crossings(features @ w, features @ v, offsets)
     assert best == max(oracle.surface(features, statistics, offsets, score, w, v, x) for x in places)
@@ -181,9 +184,7 @@ def test_mira_moves_from_fear_to_hope(
     # Gains that are no multiples of each other, so that hope and fear are no matter of rounding.
     gains, start = np.sqrt(statistics[:n, 0] + np.arange(n) / 7), np.array([0.3, -0.7])
     found = _core.mira(
-        features=features[:n],
-        statistics=statistics[:n],
-        offsets=offsets[:2],
+        lists=_core.NBestLists(features=features[:n], statistics=statistics[:n], offsets=offsets[:2]),
         gains=gains,
         start=start,
         n_passes=4,

@@ -69,6 +69,17 @@ def test_core_has_no_python_no_files_and_no_printing() -> None:
     core = PACKAGE.parents[1] / "core"
     forbidden = ("nanobind", "Python.h", "<iostream>", "<fstream>", "<filesystem>", 'printf("', "std::cout")
     for path in core.rglob("*.[ch][ch]"):
+        if path.stem.endswith("_test"):
+            continue
         text = path.read_text(encoding="utf-8")
         for word in forbidden:
             assert word not in text, f"{path.name}: {word}"
+
+
+def test_bound_functions_have_few_parameters() -> None:
+    """What belongs together comes as one object, so that no two numbers in a row can be taken for each other."""
+    stub = ast.parse((PACKAGE / "_core.pyi").read_text(encoding="utf-8"))
+    for node in ast.walk(stub):
+        if isinstance(node, ast.FunctionDef):
+            names = [argument.arg for argument in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
+            assert len([name for name in names if name != "self"]) <= 8, f"{node.name}({', '.join(names)})"

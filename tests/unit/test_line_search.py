@@ -19,9 +19,11 @@ def search(candidates: list[list[tuple[float, float, float]]]) -> tuple[float, f
     """Sentences of candidates (score at 0, slope, right), each of 10 points."""
     rows = np.array([c for sentence in candidates for c in sentence], np.float64)
     return _core.line_search(
-        features=np.ascontiguousarray(rows[:, :2]),
-        statistics=np.column_stack([rows[:, 2], np.full(len(rows), 10.0)]),
-        offsets=np.cumsum([0, *map(len, candidates)]),
+        lists=_core.NBestLists(
+            features=np.ascontiguousarray(rows[:, :2]),
+            statistics=np.column_stack([rows[:, 2], np.full(len(rows), 10.0)]),
+            offsets=np.cumsum([0, *map(len, candidates)]),
+        ),
         objective=RIGHT,
         weights=np.array([1.0, 0.0]),
         direction=np.array([0.0, 1.0]),
@@ -67,10 +69,9 @@ def test_bleu_of_a_real_sized_problem_is_best_on_a_dense_grid() -> None:
     features, statistics, offsets = random_nbest(np.random.default_rng(5), 60, 30, 4)
     bleu = make_metric("bleu")
     w, v = np.array([1.0, -0.5, 0.3, 0.2]), np.array([0.1, 1.0, -0.4, 0.0])
+    lists = _core.NBestLists(features=features, statistics=statistics, offsets=offsets)
     results = [
-        _core.line_search(
-            features=features, statistics=statistics, offsets=offsets, objective=objective, weights=w, direction=v
-        )
+        _core.line_search(lists=lists, objective=objective, weights=w, direction=v)
         for objective in (bleu.objective(), _core.python_objective(bleu.score))
     ]
     (step, best, low, high), other = results

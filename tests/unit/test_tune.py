@@ -242,14 +242,4 @@ def test_choosing_on_the_other_half() -> None:
 
 def test_the_core_refuses_lists_that_do_not_fit() -> None:
     with pytest.raises(HyperbatonError, match="a sentence has no candidates"):
-        _core.mira(
-            features=np.zeros((1, 1)),
-            statistics=np.zeros((1, 1)),
-            offsets=np.array([0, 0, 1]),
-            gains=np.zeros(1),
-            start=np.zeros(1),
-            n_passes=1,
-            max_step=1.0,
-            seed=0,
-            progress=None,
-        )
+        _core.NBestLists(features=np.zeros((1, 1)), statistics=np.zeros((1, 1)), offsets=np.array([0, 0, 1]))

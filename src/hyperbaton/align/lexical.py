@@ -48,10 +48,8 @@ class LexicalTable:
         source, target, links = bitext.source, bitext.target, bitext.need_links()
         sizes = len(source.vocabulary), len(target.vocabulary)
         offsets, targets, counts = _core.lexical_counts(
-            source.tokens,
-            source.offsets,
-            target.tokens,
-            target.offsets,
+            source.core_tokens,
+            target.core_tokens,
             links.points,
             links.offsets,
             *sizes,

@@ -95,10 +95,12 @@ class Trees:
     def pieces(self, text: Text, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The trees of the chosen sentences as bracketed lines, in pieces; `text` gives the leaves."""
         chosen = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
-        columns = (self.labels, self.begins, self.ends, self.parents, self.offsets)
+        columns = _core.TreeColumns(
+            labels=self.labels, begins=self.begins, ends=self.ends, parents=self.parents, offsets=self.offsets
+        )
         for block in np.array_split(chosen, max(1, len(chosen) // 10_000)):
             block = np.ascontiguousarray(block)
-            yield _core.format_trees(*columns, self.vocabulary.lookup, *text.columns, block)
+            yield _core.format_trees(columns, self.vocabulary.lookup, text.core_tokens, text.vocabulary.spelling, block)
 
     def write(self, path: AnyPath, text: Text) -> None:
         """Write one bracketed tree per line."""

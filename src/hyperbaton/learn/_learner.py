@@ -96,17 +96,21 @@ class Learner(ABC):
     def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
         weights, self.history_ = _core.fit(
             self._trainer(training),
-            self._core_rows(training.blocks),
-            training.labels,
-            n_classes=training.n_classes,
-            log_prior=training.log_prior,
-            validation_rows=judges.rows if judges else None,
-            validation_labels=judges.labels if judges else None,
-            seed=self.seed,
-            n_threads=n_threads(self.threads),
-            progress=progress,
+            self._problem(training, self._core_rows(training.blocks)),
+            None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=None),
+            progress,
         )
         self.model_ = LinearModel(weights, self.intercept, self.unit_length)
+
+    def _problem(self, training: Training, rows: _core.Rows) -> _core.Problem:
+        return _core.Problem(
+            rows=rows,
+            labels=training.labels,
+            n_classes=training.n_classes,
+            log_prior=training.log_prior,
+            seed=self.seed,
+            n_threads=n_threads(self.threads),
+        )
 
     def fit_clusters(
         self,
@@ -138,18 +142,11 @@ class Learner(ABC):
         )
         offsets, features, weights, objective = _core.fit_clusters(
             self._cluster_trainer(training, numbers),
-            given,
-            training.labels,
+            self._problem(training, given),
             numbers,
-            n_classes=training.n_classes,
-            n_clusters=n_known,
-            log_prior=training.log_prior,
-            validation_rows=judges.rows if judges else None,
-            validation_labels=judges.labels if judges else None,
-            validation_clusters=judged,
-            seed=self.seed,
-            n_threads=n_threads(self.threads),
-            progress=progress,
+            n_known,
+            None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=judged),
+            progress,
         )
         n_features = training.blocks[0].shape[1]
         return ClusterModel(

@@ -114,9 +114,11 @@ def count_matches(
         reference_offsets=other.numbered.offsets,
         line=line,
         n_threads=default_threads(),
-        match_offsets=np.cumsum([0, *map(len, kinds)], dtype=np.int64),
-        match_words=np.array([number for matches in kinds for number in matches], np.uint32),
-        match_stages=np.array([stage for matches in kinds for stage in matches.values()], np.uint8),
+        matches=_core.WordMatches(
+            offsets=np.cumsum([0, *map(len, kinds)], dtype=np.int64),
+            words=np.array([number for matches in kinds for number in matches], np.uint32),
+            stages=np.array([stage for matches in kinds for stage in matches.values()], np.uint8),
+        ),
     )
     return found, own.numbered.lengths, other.numbered.lengths[line]
 

@@ -114,7 +114,5 @@ def number_phrases(
 ) -> tuple[Phrases, npt.NDArray[np.uint32]]:
     """Number the phrases at the given spans; returns them, and the number of each span's phrase."""
     words = text.vocabulary
-    offsets, flat, ids = _core.number_phrases(
-        text.tokens, text.offsets, words.bytes, words.offsets, sentence, begin, length, threads, progress
-    )
+    offsets, flat, ids = _core.number_phrases(text.core_tokens, words.spelling, sentence, begin, length, threads, progress)
     return Phrases(offsets, flat, words), ids

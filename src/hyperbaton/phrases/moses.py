@@ -51,19 +51,17 @@ def reordering_table_pieces(
 def _pair_rows(
     table: PhraseTable, scores: Scores, exact: bool, links: bool, counts: npt.NDArray[np.float32], progress: Progress | None
 ) -> Iterator[bytes]:
-    source, target = table.source.vocabulary, table.target.vocabulary
+    source, target = table.source.vocabulary.spelling, table.target.vocabulary.spelling
     for first, last in _ranges(len(table.source), progress):
         rows = scores[table.offsets[first] : table.offsets[last]].astype(np.float64)
-        yield table.arrays_view.format(
-            source.bytes, source.offsets, target.bytes, target.offsets, rows, exact, links, counts, first, last
-        )
+        yield table.arrays_view.format(source, target, rows, exact, links, counts, first, last)
 
 
 def _source_rows(source: Phrases, scores: Scores, exact: bool, progress: Progress | None) -> Iterator[bytes]:
-    words = source.vocabulary
+    spelling = source.vocabulary.spelling
     for first, last in _ranges(len(source), progress):
         rows = scores[first:last].astype(np.float64)
-        yield _core.format_sources(source.offsets, source.words, words.bytes, words.offsets, rows, exact, first, last)
+        yield _core.format_sources(source.offsets, source.words, spelling, rows, exact, first, last)
 
 
 def _ranges(n: int, progress: Progress | None) -> Iterator[tuple[int, int]]:

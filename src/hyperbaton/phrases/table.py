@@ -161,15 +161,18 @@ class PhraseTable(Picklable):
         lexical = lexical or LexicalTable.from_links(bitext, threads)
         links = bitext.need_links()
         # Equally frequent inner links are told apart by each direction in its own way, as Moses does.
+        spans = _core.PairSpans(
+            sentence=samples.sentence,
+            source_begin=samples.source_begin,
+            source_length=samples.source_length,
+            target_begin=samples.target_begin,
+            target_length=samples.target_length,
+        )
         for ties_by_source, column, weight in ((True, 1, 0), (False, 3, 1)):
             inner = _core.most_frequent_links(
                 found.sample_offsets,
                 found.sample_order,
-                samples.sentence,
-                samples.source_begin,
-                samples.source_length,
-                samples.target_begin,
-                samples.target_length,
+                spans,
                 links.points,
                 links.offsets,
                 ties_by_source,

@@ -50,9 +50,8 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Arrays, Artefact, save
-from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
+from hyperbaton.corpus import Bitext, Links, Vocabulary
 from hyperbaton.corpus.removal import restore_links
-from hyperbaton.corpus.text import Offsets
 
 KIND = "aligner"
 SIDES = ("source", "target")
@@ -98,15 +97,18 @@ class Aligner(WordAligner):
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
         self.model_, logprobs = _core.train_aligner(
-            *_columns(source, target),
+            source.core_tokens,
+            target.core_tokens,
             n_source_words=len(self.vocabularies_[0]),
             n_target_words=len(self.vocabularies_[1]),
-            model1_iterations=self.model1_iterations,
-            hmm_iterations=self.hmm_iterations,
-            null_probability=self.null_probability,
-            prior=self.prior,
-            freedom=self.freedom,
-            max_length=self.max_length,
+            options=_core.AlignerOptions(
+                model1_iterations=self.model1_iterations,
+                hmm_iterations=self.hmm_iterations,
+                null_probability=self.null_probability,
+                prior=self.prior,
+                freedom=self.freedom,
+                max_length=self.max_length,
+            ),
             n_threads=threads or default_threads(),
             progress=progress,
         )
@@ -133,7 +135,7 @@ class Aligner(WordAligner):
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
         to_target, to_source = self._fitted().model_.directed_links(
-            *_columns(bitext.source, bitext.target), self.confidence, threads, progress
+            bitext.source.core_tokens, bitext.target.core_tokens, self.confidence, threads, progress
         )
         return Links(*to_source), Links(*to_target)
 
@@ -148,7 +150,7 @@ class Aligner(WordAligner):
         """Give every link whose posterior reaches the threshold in at least one direction."""
         source, target = self.normalize(bitext)
         points, offsets, values = self._fitted().model_.posteriors(
-            *_columns(source.text, target.text), threshold, threads or default_threads(), progress
+            source.text.core_tokens, target.text.core_tokens, threshold, threads or default_threads(), progress
         )
         return Posteriors(restore_links(Links(points, offsets), source, target), values)
 
@@ -202,10 +204,8 @@ class Aligner(WordAligner):
             arrays["lexicon.starts"],
             arrays["lexicon.targets"],
             arrays["lexicon.probabilities"],
-            null_to_target=arrays["null.to-target"],
-            null_to_source=arrays["null.to-source"],
-            jumps_to_target=arrays["jumps.to-target"],
-            jumps_to_source=arrays["jumps.to-source"],
+            nulls=(arrays["null.to-target"], arrays["null.to-source"]),
+            jumps=(arrays["jumps.to-target"], arrays["jumps.to-source"]),
             null_probability=self.null_probability,
             max_length=self.max_length,
         )
@@ -223,7 +223,3 @@ class Aligner(WordAligner):
         if not hasattr(self, "model_"):
             raise OptionError("the aligner has learned nothing yet: call fit, or load a saved one")
         return self
-
-
-def _columns(source: Text, target: Text) -> tuple[npt.NDArray[np.uint32], Offsets, npt.NDArray[np.uint32], Offsets]:
-    return source.tokens, source.offsets, target.tokens, target.offsets

@@ -33,18 +33,18 @@ class Mert(Optimizer):
         # A weight of 1/spread gives each feature the same say.
         scales = np.divide(1.0, lists.spread, out=np.zeros_like(lists.spread), where=lists.spread > 0)
         weights, scores = _core.mert(
-            features=lists.features,
-            statistics=lists.statistics,
-            offsets=lists.offsets,
+            lists=_core.NBestLists(features=lists.features, statistics=lists.statistics, offsets=lists.offsets),
             objective=job.metric.objective(),
             starts=self._starts(job, scales),
             axes=axes,
             scales=scales,
-            n_directions=self.directions,
-            max_passes=self.max_passes,
-            tolerance=self.tolerance,
-            seed=job.seed,
-            n_threads=job.threads,
+            options=_core.MertOptions(
+                n_directions=self.directions,
+                max_passes=self.max_passes,
+                tolerance=self.tolerance,
+                seed=job.seed,
+                n_threads=job.threads,
+            ),
             progress=job.progress,
         )
         return self._middle(job, weights, scores)

@@ -36,9 +36,7 @@ class Mira(Optimizer):
         size = np.std(numeric.product(scaled, start))
         start *= np.std(gains) / size if size > 0 else 0.0
         averages = _core.mira(
-            features=scaled,
-            statistics=lists.statistics,
-            offsets=lists.offsets,
+            lists=_core.NBestLists(features=scaled, statistics=lists.statistics, offsets=lists.offsets),
             gains=gains,
             start=start,
             n_passes=self.passes,
