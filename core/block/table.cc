@@ -1,6 +1,9 @@
 #include "block/table.hh"
 
 #include <algorithm>
+#include <numeric>
+
+#include "phrases/inventory.hh"
 
 namespace hyperbaton {
 
@@ -62,39 +65,30 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
   table.source_keys = distinct(events, &Event::source);
   table.target_keys = distinct(events, &Event::target);
   const KeyIndex sources(table.source_keys), targets(table.target_keys);
-  // Pairs as source number, target number.
-  std::vector<std::uint64_t> pairs;
-  pairs.reserve(events.size());
-  for (const auto& event : events)
-    pairs.push_back(static_cast<std::uint64_t>(sources.find(event.source)) << 32 |
-                    static_cast<std::uint32_t>(targets.find(event.target)));
-  auto sorted = pairs;
-  std::ranges::sort(sorted);
-  struct Counted {
-    std::uint64_t pair;
-    std::uint32_t count;
+  std::vector<std::uint32_t> source_ids, target_ids;
+  for (const auto& event : events) {
+    source_ids.push_back(static_cast<std::uint32_t>(sources.find(event.source)));
+    target_ids.push_back(static_cast<std::uint32_t>(targets.find(event.target)));
+  }
+  auto pairs = pair_phrases(source_ids, target_ids, table.source_keys.size(), options.n_threads, {});
+  const auto events_of = [&](std::uint32_t pair) {
+    const auto first = static_cast<std::size_t>(pairs.sample_offsets[pair]);
+    return std::span(pairs.sample_order).subspan(first, static_cast<std::size_t>(pairs.sample_offsets[pair + 1]) - first);
   };
-  std::vector<Counted> counted;
-  for (const auto pair : sorted) {
-    if (counted.empty() || counted.back().pair != pair) counted.push_back({pair, 0});
-    ++counted.back().count;
+  // Frequent pairs of a source phrase come first.
+  std::vector<std::uint32_t> order(pairs.targets.size());
+  std::iota(order.begin(), order.end(), 0U);
+  for (std::size_t p = 0; p < table.source_keys.size(); ++p)
+    std::stable_sort(order.begin() + pairs.offsets[p], order.begin() + pairs.offsets[p + 1],
+                     [&](std::uint32_t a, std::uint32_t b) { return events_of(a).size() > events_of(b).size(); });
+  table.jumps.assign(order.size() * kJumps, 0);
+  for (std::size_t row = 0; row < order.size(); ++row) {
+    table.targets.push_back(pairs.targets[order[row]]);
+    table.counts.push_back(static_cast<std::uint32_t>(events_of(order[row]).size()));
+    for (const auto e : events_of(order[row])) ++table.jumps[row * kJumps + events[e].jump];
   }
-  std::ranges::stable_sort(counted, [](const Counted& a, const Counted& b) {
-    return a.pair >> 32 != b.pair >> 32 ? a.pair >> 32 < b.pair >> 32 : a.count > b.count;
-  });
-  table.offsets.assign(table.source_keys.size() + 1, 0);
-  for (const auto& one : counted) {
-    ++table.offsets[static_cast<std::size_t>(one.pair >> 32) + 1];
-    table.targets.push_back(static_cast<std::uint32_t>(one.pair));
-    table.counts.push_back(one.count);
-  }
-  for (std::size_t p = 1; p < table.offsets.size(); ++p) table.offsets[p] += table.offsets[p - 1];
+  table.offsets = std::move(pairs.offsets);
 
-  // Rows by pair, to find them again.
-  std::vector<std::uint32_t> rows(counted.size());
-  for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = static_cast<std::uint32_t>(row);
-  std::ranges::sort(rows, {}, [&](std::uint32_t row) { return counted[row].pair; });
-  table.jumps.assign(counted.size() * kJumps, 0);
   table.tag_jumps.assign(options.n_tags * kJumps, 0);
   table.length_jumps.assign(options.n_lengths * kJumps, 0);
   constexpr auto kNoEvent = std::numeric_limits<std::size_t>::max();
@@ -102,15 +96,11 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
       target_example(table.target_keys.size(), kNoEvent);
   for (std::size_t e = 0; e < events.size(); ++e) {
     const auto& event = events[e];
-    const auto row = *std::ranges::lower_bound(rows, pairs[e], {}, [&](std::uint32_t r) { return counted[r].pair; });
-    ++table.jumps[row * kJumps + event.jump];
     const auto length = static_cast<std::size_t>(event.end - event.begin);
     if (length == 1 && event.tag < options.n_tags) ++table.tag_jumps[event.tag * kJumps + event.jump];
     ++table.length_jumps[std::min(length - 1, options.n_lengths - 1) * kJumps + event.jump];
-    auto& source = source_example[static_cast<std::size_t>(pairs[e] >> 32)];
-    auto& target = target_example[static_cast<std::uint32_t>(pairs[e])];
-    source = std::min(source, e);
-    target = std::min(target, e);
+    source_example[source_ids[e]] = std::min(source_example[source_ids[e]], e);
+    target_example[target_ids[e]] = std::min(target_example[target_ids[e]], e);
   }
   table.source_offsets.push_back(0);
   for (const auto e : source_example) {
