@@ -6,9 +6,9 @@ STAMP := $(VENV)/installed
 DEV_STAMP := $(VENV)/installed-dev
 CHECKED := build/sanitize
 TESTS ?= tests/unit tests/property tests/contract tests/golden
-SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.txt pyproject.toml
+SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.txt core/CMakeLists.txt pyproject.toml
 
-.PHONY: help install demo docs test check sanitize format clean
+.PHONY: help install demo docs test core-test check sanitize format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -42,6 +42,12 @@ docs: $(DEV_STAMP) ## build the documentation into site/
 
 test: $(DEV_STAMP) ## run all tests
 	$(BIN)/python -m pytest -n 2
+
+core-test: $(STAMP) ## tests of the core in C++, plain and with checks of memory and undefined behaviour
+	@for checks in OFF ON; do \
+	  $(BIN)/cmake -S core -B build/core-$$checks -DHYPERBATON_SANITIZE=$$checks > /dev/null && \
+	  $(BIN)/cmake --build build/core-$$checks --parallel 2 && build/core-$$checks/core_tests || exit 1; \
+	done
 
 check: $(DEV_STAMP) ## format, lint, types, fast tests: about a minute
 	$(BIN)/ruff format --check src tests benchmarks tools docs/hooks

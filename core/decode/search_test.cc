@@ -1,0 +1,145 @@
+// The whole search on a toy, against trying every order.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "decode/decode.hh"
+#include "testing/testing.hh"
+
+using namespace hyperbaton;
+
+namespace {
+
+constexpr int kWords = 5;
+
+// One sentence; each word has two translations, and so has each pair of neighbours.
+struct Toy {
+  Options options;
+  std::vector<std::int64_t> source_offsets{0, kWords};
+  std::vector<float> jumps, classes;
+  std::vector<std::int64_t> jump_offsets{0, (kWords + 1) * (kWords + 1)};
+
+  Toy() {
+    std::mt19937 random(3);
+    const auto draw = [&] { return -static_cast<float>(random() % 1000) / 250.0F; };
+    options.n_features = 1 + kOwnFeatures;
+    options.offsets = {0};
+    options.target_offsets = {0};
+    options.link_offsets = {0};
+    for (int begin = 0; begin < kWords; ++begin)
+      for (int end = begin + 1; end <= std::min(begin + 2, kWords); ++end) {
+        std::vector<float> scores{draw(), draw()};
+        std::ranges::sort(scores, std::greater());
+        for (const float score : scores) add({begin, end}, score);
+      }
+    options.offsets.push_back(static_cast<std::int64_t>(options.size()));
+    for (int i = 0; i < (kWords + 1) * (kWords + 1); ++i) jumps.push_back(draw());
+    for (std::size_t i = 0; i < 4 * options.size(); ++i) classes.push_back(draw());
+  }
+
+  void add(SourceSpan span, float score) {
+    options.sentence.push_back(0);
+    options.begin.push_back(static_cast<std::uint16_t>(span.begin));
+    options.length.push_back(static_cast<std::uint8_t>(span.end - span.begin));
+    options.pair.push_back(0);
+    options.target_words.push_back(static_cast<WordId>(options.pair.size()));
+    options.target_offsets.push_back(static_cast<std::int64_t>(options.target_words.size()));
+    for (int i = span.begin; i < span.end; ++i) options.links.push_back({static_cast<std::uint16_t>(i - span.begin), 0});
+    options.link_offsets.push_back(static_cast<std::int64_t>(options.links.size()));
+    options.features.insert(options.features.end(), {score, -1, 1, 0});
+    options.score.push_back(score);
+    options.estimate.push_back(score);
+  }
+
+  DecodeInput input() const {
+    DecodeInput made{options, source_offsets, {}, {}, {}, {}};
+    // Out of order: the list sorts them by kind.
+    made.features.add("jump", JumpScorer{jumps, jump_offsets, 0.5F, true});
+    made.features.add("after", scorer(Side::After, StepRule::Neighbour));
+    made.features.add("distance", WeightedDistance{0.25F});
+    made.features.add("block", scorer(Side::Before, StepRule::Block));
+    return made;
+  }
+  OptionScorer scorer(Side side, StepRule rule) const {
+    return {classes, 4, {0.5F, 0.25F, 1.0F, 0.75F}, rule, side, {}, {0, 1, 2, 3}, false};
+  }
+};
+
+DecodeOptions how(bool cube, std::size_t stack, int limit) {
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  return {{cube, {stack, kNever}, 100000, {limit, true, {false, true}}}, {3, false, 1}, {{}, 0, 1}, false, false, 1};
+}
+
+// The best score of all ways to translate, by the weighted values of whole paths.
+double best_by_trying(const DecodeInput& input, std::span<const double> weights, int limit) {
+  Space space(input, 0, {-1, true, {false, false}});
+  double best = -std::numeric_limits<double>::infinity();
+  std::vector<std::uint32_t> path;
+  const std::function<void(unsigned, int)> extend = [&](unsigned covered, int end) {
+    if (covered == (1U << kWords) - 1) {
+      std::vector<float> values;
+      space.add_path_values(path, values);
+      double score = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) score += values[i] * weights[i % weights.size()];
+      best = std::max(best, score);
+      return;
+    }
+    const int gap = std::countr_one(covered);
+    for (std::uint32_t o = 0; o < input.options.size(); ++o) {
+      const int begin = input.options.begin[o], next = begin + input.options.length[o];
+      const unsigned bits = ((1U << next) - 1) & ~((1U << begin) - 1);
+      if (covered & bits) continue;
+      if (limit >= 0 && (std::abs(begin - end) > limit || (begin != gap && std::abs(next - gap) > limit))) continue;
+      path.push_back(o);
+      extend(covered | bits, next);
+      path.pop_back();
+    }
+  };
+  extend(0, 0);
+  return best;
+}
+
+}  // namespace
+
+TEST("columns stand by kind of feature, with the option's own last") {
+  const Toy toy;
+  const auto input = toy.input();
+  CHECK(input.column_names() ==
+        std::vector<std::string>({"distance", "after", "after", "after", "after", "block", "block", "block", "block",
+                                  "jump", "TranslationModel0", "WordPenalty0", "PhrasePenalty0", "UnknownWordPenalty0"}));
+}
+
+TEST("without pruning the search finds the best of all orders, whichever way it goes") {
+  const Toy toy;
+  const auto input = toy.input();
+  const std::vector<double> weights{0.25, 0.5, 0.25, 1.0, 0.75, 0.5, 0.25, 1.0, 0.75, 0.5, 1, 0, 0, 0};
+  for (const int limit : {-1, 0, 2}) {
+    const double best = best_by_trying(input, weights, limit);
+    for (const bool cube : {false, true}) {
+      const auto decoded = decode(input, how(cube, 0, limit), {});
+      CHECK(decoded.path_offsets == std::vector<std::int64_t>({0, 3}));
+      CHECK(std::abs(decoded.scores[0] - best) < 1e-4);
+      CHECK(decoded.scores[0] >= decoded.scores[1]);
+      // Weighted values add up to the score.
+      for (std::size_t path = 0; path < decoded.scores.size(); ++path) {
+        const auto first = static_cast<std::size_t>(decoded.step_offsets[path]) + path;
+        const auto last = static_cast<std::size_t>(decoded.step_offsets[path + 1]) + path + 1;
+        double score = 0;
+        for (std::size_t i = first * weights.size(); i < last * weights.size(); ++i)
+          score += decoded.features[i] * weights[i % weights.size()];
+        CHECK(std::abs(decoded.scores[path] - score) < 1e-4);
+      }
+    }
+  }
+}
+
+TEST("a small beam still ends, with a score that is no better") {
+  const Toy toy;
+  const auto input = toy.input();
+  const auto all = decode(input, how(false, 0, -1), {});
+  const auto few = decode(input, how(false, 2, -1), {});
+  CHECK(few.scores[0] <= all.scores[0]);
+  CHECK(few.counts[0].hypotheses < all.counts[0].hypotheses);
+}

@@ -1,0 +1,46 @@
+#include "phrases/orientation.hh"
+
+#include <vector>
+
+#include "base/errors.hh"
+#include "testing/testing.hh"
+
+using namespace hyperbaton;
+
+TEST("the class of a distance is the number of cuts that are not above it") {
+  const std::vector<std::int32_t> cuts{-4, 0, 1, 5};
+  const std::vector<std::int16_t> distances{-9, -4, -1, 0, 1, 4, 5, 99};
+  const std::vector<std::uint8_t> expected{0, 1, 1, 2, 3, 3, 4, 4};
+  std::vector<std::uint8_t> classes(distances.size());
+  classify_distances(distances, cuts, classes);
+  CHECK(classes == expected);
+  for (std::size_t i = 0; i < distances.size(); ++i) CHECK(distance_class(distances[i], cuts) == expected[i]);
+  const std::vector<std::int32_t> falling{1, 0};
+  CHECK_THROWS(classify_distances(distances, falling, classes), "cut points must increase");
+}
+
+TEST("steps are monotone, swaps, or jumps to either side") {
+  const SourceSpan previous{3, 5};
+  CHECK(step_orientation(previous, {5, 6}) == Orientation::Monotone);
+  CHECK(step_orientation(previous, {1, 3}) == Orientation::Swap);
+  CHECK(step_orientation(previous, {6, 7}) == Orientation::DiscontinuousRight);
+  CHECK(step_orientation(previous, {0, 2}) == Orientation::DiscontinuousLeft);
+  CHECK(first_step_orientation({0, 2}) == Orientation::Monotone);
+  CHECK(first_step_orientation({1, 2}) == Orientation::DiscontinuousRight);
+  // Behind a gap that the block can still fill, a jump is monotone towards the next block.
+  CHECK(block_step_orientation(previous, {6, 7}, {.left_covered = true, .right_covered = false}) == Orientation::Monotone);
+  CHECK(block_step_orientation(previous, {6, 7}, {.left_covered = true, .right_covered = true}) ==
+        Orientation::DiscontinuousRight);
+  CHECK(block_step_orientation(previous, {0, 2}, {.left_covered = false, .right_covered = true}) == Orientation::Swap);
+}
+
+TEST("the grid sees the links diagonally behind the corners of a phrase pair") {
+  // Source words 0 1 2 are translated in the order 1 2 0.
+  const std::vector<Link> links{{0, 2}, {1, 0}, {2, 1}};
+  OrientationGrid grid;
+  grid.reset(3, 3, links);
+  CHECK(grid.orientation({2, 3}, {1, 2}, Unit::Word, Side::Before) == Orientation::Monotone);
+  CHECK(grid.orientation({0, 1}, {2, 3}, Unit::Word, Side::Before) == Orientation::DiscontinuousLeft);
+  // As one phrase, words 1 and 2 are swapped with word 0.
+  CHECK(grid.orientation({1, 3}, {0, 2}, Unit::Word, Side::After) == Orientation::Swap);
+}

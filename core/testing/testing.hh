@@ -1,0 +1,50 @@
+// Tests of the core in a few lines, so that they need nothing but a compiler.
+//
+//     TEST("a gap ends where a covered word begins") {
+//       CHECK(covered.next_covered(0) == 3);
+//       CHECK_THROWS(Phrase(""), "an empty phrase");
+//     }
+//
+// A failed check prints its place and goes on; the program's exit status says whether all held.
+#pragma once
+
+#include <exception>
+#include <string_view>
+
+namespace hyperbaton::testing {
+
+using Function = void (*)();
+struct Case {
+  Case(const char* name, Function function);
+};
+
+// Print what failed and count it.
+void fail(const char* file, int line, const char* what, std::string_view details = {});
+
+template <class Body>
+void check_throws(const char* file, int line, const char* what, std::string_view message, const Body& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    if (std::string_view(error.what()).find(message) == std::string_view::npos) fail(file, line, what, error.what());
+    return;
+  }
+  fail(file, line, what, "nothing was thrown");
+}
+
+}  // namespace hyperbaton::testing
+
+#define HYPERBATON_JOIN_(a, b) a##b
+#define HYPERBATON_JOIN(a, b) HYPERBATON_JOIN_(a, b)
+#define HYPERBATON_TEST(function, case, name) \
+  static void function();                     \
+  static const ::hyperbaton::testing::Case case {name, &function}; static void function()
+#define TEST(name) HYPERBATON_TEST(HYPERBATON_JOIN(test_, __LINE__), HYPERBATON_JOIN(case_, __LINE__), name)
+
+#define CHECK(...)                                                                     \
+  do {                                                                                 \
+    if (!(__VA_ARGS__)) ::hyperbaton::testing::fail(__FILE__, __LINE__, #__VA_ARGS__); \
+  } while (false)
+// The message that is expected may be a part of the whole one.
+#define CHECK_THROWS(expression, message) \
+  ::hyperbaton::testing::check_throws(__FILE__, __LINE__, #expression, message, [&] { (void)(expression); })
