@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hyperbaton import _core
-from hyperbaton.base.describe import describe
+from hyperbaton.base.describe import describe, description_rows
 from hyperbaton.base.errors import ArtefactError, HyperbatonError
 from hyperbaton.base.store import verify
 from hyperbaton.corpus import Bitext
@@ -140,6 +140,13 @@ def test_the_verbs(saved: Path, tmp_path: Path) -> None:
     assert hyperbaton("translate", damaged, tmp_path / "text", "-q").returncode == 0
     refused = hyperbaton("translate", damaged, tmp_path / "text", "-q", "--verify")
     assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", f"hyperbaton: error: {line}\n")
+
+
+def test_odd_values_are_shown_as_they_are() -> None:
+    about = {"kind": "system", "path": "x", "version": "1", "mib": 0.0, "seed": None, "arrays": {}, "parts": {}}
+    odd = {"details": {"a": [None, {"b": []}]}, "weights": {"LM0": ["x", 0.5], "LM1": None}, "options": {}, "inputs": {}}
+    rows = {row["name"]: row["value"] for row in description_rows(about | odd)}
+    assert (rows["LM0"], rows["LM1"], rows["a.0"]) == ("x 0.5", "none", "none")
 
 
 def test_what_a_system_refers_to_is_verified_too(tmp_path: Path) -> None:

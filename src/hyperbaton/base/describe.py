@@ -56,7 +56,7 @@ def description_rows(description: dict[str, Any], *, arrays: bool = False, part:
     groups = {
         "about": about,
         "detail": _flat(description["details"]),
-        "weight": {name: " ".join(f"{value:g}" for value in values) for name, values in description["weights"].items()},
+        "weight": description["weights"],
         "option": _flat(description["options"]),
         "input": description["inputs"],
     }
