@@ -1,24 +1,23 @@
 """Stages: steps of an experiment that are pure functions of files and options, and are done once.
 
 A stage is a function of `hyperbaton/run/stages`, named by its file, applied to inputs (files, or what other stages left)
-and options. Its key is a hash of all that: the function's name and version, the package's version, the options, the
-content of files and the keys of other stages. What it leaves is the folder `stages/NAME-KEY`, written aside
+and options. Its key is a hash of all that: the code (`code.py`), the options, the content of files and the keys of other
+stages. What it leaves is the folder `stages/NAME-KEY`, written aside
 and renamed when it is complete, so that a folder of that name is what the stage would make again.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import InputError
+from hyperbaton.run.code import code_key
 
 STAGE_FILE = "stage.json"
 CORPUS = "corpus."  # what the names of stages and inputs that are a split begin with
@@ -62,7 +61,7 @@ class Stage:
     def key(self) -> str:
         told = {
             "kind": self.kind,
-            "version": [importlib.import_module(f"hyperbaton.run.stages.{self.kind}").VERSION, version("hyperbaton")],
+            "code": code_key(f"hyperbaton.run.stages.{self.kind}", self.options),
             "options": self.options,
             "inputs": {name: given.key for name, given in sorted(self.inputs.items())},
         }

@@ -10,8 +10,6 @@ from hyperbaton.corpus import Bitext, Text
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 
-VERSION = 1
-
 
 def run(work: Work) -> None:
     texts, options = Texts(work.inputs), dict(work.options["aligner"])

@@ -8,8 +8,6 @@ from hyperbaton.corpus.classes import Clustering, word_classes
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 
-VERSION = 1
-
 
 def run(work: Work) -> None:
     text = Text.read(Texts(work.inputs).path("train", work.options["side"]))

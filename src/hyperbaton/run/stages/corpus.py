@@ -23,8 +23,6 @@ from hyperbaton.corpus.tokenizers import make_tokenizer
 from hyperbaton.data import generate
 from hyperbaton.run.stage import Work
 
-VERSION = 1
-
 ANY_RATIO = 1e9
 
 

@@ -7,8 +7,6 @@ from hyperbaton.phrases import Extracted, Extraction, Scoring
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 
-VERSION = 1
-
 
 def run(work: Work) -> None:
     bitext = Texts(work.inputs).bitext("train")

@@ -8,8 +8,6 @@ from hyperbaton.lm import Estimation, LanguageModel
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 
-VERSION = 1
-
 
 def run(work: Work) -> None:
     text = Text.read(Texts(work.inputs).path("train", "target"))

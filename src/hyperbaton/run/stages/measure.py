@@ -13,8 +13,6 @@ from hyperbaton.metrics import Metric, Outputs, Statistics, make_metric
 from hyperbaton.run.stage import CORPUS, Work
 from hyperbaton.run.texts import Texts
 
-VERSION = 2
-
 
 def run(work: Work) -> None:
     texts = Texts(work.inputs)

@@ -13,8 +13,6 @@ from hyperbaton.phrases import Samples, extract, orientation_set
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 
-VERSION = 3
-
 SETS = ("three", "five", "msd", "hier-mslr")
 FARTHEST_JUMP = 5  # XI11's jumps
 N_TAGS = 12

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from hyperbaton.metrics import Metric, compare, estimate, make_metric
 from hyperbaton.run.stage import Work
 
-VERSION = 1
-
 
 def run(work: Work) -> None:
     options = work.options

@@ -7,8 +7,6 @@ from hyperbaton.decode import Decoding
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.run.stage import Work
 
-VERSION = 2
-
 
 def run(work: Work) -> None:
     reordering = {

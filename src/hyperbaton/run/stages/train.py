@@ -7,13 +7,11 @@ from hyperbaton.models import MODELS
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 
-VERSION = 1
-
 
 def run(work: Work) -> None:
     texts = Texts(work.inputs)
     bitext = texts.bitext("train")
     model = from_mapping(MODELS[work.options["model"]], work.options["options"])
     model.seed, model.threads = work.options["seed"], work.threads
-    model.fit(bitext, **texts.annotations("train", work.options["annotations"], bitext))
+    model.fit(bitext, texts.annotations("train", work.options["annotations"], bitext))
     model.save(work.out / "model")

@@ -14,8 +14,6 @@ from hyperbaton.decode.result import Translations
 from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import Texts
 
-VERSION = 1
-
 # Sentences that are translated in pieces would have no whole derivation: the longest that the decoder takes.
 MAX_WORDS = 2000
 

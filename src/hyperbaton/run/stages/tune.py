@@ -11,8 +11,6 @@ from hyperbaton.run.texts import Texts
 from hyperbaton.tune import Tuning, tune
 from hyperbaton.tune.system import SystemDecoder
 
-VERSION = 2
-
 
 def run(work: Work) -> None:
     options, texts = work.options, Texts(work.inputs)

@@ -1,0 +1,111 @@
+"""A digest of the code that a stage runs: its file, all files of the package that it imports, and the compiled core.
+
+Imports are read from the sources, not made. Plug-ins are imported by name only when they are used: those count whose
+names stand in the stage's options. So a changed model trains that model anew, and a changed reader everything.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hyperbaton import _core
+
+PACKAGE = "hyperbaton"
+
+
+def code_key(module: str, options: Mapping[str, Any]) -> str:
+    """The digest of the code that `module` runs with these options."""
+    words = {word.replace("-", "_") for word in _words(options)}
+    seen: dict[str, Path] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        file = None if name in seen else _file(name)
+        if file is None:
+            continue
+        seen[name] = file
+        waiting += _imports(name, file)
+        waiting += [f"{package}.{word}" for package in _registries(file) for word in words]
+    digest = hashlib.sha256(_core_key().encode())
+    for name, file in sorted(seen.items()):
+        digest.update(f"{name} {_content(file)}\n".encode())
+    return digest.hexdigest()
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Every word of the options, names of plug-ins among them."""
+    if isinstance(value, str):
+        yield from re.findall(r"[A-Za-z_][\w-]*", value)
+    elif isinstance(value, Mapping):
+        for key, member in value.items():
+            yield from _words(key)
+            yield from _words(member)
+    elif isinstance(value, list | tuple):
+        for member in value:
+            yield from _words(member)
+
+
+@cache
+def _file(module: str) -> Path | None:
+    """The source of a module of the package; None where there is no such module."""
+    parts = module.split(".")
+    package = importlib.util.find_spec(PACKAGE)
+    if parts[0] != PACKAGE or package is None or package.submodule_search_locations is None:
+        return None
+    for folder in map(Path, package.submodule_search_locations):
+        base = folder.joinpath(*parts[1:])
+        for file in (base / "__init__.py", base.with_suffix(".py")):
+            if file.is_file():
+                return file
+    return None
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_bytes())
+
+
+@cache
+def _imports(module: str, file: Path) -> list[str]:
+    """The modules that a file imports, with the packages that they lie in."""
+    names = {module.rpartition(".")[0]}
+    for node in ast.walk(_tree(file)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return sorted(name for name in names if name.startswith(PACKAGE))
+
+
+@cache
+def _registries(file: Path) -> list[str]:
+    """The folders of plug-ins that a file makes registries of."""
+    calls = (node for node in ast.walk(_tree(file)) if isinstance(node, ast.Call))
+    made = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Registry")
+    folders = (argument for call in made for argument in call.args[1:2])
+    # A registry of its own folder gives __name__.
+    own = f"{PACKAGE}." + ".".join(file.parent.parts[len(_root().parts) :])
+    return [str(argument.value) if isinstance(argument, ast.Constant) else own for argument in folders]
+
+
+@cache
+def _root() -> Path:
+    file = _file(PACKAGE)
+    return Path() if file is None else file.parent
+
+
+@cache
+def _content(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@cache
+def _core_key() -> str:
+    return _content(Path(str(_core.__file__)))
