@@ -131,7 +131,7 @@ HYPERBATON_BINDINGS(next_position) {
           },
           "The sentences that have jumps, the number of features of each of their lists, and the features.")
       .def(
-          "train",
+          "lbfgs",
           [](const JumpObjective& self, const Array2<double>& start, double variance, std::size_t memory,
              std::size_t max_passes, double tolerance, const std::optional<nb::callable>& progress) {
             const auto report = make_progress(progress);

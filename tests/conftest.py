@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+# Loaded by the interpreter of `make sanitize`, not by pytest.
+collect_ignore = ["sanitize"]
+
 GOLDEN = Path(__file__).parent / "golden"
 
 

@@ -99,7 +99,7 @@ def test_kernels_see_what_lines_cannot():
     assert LEARNERS["mmr"](kernel="gaussian").fit(rows, labels).score(rows, labels) == 1
     small = LEARNERS["mmr"](kernel="gaussian", cache=0).fit(rows, labels)
     kept = LEARNERS["mmr"](kernel="gaussian").fit(rows, labels)
-    np.testing.assert_array_equal(small.coefficients_, kept.coefficients_)
+    np.testing.assert_array_equal(small.model_.coefficients, kept.model_.coefficients)
 
 
 def test_smoothing_towards_the_overall_distribution():

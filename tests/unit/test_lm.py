@@ -102,7 +102,7 @@ def test_texts_and_options_that_make_no_sense(tmp_path: Path) -> None:
         Estimation(7)
     with pytest.raises(OptionError, match="1 to 8 bits"):
         LanguageModel.parse_arpa(GOOD).quantized(9)
-    with pytest.raises(OptionError, match="empty text"):
+    with pytest.raises(InputError, match="empty text"):
         LanguageModel.parse_arpa(GOOD).perplexity([])
     with pytest.raises(Cancelled):
         LanguageModel.estimate(Text.of(["a b"]), 2, discount_fallback=True, progress=lambda done, total: False)

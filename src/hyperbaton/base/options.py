@@ -22,7 +22,7 @@ import math
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from hyperbaton.base.errors import OptionError
 
@@ -33,6 +33,19 @@ LARGEST = 2**31 - 1
 _NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "a table"}
 
 
+class Plugins(Protocol):
+    """Where an option's plug-ins come from: a registry."""
+
+    def make(self, plugin: Any, default: str = "") -> Any:
+        """A plug-in from text, `name:option=value`; options that `default` sets hold too where the plug-in has them."""
+
+    def text(self, plugin: Any) -> str:
+        """A plug-in as text."""
+
+    def names(self) -> list[str]:
+        """Every name."""
+
+
 def option(
     default: Any,
     help: str,
@@ -40,9 +53,14 @@ def option(
     choices: Sequence[str] | None = None,
     minimum: float | None = None,
     maximum: float | None = None,
+    plugins: Plugins | None = None,
 ) -> Any:
-    """Declare an option: its default, one line of help, and what values make sense."""
-    metadata = {"help": help, "choices": choices, "minimum": minimum, "maximum": maximum}
+    """Declare an option: its default, one line of help, and what values make sense.
+
+    With `plugins` the value is a plug-in with options of its own, `name:option=value:option=value`, or in Python an
+    instance. Options that the default sets hold for any plug-in that has them unless others are given.
+    """
+    metadata = {"help": help, "choices": choices, "minimum": minimum, "maximum": maximum, "plugins": plugins}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -57,6 +75,7 @@ class Option:
     choices: Sequence[str] | None = None
     minimum: float | None = None
     maximum: float | None = None
+    plugins: Plugins | None = None
 
     @property
     def flag(self) -> str:
@@ -75,6 +94,12 @@ class Option:
         """Return the value in the option's type, or raise OptionError naming the option."""
         kind, optional = _unwrap(self.type)
         if value is None and optional:
+            return value
+        if self.plugins is not None:
+            try:
+                self.plugins.make(value, self.default)
+            except OptionError as error:
+                raise OptionError(f"{self.flag} {value}: {error}") from error
             return value
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value) if abs(value) < 10**300 else math.inf
@@ -123,7 +148,7 @@ def options_of(cls: type) -> list[Option]:
     """List the options that a dataclass declares with `option`."""
     hints = typing.get_type_hints(cls)
     return [
-        Option(name=f.name, type=hints[f.name], default=f.default, **f.metadata)
+        Option(f.name, str if f.metadata["plugins"] else hints[f.name], f.default, **f.metadata)
         for f in dataclasses.fields(cls)
         if "help" in f.metadata
     ]
@@ -168,6 +193,27 @@ def parse_settings(cls: type[T], settings: Sequence[str]) -> T:
     return from_mapping(cls, values)
 
 
+def settings_of(instance: Any) -> list[str]:
+    """The options of an instance that differ from their defaults, as `parse_settings` reads them.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Cleaning:
+    ...     max_length: int = option(100, "longest sentence kept, in words", minimum=1)
+    ...     ratio: float = option(2.0, "largest ratio of the two lengths", minimum=1)
+    >>> settings_of(Cleaning(max_length=50))
+    ['max-length=50']
+    """
+    values = {opt.flag: (getattr(instance, opt.name), opt.default) for opt in options_of(type(instance))}
+    return [f"{flag}={_written(value)}" for flag, (value, default) in values.items() if value != default]
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
 def _parsed(opt: Option, value: str) -> Any:
     kind, _ = _unwrap(opt.type)
     try:
@@ -178,6 +224,19 @@ def _parsed(opt: Option, value: str) -> Any:
         raise OptionError(f"{opt.flag} must be {_NAMES[kind]}, not {value!r}") from error
 
 
+def plugin(instance: Any, name: str) -> Any:
+    """A new plug-in as an option of an instance says."""
+    opt = next(opt for opt in options_of(type(instance)) if opt.name == name)
+    if opt.plugins is None:
+        raise OptionError(f"the option {opt.flag} takes no plug-in")
+    return opt.plugins.make(getattr(instance, name), opt.default)
+
+
 def to_mapping(instance: Any) -> dict[str, Any]:
     """The options of an instance as plain values, for manifests and experiment files."""
-    return {opt.flag: getattr(instance, opt.name) for opt in options_of(type(instance))}
+    return {opt.flag: _plain(opt, getattr(instance, opt.name)) for opt in options_of(type(instance))}
+
+
+def _plain(opt: Option, value: Any) -> Any:
+    """A plug-in is written with all options that differ from its own defaults."""
+    return value if opt.plugins is None else opt.plugins.text(opt.plugins.make(value, opt.default))

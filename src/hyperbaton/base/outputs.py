@@ -19,8 +19,8 @@ def check_artefact(path: AnyPath, kind: str, model: str = "", *, force: bool = F
 
     `force` allows to replace an artefact of another kind or model.
     """
-    check_folder(path)
     _check_parent(path)
+    check_folder(path)
     old = _stored(Path(path))
     if not force and old is not None and old != (kind, model):
         what, new = (f"{k} artefact" + (f" of the model {m}" if m else "") for k, m in (old, (kind, model)))

@@ -6,6 +6,7 @@ one new file. A module is only imported when somebody asks for it by name.
 
 from __future__ import annotations
 
+import copy
 import difflib
 import importlib
 import pkgutil
@@ -15,7 +16,7 @@ from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import parse_settings
+from hyperbaton.base.options import options_of, parse_settings, settings_of
 
 T = TypeVar("T")
 
@@ -24,6 +25,10 @@ T = TypeVar("T")
 def _entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
     """Looking through everything that is installed takes long: once is enough."""
     return list(entry_points(group=group))
+
+
+def _canonical(name: str) -> str:
+    return name.lower().replace("-", "_")
 
 
 class Registry(Generic[T]):
@@ -42,7 +47,8 @@ class Registry(Generic[T]):
     def names(self) -> list[str]:
         """Every name, sorted."""
         folder = importlib.import_module(self.package)
-        here = {module.name for module in pkgutil.iter_modules(folder.__path__) if not module.name.startswith("_")}
+        modules = [module for module in pkgutil.iter_modules(folder.__path__) if not module.ispkg]
+        here = {module.name for module in modules if not module.name.startswith("_")}
         return sorted(here | {point.name for point in self._points()})
 
     def __iter__(self) -> Iterator[str]:
@@ -50,7 +56,7 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> type[T]:
         """The class of that name; `aligned-words` and `aligned_words` are the same name."""
-        name = name.replace("-", "_")
+        name = _canonical(name)
         for point in self._points():
             if point.name == name:
                 return self._check(point.load(), name)
@@ -68,10 +74,26 @@ class Registry(Generic[T]):
             raise OptionError(f"{module.__name__} must define exactly one {self.base.__name__}, not {len(classes)}")
         return classes[0]
 
-    def make(self, text: str) -> T:
-        """Make a plug-in from its name and options as text, `name:option=value:option=value`."""
-        name, *settings = text.strip().split(":")
-        return parse_settings(self[name.lower()], settings)
+    def make(self, plugin: str | T, default: str = "") -> T:
+        """Make a plug-in from its name and options as text, `name:option=value:option=value`.
+
+        Options that `default`, a text of the same form, sets hold too unless others are given, for another plug-in those
+        that it has. An instance is copied.
+        """
+        if not isinstance(plugin, str):
+            if not isinstance(plugin, self.base):
+                raise OptionError(f"not a {self.kind}: {plugin!r}")
+            return copy.copy(plugin)
+        name, *settings = plugin.strip().split(":")
+        cls = self[name]
+        known = {opt.flag for opt in options_of(cls)}
+        usual = [setting for setting in default.split(":")[1:] if setting.partition("=")[0] in known]
+        return parse_settings(cls, [*usual, *settings])
+
+    def text(self, plugin: T) -> str:
+        """The text that makes a plug-in: its name, and the options that differ from their defaults."""
+        name = type(plugin).__module__.rpartition(".")[2]
+        return ":".join([name, *settings_of(plugin)])
 
     def describe(self, name: str) -> str:
         """The first line of what a plug-in says about itself."""

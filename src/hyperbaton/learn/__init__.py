@@ -14,9 +14,20 @@ may be memory-mapped. `docs/learners.md` says which learner solves what.
 from hyperbaton.base.registry import Registry
 from hyperbaton.learn._learner import Learner
 from hyperbaton.learn._matrices import matrix_text
-from hyperbaton.learn._models import ClusterModel, LinearModel
+from hyperbaton.learn._models import ClusterModel, GlobalModel, KernelModel, LinearModel, restored_model
 from hyperbaton.learn._rows import BinaryRows, RowsError
 
-__all__ = ["BinaryRows", "ClusterModel", "Learner", "LinearModel", "RowsError", "learners", "matrix_text"]
+__all__ = [
+    "LEARNERS",
+    "BinaryRows",
+    "ClusterModel",
+    "GlobalModel",
+    "KernelModel",
+    "Learner",
+    "LinearModel",
+    "RowsError",
+    "matrix_text",
+    "restored_model",
+]
 
 LEARNERS: Registry[Learner] = Registry("learner", "hyperbaton.learn", Learner)

@@ -20,7 +20,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress
 from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
-from hyperbaton.learn._models import ClusterModel, LinearModel, NotFitted, n_threads, softmax
+from hyperbaton.learn._models import ClusterModel, GlobalModel, LinearModel, NotFitted, n_threads, softmax
 from hyperbaton.learn._rows import Block, RowsError, RowsLike, as_blocks, core_rows
 
 Array = npt.NDArray[Any]
@@ -100,7 +100,7 @@ class Learner(ABC):
             None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=None),
             progress,
         )
-        self.model_ = LinearModel(weights, self.intercept, self.unit_length)
+        self.model_: GlobalModel = LinearModel(weights, self.intercept, self.unit_length)
 
     def _problem(self, training: Training, rows: _core.Rows) -> _core.Problem:
         return _core.Problem(
@@ -196,14 +196,13 @@ class Learner(ABC):
     @property
     def weights_(self) -> Array:
         """Weights of shape (n_features, n_classes), without the constant."""
-        self._check_fitted()
-        return self.model_.weights[: self.model_.n_features]
+        model = self._linear_model()
+        return model.weights[: model.n_features]
 
     @property
     def intercept_(self) -> Array:
         """Weights of the constant, shape (n_classes,); zeros without one."""
-        self._check_fitted()
-        model = self.model_
+        model = self._linear_model()
         return model.weights[-1] if model.constant else np.zeros(model.weights.shape[1])
 
     @property
@@ -249,6 +248,12 @@ class Learner(ABC):
 
     def _core_rows(self, blocks: list[Block]) -> _core.Rows:
         return core_rows(blocks, constant=self.intercept, unit_length=self.unit_length)
+
+    def _linear_model(self) -> LinearModel:
+        self._check_fitted()
+        if not isinstance(self.model_, LinearModel):
+            raise AttributeError(f"a {type(self).__name__} with kernels has no weights of features")
+        return self.model_
 
     def _check_fitted(self) -> None:
         if "classes_" not in vars(self):

@@ -1,14 +1,17 @@
 """What learners leave behind: a few flat arrays that score rows, for all rows or by cluster.
 
-Scores are linear, s_k = w_k · x. Probabilities are their softmax, NI11 eq. 3 with h = exp.
+Scores are linear, s_k = w_k · x, or sums of kernels. Probabilities are their softmax, NI11 eq. 3 with h = exp.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
@@ -23,6 +26,7 @@ Array = npt.NDArray[Any]
 def softmax(scores: Array) -> Array:
     """Probabilities of the classes from scores of shape (rows, classes).
 
+    >>> import numpy as np
     >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
@@ -62,6 +66,80 @@ class LinearModel:
         given = core_rows(blocks, constant=self.constant, unit_length=self.unit_length)
         return _core.score_rows(given, self.weights, n_threads=n_threads(threads), progress=progress)
 
+    def arrays(self) -> dict[str, Array]:
+        """Everything as named arrays, for a store."""
+        return {"weights": self.weights, "shape": np.array([self.constant, self.unit_length], np.int64)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> LinearModel:
+        """The inverse of `arrays`."""
+        return cls(arrays["weights"], *arrays["shape"].astype(bool).tolist())
+
+
+@dataclass(frozen=True)
+class KernelModel:
+    """Scores by kernels with some rows of training: s_k(x) = Σ_n c_nk κ(x, x_n).
+
+    Arguments:
+        support: the rows x_n, CSR.
+        coefficients: shape (n_support, n_classes).
+        kernel: `polynomial` or `gaussian`, with its gamma, shift and degree.
+        unit_length: whether rows are scaled to length 1 before they are scored.
+    """
+
+    support: sparse.csr_array
+    coefficients: Array
+    kernel: str
+    gamma: float
+    shift: float
+    degree: float
+    unit_length: bool
+
+    @property
+    def n_features(self) -> int:
+        return int(self.support.shape[1])
+
+    def scores(self, rows: RowsLike, threads: int = 0, progress: Progress | None = None) -> Array:
+        """Scores of shape (rows, classes)."""
+        blocks = as_blocks(rows)
+        if blocks[0].shape[1] != self.n_features:
+            raise RowsError(f"rows have {blocks[0].shape[1]} features, the support {self.n_features}")
+        return _core.score_kernel(
+            core_rows(blocks, constant=False, unit_length=self.unit_length),
+            core_rows(as_blocks(self.support), constant=False, unit_length=self.unit_length),
+            self.coefficients,
+            kernel=_core.InputKernel(shape=self.kernel, gamma=self.gamma, shift=self.shift, degree=self.degree),
+            n_threads=n_threads(threads),
+            progress=progress,
+        )
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything as named arrays, for a store."""
+        rows = self.support
+        return {
+            **{f"support.{name}": getattr(rows, name) for name in ("indptr", "indices", "data")},
+            "coefficients": self.coefficients,
+            "kernel": np.frombuffer(self.kernel.encode(), np.uint8),
+            "parameters": np.array([self.gamma, self.shift, self.degree, self.unit_length, self.n_features], np.float64),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> KernelModel:
+        """The inverse of `arrays`."""
+        gamma, shift, degree, unit_length, n_features = arrays["parameters"].tolist()
+        parts = (arrays["support.data"], arrays["support.indices"], arrays["support.indptr"])
+        support = sparse.csr_array(parts, shape=(len(arrays["coefficients"]), int(n_features)))
+        kernel = bytes(arrays["kernel"]).decode()
+        return cls(support, arrays["coefficients"], kernel, gamma, shift, degree, bool(unit_length))
+
+
+GlobalModel = LinearModel | KernelModel
+
+
+def restored_model(arrays: Mapping[str, Array]) -> GlobalModel:
+    """The model of all rows whose `arrays` these are."""
+    return KernelModel.from_arrays(arrays) if "kernel" in arrays else LinearModel.from_arrays(arrays)
+
 
 @dataclass(frozen=True)
 class ClusterModel:
@@ -97,6 +175,27 @@ class ClusterModel:
         numbers, _ = number_clusters(clusters, len(given), self.n_clusters)
         return _core.score_clusters(
             given, numbers, self.offsets, self.features, self.weights, n_threads=n_threads(threads), progress=progress
+        )
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything but the labels as named arrays, for a store."""
+        shape = np.array([self.constant, self.unit_length, self.n_features], np.int64)
+        names = ("offsets", "features", "weights", "objective")
+        return {name: getattr(self, name) for name in names} | {"shape": shape}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> ClusterModel:
+        """The inverse of `arrays`; the labels are the numbers of the classes."""
+        constant, unit_length, n_features = arrays["shape"].tolist()
+        return cls(
+            offsets=arrays["offsets"],
+            features=arrays["features"],
+            weights=arrays["weights"],
+            objective=arrays["objective"],
+            classes=np.arange(arrays["weights"].shape[1]),
+            n_features=n_features,
+            constant=bool(constant),
+            unit_length=bool(unit_length),
         )
 
     def predict(self, rows: RowsLike, clusters: Array, threads: int = 0) -> Array:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
@@ -21,8 +22,8 @@ from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.learn._learner import Learner, Training, Validation
 from hyperbaton.learn._matrices import kernel_matrix
-from hyperbaton.learn._models import n_threads
-from hyperbaton.learn._rows import Block, core_rows, split_rows
+from hyperbaton.learn._models import KernelModel
+from hyperbaton.learn._rows import BinaryRows, Block, core_rows, split_rows
 
 Array = npt.NDArray[Any]
 
@@ -31,8 +32,8 @@ Array = npt.NDArray[Any]
 class Mmr(Learner):
     """Maximum margin regression: linear, polynomial or Gaussian inputs, any kernel between classes.
 
-    With `kernel` other than linear the learner keeps the rows with α > 0 (`support_`, with one coefficient for each
-    class in `coefficients_`) instead of weights, needs no constant, and cannot be trained by cluster.
+    With `kernel` other than linear `model_` is a `KernelModel`: it keeps the rows with α > 0, with one coefficient for each
+    class, instead of weights. It needs no constant and cannot be trained by cluster.
 
     >>> Mmr(kernel="gaussian").fit([[1.0], [-1.0], [1.2]], [0, 1, 0]).predict([[2.0]]).tolist()
     [0]
@@ -79,22 +80,18 @@ class Mmr(Learner):
             return
         alpha = self.history_.pop("alpha", np.zeros(len(training.labels)))
         used = alpha > 0
-        self.support_ = split_rows(training.blocks, used)
+        support = sparse.vstack([_csr(block) for block in split_rows(training.blocks, used)], format="csr")
         output = kernel_matrix(self.output_kernel, training.n_classes)
-        self.coefficients_ = np.ascontiguousarray(alpha[used, None] * output[training.labels[used]])
-
-    def _scores(self, blocks: list[Block]) -> Array:
-        if self.kernel == "linear":
-            return super()._scores(blocks)
-        return _core.score_kernel(
-            self._core_rows(blocks),
-            self._core_rows(self.support_),
-            self.coefficients_,
-            kernel=self._kernel(),
-            n_threads=n_threads(self.threads),
-            progress=None,
-        )
+        coefficients = np.ascontiguousarray(alpha[used, None] * output[training.labels[used]])
+        parameters = (self.gamma, self.shift, float(self.degree))
+        self.model_ = KernelModel(support, coefficients, self.kernel, *parameters, self.unit_length)
 
     def _core_rows(self, blocks: list[Block]) -> _core.Rows:
         constant = self.intercept and self.kernel == "linear"
         return core_rows(blocks, constant=constant, unit_length=self.unit_length)
+
+
+def _csr(block: Block) -> sparse.csr_array:
+    if not isinstance(block, BinaryRows):
+        return block
+    return sparse.csr_array((np.ones(len(block.indices)), block.indices, block.indptr), shape=block.shape)

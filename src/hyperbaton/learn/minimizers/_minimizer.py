@@ -1,0 +1,64 @@
+"""What every minimizer is: options, and a call of the objective's own method.
+
+minimise  −log-likelihood(w) + ‖w‖² / (2σ²)
+
+A learner of rows knows what it minimises; a model of whole sentences brings an objective of its own, in the core or in
+PyTorch, and only how the minimum is sought is left to choose.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import option
+from hyperbaton.base.progress import Progress
+
+
+class Minimum(NamedTuple):
+    """Weights, and the objective by pass."""
+
+    weights: npt.NDArray[np.float64]
+    history: npt.NDArray[np.float64]
+
+
+class Objective(Protocol):
+    """What a model minimises; a minimizer takes the form it works on."""
+
+    @property
+    def start(self) -> npt.NDArray[np.float64]:
+        """Weights to start from."""
+
+    def core(self) -> Any:
+        """The objective in the core, with a method for each minimizer that it offers."""
+
+    def torch(self, device: str) -> Any:
+        """A function that minimises the objective in PyTorch by L-BFGS."""
+
+
+@dataclass(eq=False)
+class Minimizer(ABC):
+    """Base of all minimizers."""
+
+    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
+    max_passes: int = option(150, "maximum number of passes over the sentences", minimum=1)
+
+    # The method of the core's objective.
+    method: ClassVar[str]
+
+    @abstractmethod
+    def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
+        """Find the weights."""
+
+    def _core(self, objective: Objective) -> Any:
+        """The method of the core's objective that does the work."""
+        core = objective.core()
+        if not hasattr(core, self.method):
+            known = ", ".join(name for name in ("lbfgs", "adagrad", "iis") if hasattr(core, name))
+            raise OptionError(f"this model cannot be trained by {self.method}; it can by {known}")
+        return getattr(core, self.method)
