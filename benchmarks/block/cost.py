@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,8 +31,8 @@ def work(data: str, size: int, passes: int) -> dict[str, Any]:
         known = train.known(bitext)
     classes = word_classes(bitext.target, 40, runs=1, sweeps=2)
     clock, processors = time.perf_counter(), time.process_time()
-    model = BlockMe(max_passes=passes, tolerance=0)
-    model.fit(bitext, target_classes=classes, **known)  # type: ignore[arg-type]
+    model = BlockMe(learner=f"lbfgs:max-passes={passes}:tolerance=0")
+    model.fit(bitext, replace(known, target_classes=classes))
     return {
         "pairs": len(bitext),
         "steps": model.table_.n_steps,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
+from hyperbaton.corpus import Annotations, Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.files import read_lines, write_pieces
 
 LAWS, GOLD, TREES = "twlaw-zh-en", "gold-links/zh-en-tsinghua", "trees"
@@ -84,10 +84,7 @@ class Part:
     def links(self, bitext: Bitext) -> Links:
         return Links.read(self.paths["links"], bitext.source, bitext.target)
 
-    def known(self, bitext: Bitext) -> dict[str, Tags | Trees]:
-        """By the names that models have for it."""
-        source = bitext.source
-        return {
-            "source_tags": Tags.read(self.paths["tags"], source),
-            "source_trees": Trees.read(self.paths["trees"], source),
-        }
+    def known(self, bitext: Bitext) -> Annotations:
+        """The tags and trees of the source."""
+        files = {"source_tags": self.paths["tags"], "source_trees": self.paths["trees"]}
+        return Annotations.read(files, bitext.source)

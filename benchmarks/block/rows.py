@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from hyperbaton.corpus import Text
 from hyperbaton.corpus.classes import WordClasses, word_classes
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.decode import Decoding, System, Translator
-from hyperbaton.evaluate import evaluate_blocks
+from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.evaluate.translations import read_outputs
 from hyperbaton.lm import LanguageModel
 from hyperbaton.metrics import Outputs
@@ -90,16 +90,15 @@ def train_row(folder: str, name: str, how: dict[str, Any], threads: int) -> dict
         tree_rules=options.tree_rules,
         max_targets=options.max_targets,
         min_count=options.min_count,
-        variance=options.variance,
-        max_passes=options.passes,
+        learner=f"lbfgs:variance={options.variance}:max-passes={options.passes}",
         threads=threads,
     )
     classes = WordClasses.read(path / "train.classes", bitext.target.vocabulary)
     start, processor = time.perf_counter(), time.process_time()
-    model.fit(bitext, target_classes=classes, **train.known(bitext))  # type: ignore[arg-type]
+    model.fit(bitext, replace(train.known(bitext), target_classes=classes))
     costs = {"train_s": time.perf_counter() - start, "train_cpu_s": time.process_time() - processor}
     model.save(path / f"{name}.model")
-    told = evaluate_blocks(model, held_out, *test.known(held_out).values()).as_json()  # type: ignore[arg-type]
+    told = evaluate(model, HeldOut(held_out, test.known(held_out))).as_json()
     return {"features": model.n_features, "passes": len(model.objective_), **costs, "test": told}
 
 

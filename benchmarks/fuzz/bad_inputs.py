@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.options import plain_type
+from hyperbaton.base.signals import Signals
 from hyperbaton.cli import build, run_program, verbs
 
 # Files of the folder in which commands run; see `prepare`.
@@ -202,7 +203,10 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("--no-such-option", 2, "No such option"),
     # names
     (f"train lexicalised {BITEXT} -o new", 1, r"unknown model 'lexicalised' \(did you mean lexicalized\?\)"),
-    (f"train linear {BITEXT} -o new --variance 1", 1, "the model linear has no option --variance"),
+    (f"train linear {BITEXT} -o new --variance 1", 2, "No such option: --variance"),
+    (f"train mms {BITEXT} -o new --learner pls", 2, r"unknown learner 'pls' \(did you mean psl\?\)"),
+    (f"train mms {BITEXT} -o new --learner psl:passes=1", 2, "unknown option 'passes'; known: intercept"),
+    (f"train pair {BITEXT} -o new --learner adagrad:step=inf", 2, "step must be a finite number, not inf"),
     (f"train linear {BITEXT} -o new --orientations six", 1, "six"),
     (f"train linear {BITEXT} -o new --orientations 3,1", 1, "cut points must increase, not 3, 1"),
     (f"train dpr {BITEXT} -o new --features none-such", 1, "unknown features? .*'none_such'"),
@@ -469,8 +473,8 @@ def _usage_cases() -> Iterator[Case]:
 
 
 @cache
-def _program(verb: str) -> Any:
-    return build([verb])
+def _program(verb: str, model: str = "") -> Any:
+    return build([verb], [model])
 
 
 def _command(verb: str) -> tuple[Any, dict[str, Any]]:
@@ -495,7 +499,7 @@ def run(command: str) -> tuple[Any, str, str]:
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
-                run_program(_program(words[0]))
+                run_program(_program(*words[:2] if words[0] == "train" else words[:1]), Signals())
             except SystemExit as end:
                 status = end.code or 0  # type: ignore[assignment]
             except BaseException:
@@ -517,9 +521,9 @@ def prepare(folder: Path) -> None:
             f"extract {train} -o phrases -q",
             "lm c/train.target -o lm --order 2 -q --discount-fallback",
             f"train lexicalized {train} -o lr -q",
-            f"train pair {train} -o pair -q --max-passes 2",
-            f"train pair {train} -o tagpair -q --max-passes 2 --source-tags c/train.source.tags",
-            f"train block_me {train} -o block -q --max-passes 2 --source-tags c/train.source.tags"
+            f"train pair {train} -o pair -q --learner lbfgs:max-passes=2",
+            f"train pair {train} -o tagpair -q --learner lbfgs:max-passes=2 --source-tags c/train.source.tags",
+            f"train block_me {train} -o block -q --learner lbfgs:max-passes=2 --source-tags c/train.source.tags"
             " --source-trees c/train.source.trees",
             "system -o system --phrases phrases --lm lm -q",
             "system -o tagged --phrases phrases --lm lm --reordering P=tagpair -q",

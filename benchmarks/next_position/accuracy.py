@@ -9,8 +9,8 @@ from typing import Any
 
 from benchmarks._measure import alone, print_rows
 from benchmarks.next_position.pack import read
-from hyperbaton.corpus import Bitext, Tags
-from hyperbaton.evaluate import evaluate_jumps
+from hyperbaton.corpus import Annotations, Bitext, Tags
+from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS, NextPositionModel, load_model
 from hyperbaton.report.figures import write_figure
 from hyperbaton.report.jumps import jump_figures
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
         model = load_model(folder)
         if not isinstance(model, NextPositionModel):
             raise SystemExit(f"{name} is no model of jumps")
-        results[name] = evaluate_jumps(model, test, tags if model.needs_tags else None)
+        results[name] = evaluate(model, HeldOut(test, Annotations(source_tags=tags)))
         told = results[name].as_json() | {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
         (arguments.output / f"{name}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
         rows.append(
@@ -48,5 +48,5 @@ def train(name: str, given: dict[str, Any], folder: str) -> dict[str, Any]:
     model = MODELS[name](threads=arguments.threads)
     if not isinstance(model, NextPositionModel):
         raise SystemExit(f"{name} is no model of jumps")
-    model.fit(bitext, source_tags=tags).save(Path(folder))
+    model.fit(bitext, Annotations(source_tags=tags)).save(Path(folder))
     return {}

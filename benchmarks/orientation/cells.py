@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hyperbaton.base.options import from_mapping, to_mapping
-from hyperbaton.corpus import Bitext
+from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.evaluate import Classification
 from hyperbaton.models import MODELS, ReorderingModel
@@ -107,7 +107,7 @@ def work(folder: str, toml: dict[str, Any], cell: Cell, data: str, signature: st
     if n_classes := experiment.models[cell.model].get("word-classes"):
         for side in ("source", "target"):
             classes[f"{side}_classes"] = word_classes(getattr(train, side), n_classes, seed=experiment.seed)
-    model.fit(train, **classes)
+    model.fit(train, Annotations(**classes))
     samples = near_samples(extract(test, experiment.max_length), experiment.max_distance)
     logprobs, labels = model.sample_logprobs(test, samples), model.labels(samples)
     occurrences = Occurrences.of_samples(test, samples)

@@ -18,7 +18,7 @@ from benchmarks._measure import alone, print_rows
 from benchmarks.orientation.cells import cleaned
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Bitext
-from hyperbaton.evaluate import evaluate_model
+from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS
 
 
@@ -37,7 +37,7 @@ def work(name: str, options: dict[str, Any], toml: dict[str, Any], train: list[s
     limits = {"max-length": toml["max_length"], "max-distance": toml["max_distance"]}
     model = from_mapping(MODELS[name], {**limits, "orientations": toml["orientations"], **options}).fit(part)
     held_out = cleaned(Bitext.read(*dev), toml["clean"])
-    result = evaluate_model(model, held_out, max_length=toml["max_length"], max_distance=toml["max_distance"])
+    result = evaluate(model, HeldOut(held_out, max_length=toml["max_length"], max_distance=toml["max_distance"]))
     return {
         "model": name,
         "option": " ".join(f"{option}={value}" for option, value in options.items()) or "(defaults)",

@@ -11,9 +11,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from hyperbaton import MODELS, Bitext
-from hyperbaton.corpus import Tags
+from hyperbaton.corpus import Annotations, Tags
 from hyperbaton.data import generate
-from hyperbaton.evaluate import evaluate_model
+from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.evaluate.explain_jumps import explain_jumps
 from hyperbaton.models import NextPositionModel, OrientationModel
 from hyperbaton.phrases import extract
@@ -53,7 +53,7 @@ def _by_distance() -> Figure:
     for name in ("linear", "lexicalized", "dpr"):
         model = MODELS[name](orientations="three").fit(parts["train"].bitext)
         assert isinstance(model, OrientationModel)
-        results[name] = evaluate_model(model, parts["test"].bitext).precision_by_distance
+        results[name] = evaluate(model, HeldOut(parts["test"].bitext)).precision_by_distance
     return draw_by_distance(results)
 
 
@@ -64,7 +64,8 @@ def _jumps() -> Figure:
     train, test = parts["train"], parts["test"]
     model = MODELS["sequence"](max_passes=20)
     assert isinstance(model, NextPositionModel)
-    model.fit(train.bitext, source_tags=Tags.of([" ".join(tags) for tags in train.source_tags], train.bitext.source))
+    tags = Tags.of([" ".join(tags) for tags in train.source_tags], train.bitext.source)
+    model.fit(train.bitext, Annotations(source_tags=tags))
     shown = next(s for s, words in enumerate(test.bitext.source) if 8 <= len(words) <= 10)
     sentence, tags = (" ".join(part[shown]) for part in (test.bitext.source, test.source_tags))
     links = " ".join(f"{i}-{j}" for i, j in test.true_links[shown])

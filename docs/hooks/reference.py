@@ -17,7 +17,7 @@ from hyperbaton.data.style import STYLES
 from hyperbaton.features import FEATURES
 from hyperbaton.learn import LEARNERS
 from hyperbaton.metrics import METRICS
-from hyperbaton.models import MODELS, NextPositionModel, OrientationModel
+from hyperbaton.models import MODELS
 from hyperbaton.phrases import ORIENTATIONS
 
 DOCS = Path(__file__).parents[1]
@@ -32,20 +32,9 @@ REGISTRIES: dict[str, Registry[Any]] = {
 }
 
 
-def _shape(model: type) -> str:
-    """What a model has a say about."""
-    return (
-        "orientations"
-        if issubclass(model, OrientationModel)
-        else "jumps"
-        if issubclass(model, NextPositionModel)
-        else "steps"
-    )
-
-
 # What the lists of some plug-ins tell besides.
 _COLUMNS: dict[str, dict[str, Callable[[Any], str]]] = {
-    "models": {"of": _shape},
+    "models": {"shape": lambda model: model.shape.replace("_", " ")},
     "orientations": {"classes": lambda orientations: ", ".join(orientations().names)},
 }
 

@@ -9,7 +9,7 @@ import pytest
 
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.options import to_mapping
-from hyperbaton.corpus import Bitext, Text
+from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS, OrientationModel, load_model
@@ -42,7 +42,7 @@ def model(request: pytest.FixtureRequest, parts: dict[str, Bitext]) -> Orientati
         "source_classes": word_classes(train.source, 5, runs=1),
         "target_classes": word_classes(train.target, 5, runs=1),
     }
-    return made.fit(train, **classes)
+    return made.fit(train, Annotations(**classes))
 
 
 def test_probabilities_sum_to_one(model: OrientationModel, parts: dict[str, Bitext], held_out: Samples) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from hyperbaton.base.errors import ArtefactError, Cancelled, InputError, OptionError
 from hyperbaton.base.options import to_mapping
-from hyperbaton.corpus import Bitext, Links, Tags, Text
+from hyperbaton.corpus import Annotations, Bitext, Links, Tags, Text
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
-from hyperbaton.evaluate import evaluate_jumps
+from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS, NextPositionModel, load_model
 
 NAMES = [name for name in MODELS if issubclass(MODELS[name], NextPositionModel)]
@@ -29,13 +29,14 @@ class Parts:
         tags = Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)
         self.train_tags, self.test_tags = tags.select(train), tags.select(test)
 
-    def annotations(self, labels: str) -> dict[str, object]:
+    def annotations(self, labels: str) -> Annotations:
         if labels == "tags":
-            return {"source_tags": self.train_tags}
-        return {"source_classes": word_classes(self.train.source, 5, runs=1)} if labels == "classes" else {}
+            return Annotations(source_tags=self.train_tags)
+        classes = word_classes(self.train.source, 5, runs=1) if labels == "classes" else None
+        return Annotations(source_classes=classes)
 
-    def held_out_tags(self, model: NextPositionModel) -> Tags | None:
-        return self.test_tags if model.needs_tags else None
+    def held_out(self, model: NextPositionModel) -> Annotations:
+        return Annotations(source_tags=self.test_tags).only(model.needs)
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +53,12 @@ def make(name: str, **options: object) -> NextPositionModel:
 @pytest.fixture(scope="module", params=[(name, labels) for name in NAMES for labels in LABELS], ids="-".join)
 def model(request: pytest.FixtureRequest, parts: Parts) -> NextPositionModel:
     name, labels = request.param
-    options = {"max_passes": 20} if name != "linear_jump" else {}
-    return make(name, **options).fit(parts.train, **parts.annotations(labels))  # type: ignore[arg-type]
+    options = {"learner": "lbfgs:max-passes=20"} if name != "linear_jump" else {}
+    return make(name, **options).fit(parts.train, parts.annotations(labels))
 
 
 def test_rows_are_distributions_without_the_cp(model: NextPositionModel, parts: Parts) -> None:
-    logprobs = model.jump_logprobs(parts.test.source, parts.held_out_tags(model))
+    logprobs = model.jump_logprobs(parts.test.source, parts.held_out(model))
     assert len(logprobs) == len(parts.test)
     for s in range(len(logprobs)):
         n = len(parts.test.source[s])
@@ -67,15 +68,15 @@ def test_rows_are_distributions_without_the_cp(model: NextPositionModel, parts: 
 
 
 def test_a_batch_scores_as_its_sentences(model: NextPositionModel, parts: Parts) -> None:
-    tags = parts.held_out_tags(model)
+    tags = parts.held_out(model)
     together = model.jump_logprobs(parts.test.source, tags)
     for s in (0, 7, 31):
-        alone = model.jump_logprobs(parts.test.source.select(np.array([s])), None if tags is None else tags.select([s]))
+        alone = model.jump_logprobs(parts.test.source.select(np.array([s])), tags.select([s]))
         assert np.array_equal(alone[0], together[s])
 
 
 def test_saved_and_loaded_gives_the_same_scores(model: NextPositionModel, parts: Parts, tmp_path: Path) -> None:
-    tags = parts.held_out_tags(model)
+    tags = parts.held_out(model)
     model.save(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     assert isinstance(loaded, NextPositionModel) and to_mapping(loaded) == to_mapping(model)
@@ -92,16 +93,16 @@ def test_saved_and_loaded_gives_the_same_scores(model: NextPositionModel, parts:
 def test_odd_sentences_work(model: NextPositionModel) -> None:
     """Empty, of one word, of unseen words and tags."""
     text = Text.of(["", "xxx", "xxx yyy zzz"])
-    tags = Tags.of(["", "Q", "Q R S"], text) if model.needs_tags else None
+    tags = Annotations(source_tags=Tags.of(["", "Q", "Q R S"], text)).only(model.needs)
     logprobs = model.jump_logprobs(text, tags)
     assert logprobs[0].tolist() == [[0.0]]
     assert [logprobs[s].shape for s in range(3)] == [(1, 1), (2, 2), (4, 4)]
     assert np.allclose(np.exp(logprobs[2]).sum(axis=1), 1)
-    assert len(model.jump_logprobs(Text.of([]), Tags.of([], Text.of([])) if model.needs_tags else None)) == 0
+    assert len(model.jump_logprobs(Text.of([]), Annotations(source_tags=Tags.of([], Text.of([]))).only(model.needs))) == 0
 
 
 def test_better_than_chance_and_evaluated(model: NextPositionModel, parts: Parts) -> None:
-    told = evaluate_jumps(model, parts.test, parts.held_out_tags(model))
+    told = evaluate(model, HeldOut(parts.test, parts.held_out(model)))
     chance = -np.log(parts.test.source.lengths + 1).mean()
     assert told.mean_logprob > chance and 0 < told.accuracy <= 100
     json = told.as_json()
@@ -113,13 +114,13 @@ def test_better_than_chance_and_evaluated(model: NextPositionModel, parts: Parts
 def test_wrong_use_says_so(name: str, parts: Parts) -> None:
     with pytest.raises(OptionError, match="call fit first"):
         make(name).jump_logprobs(parts.test.source)
-    fitted = make(name, **({} if name == "linear_jump" else {"max_passes": 2}))
-    fitted.fit(parts.train, source_tags=parts.train_tags)
+    fitted = make(name, **({} if name == "linear_jump" else {"learner": "lbfgs:max-passes=2"}))
+    fitted.fit(parts.train, Annotations(source_tags=parts.train_tags))
     with pytest.raises(OptionError, match="trained with tags"):
         fitted.jump_logprobs(parts.test.source)
     both = {"source_tags": parts.train_tags, "source_classes": word_classes(parts.train.source, 5, runs=1)}
     with pytest.raises(OptionError, match="not both"):
-        make(name).fit(parts.train, **both)  # type: ignore[arg-type]
+        make(name).fit(parts.train, Annotations(**both))  # type: ignore[arg-type]
     none = Bitext(parts.train.source, parts.train.target, Links.of([[] for _ in range(len(parts.train))]))
     with pytest.raises(InputError, match="no sentence pair has links"):
         make(name).fit(none)
@@ -128,9 +129,9 @@ def test_wrong_use_says_so(name: str, parts: Parts) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "linear_jump"])
 def test_threads_do_not_matter_and_training_can_be_cancelled(name: str, parts: Parts) -> None:
     one, two = (
-        make(name, max_passes=5, threads=n)
-        .fit(parts.train, source_tags=parts.train_tags)
-        .jump_logprobs(parts.test.source, parts.test_tags)
+        make(name, learner="lbfgs:max-passes=5", threads=n)
+        .fit(parts.train, Annotations(source_tags=parts.train_tags))
+        .jump_logprobs(parts.test.source, Annotations(source_tags=parts.test_tags))
         for n in (1, 2)
     )
     assert np.array_equal(one.values, two.values)

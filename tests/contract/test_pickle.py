@@ -13,7 +13,7 @@ import pytest
 
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.base.options import options_of
-from hyperbaton.corpus import Bitext, Tags, Trees
+from hyperbaton.corpus import Annotations, Bitext, Tags, Trees
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
 from hyperbaton.decode import Decoding, NBest, System, Translator
@@ -76,10 +76,10 @@ def answers(translator: Translator, parts: Parts) -> Any:
 @pytest.mark.parametrize("name", MODELS.names())
 def test_a_translator_with_any_model(name: str, parts: Parts, again: Callable[[Any], Any], tmp_path: Path) -> None:
     cls = MODELS[name]
-    quick = {"max_passes": 3} if "max_passes" in {option.name for option in options_of(cls)} else {}
+    quick = {opt.name: f"{opt.default}:max-passes=3" for opt in options_of(cls) if opt.name == "learner"}
     # Classes and tags exclude one another in models of jumps.
-    known = [a for a in cls.annotations if a != "source_classes" or "source_tags" not in cls.annotations]
-    model = cls(**quick).fit(parts.bitext, **{a: parts.annotations[a] for a in known})
+    known = [a for a in cls.uses if a != "source_classes" or "source_tags" not in cls.uses]
+    model = cls(**quick).fit(parts.bitext, Annotations(**{a: parts.annotations[a] for a in known}))
     base = parts.base
     translator = Translator(System.of(base.table, base.lms, {"M": model}, options=base.options), threads=1)
     expected = answers(translator, parts)

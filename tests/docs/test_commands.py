@@ -1,31 +1,78 @@
-"""Every command that a page shows has options that exist."""
+"""Every command that a page or a help text shows is one that the program takes: verb, options and their values."""
 
 from __future__ import annotations
 
+import inspect
 import re
+import shlex
+import types
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
 import typer
 
+from hyperbaton import cli
+from hyperbaton.base.options import options_of
 from hyperbaton.cli import build, verbs
+from hyperbaton.models import MODELS
 
 ROOT = Path(__file__).parents[2]
-GLOBAL = {"--help", "--version", "--install-completion", "--show-completion"}
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+COMMAND = re.compile(r"^\s*hyperbaton ([a-z][a-z-]*)( [^`\n]*)", re.MULTILINE)
+MENTION = re.compile(r"`hyperbaton ([a-z][a-z-]*)( [^`\n]*)`")
 
 
-def test_commands_in_pages_exist() -> None:
+def commands(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
+    """Where a command stands, its verb, and the words behind it as written."""
+    for page in PAGES:
+        for verb, rest in pattern.findall(page.read_text(encoding="utf-8").replace("\\\n", " ")):
+            if verb in verbs():  # else a sentence that begins with the name
+                yield page.name, verb, rest
+    for verb in verbs():
+        for _, rest in pattern.findall(inspect.getdoc(cli._function(verb)) or ""):
+            yield f"help of {verb}", verb, rest
+
+
+def words_of(rest: str) -> list[str]:
+    """The words of a command, up to a pipe, a redirection or a remark."""
+    rest = re.split(r" \| | [<>]+ |\s{3,}|\s#\s|\)", rest, maxsplit=1)[0]
+    return shlex.split(re.sub(r"\s…(?=\s|$)", " ", rest.rstrip(";,:")))
+
+
+def without_work(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A verb that takes the same arguments and does nothing."""
+    nothing = types.FunctionType((lambda **_: None).__code__, function.__globals__, function.__name__)
+    nothing.__wrapped__, nothing.__annotations__ = function, function.__annotations__  # type: ignore[attr-defined]
+    return nothing
+
+
+def test_flags_of_mentioned_commands_exist() -> None:
     program = typer.main.get_command(build())
-    known = {
-        verb: {flag for option in program.commands[verb].params for flag in (*option.opts, *option.secondary_opts)}  # type: ignore[attr-defined]
-        for verb in verbs()
-    }
-    seen = set()
-    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
-        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
-        for verb, rest in re.findall(r"(?:^|`|\| )\s*hyperbaton ([a-z][a-z-]*)([^`\n]*)", text, re.MULTILINE):
-            if verb not in known:
-                continue  # a sentence that begins with the name
-            seen.add(verb)
-            for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest.partition(" | ")[0]):
-                assert flag in known[verb] | GLOBAL, f"{page.name}: hyperbaton {verb} has no option {flag}"
+    for place, verb, rest in commands(MENTION):
+        params = program.commands[verb].params  # type: ignore[attr-defined]
+        known = {flag for param in params for flag in (*param.opts, *param.secondary_opts)} | {"--help"}
+        if verb == "train":
+            known |= {f"--{opt.flag}" for model in MODELS for opt in options_of(MODELS[model])}
+        for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest):
+            assert flag in known, f"{place}: hyperbaton {verb} has no option {flag}"
+
+
+def test_commands_in_pages_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    function_of = cli._function
+    monkeypatch.setattr(cli, "_function", lambda verb: without_work(function_of(verb)))
+    seen, programs, refused = set(), {}, []
+    for place, verb, rest in sorted(set(commands(COMMAND))):
+        words = words_of(rest)
+        if "by_place" in words or not any(re.match(r"-|\w+\.\w", word) for word in words):
+            continue  # the model of a page, or a sentence
+        key = (verb, words[0] if verb == "train" else "")
+        programs[key] = programs.get(key) or typer.main.get_command(build([verb], words))
+        try:
+            programs[key].main([verb, *words], standalone_mode=False)
+        except Exception as error:
+            refused.append(f"{place}: hyperbaton {verb} {shlex.join(words)}: {error}")
+        seen.add(verb)
+    assert not refused, "\n".join(refused)
     assert len(seen) > len(verbs()) // 2

@@ -50,7 +50,7 @@ def test_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     for command in commands:
         monkeypatch.setattr(sys, "argv", ["hyperbaton", *command, "--json"])
         with pytest.raises(SystemExit) as end:
-            run_program(build([command[0]]), Signals())
+            run_program(build([command[0]], command[1:]), Signals())
         assert not end.value.code, command
         printed = json.loads(capsys.readouterr().out)
         keys = set(printed[0] if isinstance(printed, list) else printed)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -26,7 +29,8 @@ def test_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = DOCS / "adding-a-model.md"
     files = {block.title: block.text for block in blocks(page) if block.title}
-    (tmp_path / "by_place.py").write_text(files["by_place.py"], encoding="utf-8")
+    for name in ("by_place.py", "few_gaps.py", "experiment.toml"):
+        (tmp_path / name).write_text(files[name], encoding="utf-8")
     # What `pip install .` would leave behind.
     project = tomllib.loads(files["pyproject.toml"])["project"]
     installed = tmp_path / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
@@ -37,4 +41,13 @@ def test_a_model_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     (commands,) = [cell for cell in cells(page) if cell.code.language == "sh"]
     printed = run(commands, tmp_path, {})
-    assert '"name": "by_place"' in printed and "\nby_place\t" in printed
+    assert '"name": "by_place"' in printed and "\nby_place\t" in printed and "\nfew_gaps\t" in printed
+    assert "expected order:" in printed
+    # Nothing else is edited: an experiment trains, evaluates and uses both, and the report shows them.
+    command = [sys.executable, "-m", "hyperbaton", "run", "experiment.toml", "-o", "run", "--quiet"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    results = json.loads((tmp_path / "run" / "results.json").read_text(encoding="utf-8"))
+    assert [row["model"] for row in results["orientation"]] == ["by_place"]
+    assert [row["model"] for row in results["step"]] == ["few_gaps"] and results["step"][0]["accuracy"] > 0
+    report = (tmp_path / "run" / "report" / "report.md").read_text(encoding="utf-8").replace("\\", "")
+    assert "few_gaps predicts" in report and "| few_gaps |" in report and "| by_place |" in report

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hyperbaton import _core
-from hyperbaton.corpus import Bitext, Links, Tags, Trees
+from hyperbaton.corpus import Annotations, Bitext, Links, Tags, Trees
 from hyperbaton.corpus.trees import Node
 from hyperbaton.decode import Decoding, NBest, System, Translator
 from hyperbaton.models.block_me import FAMILIES, BlockMe
@@ -60,12 +60,14 @@ class Corpus:
     def bitext(self) -> Bitext:
         return Bitext.of([" ".join(w) for w in self.source], [" ".join(w) for w in self.target], self.links)
 
-    def annotations(self) -> dict[str, Any]:
+    def annotations(self) -> Annotations:
         text = self.bitext.source
-        return {"source_tags": Tags.of([" ".join(t) for t in self.tags], text), "source_trees": Trees.of(self.trees, text)}
+        return Annotations(Tags.of([" ".join(t) for t in self.tags], text), Trees.of(self.trees, text))
 
     def nodes(self, s: int) -> list[Node]:
-        return self.annotations()["source_trees"][s]  # type: ignore[no-any-return]
+        trees = self.annotations().source_trees
+        assert trees is not None
+        return trees[s]
 
     def sentence(self, s: int) -> oracle.Sentence:
         return oracle.Sentence(self.source[s], self.tags[s], self.nodes(s))
@@ -142,8 +144,8 @@ def named_features(model: BlockMe) -> dict[tuple[Any, ...], int]:
 def test_features_and_probabilities(corpus: Corpus, min_count: int, alpha: float | None, seed: int) -> None:
     """Features fire as the paper says, and p(t, j | s) with any weights is eq. 3 with the prior of eq. 4 or 5–7."""
     options: dict[str, Any] = {"prior": "flat"} if alpha is None else {"prior": "smoothed", "alpha": alpha}
-    model = BlockMe(min_count=min_count, max_targets=0, max_passes=1, tree_rules="none", **options)
-    model.fit(corpus.bitext, **corpus.annotations())
+    model = BlockMe(min_count=min_count, max_targets=0, learner="lbfgs:max-passes=1", tree_rules="none", **options)
+    model.fit(corpus.bitext, corpus.annotations())
     everything = corpus.events()
     counts = oracle.count_features(everything, set(FAMILIES), tag_of)
     counts = {name: count for name, count in counts.items() if count >= min_count}
@@ -153,19 +155,21 @@ def test_features_and_probabilities(corpus: Corpus, min_count: int, alpha: float
     model.weights_ = np.random.default_rng(seed).normal(size=model.n_features)
     weights = {name: float(model.weights_[p]) for name, p in numbers.items()}
     prior = oracle.Prior(everything, alpha, tags=True)
-    scores = model.path_scores(corpus.bitext, **corpus.annotations())
+    scores = model.path_scores(corpus.bitext, corpus.annotations())
     expected = [oracle.logprob(event, prior, weights, tag_of) for event in everything]
     assert scores["logprob"] == pytest.approx(expected)
     assert scores["sum"] == pytest.approx(np.ones(len(expected)))
-    value, _ = model.objective(corpus.bitext, **corpus.annotations())(model.weights_)
+    value, _ = model.objective(corpus.bitext, corpus.annotations())(model.weights_)
     assert value == pytest.approx(-sum(expected))
 
 
 @settings(deadline=None, max_examples=10)
 @given(corpora(), st.integers(0, 3))
 def test_gradients(corpus: Corpus, max_targets: int) -> None:
-    model = BlockMe(min_count=1, max_targets=max_targets, max_passes=1).fit(corpus.bitext, **corpus.annotations())
-    objective = model.objective(corpus.bitext, **corpus.annotations())
+    model = BlockMe(min_count=1, max_targets=max_targets, learner="lbfgs:max-passes=1").fit(
+        corpus.bitext, corpus.annotations()
+    )
+    objective = model.objective(corpus.bitext, corpus.annotations())
     w = np.random.default_rng(1).normal(size=model.n_features)
     _, gradient = objective(w)
     for f in range(0, len(w), max(1, len(w) // 10)):
@@ -203,7 +207,9 @@ RARE = Corpus(
 def test_decoding_asks_as_training_does(corpus: Corpus, search: str, max_targets: int) -> None:
     """The steps of translations, forced ones of training sentences and free ones, have the probabilities of their paths."""
     bitext, annotations = corpus.bitext, corpus.annotations()
-    model = BlockMe(min_count=1, max_targets=max_targets, max_passes=3, tree_rules="none").fit(bitext, **annotations)
+    model = BlockMe(min_count=1, max_targets=max_targets, learner="lbfgs:max-passes=3", tree_rules="none").fit(
+        bitext, annotations
+    )
     chosen = first_targets(model)
     prior = oracle.Prior(corpus.events(), 0.9, tags=True)
     weights = {name: float(model.weights_[p]) for name, p in named_features(model).items()}
@@ -241,8 +247,8 @@ def test_both_learners_find_the_same_optimum() -> None:
     )
     made = {}
     for learner, tolerance, passes in (("lbfgs", 1e-9, 500), ("iis", 1e-13, 5000)):
-        model = BlockMe(learner=learner, tolerance=tolerance, max_passes=passes, min_count=1)
-        made[learner] = model.fit(corpus.bitext, **corpus.annotations())
+        model = BlockMe(learner=f"{learner}:tolerance={tolerance}:max-passes={passes}", min_count=1)
+        made[learner] = model.fit(corpus.bitext, corpus.annotations())
         assert np.all(np.diff(model.objective_) <= 1e-9)
     assert made["iis"].weights_ == pytest.approx(made["lbfgs"].weights_, abs=1e-4)
     assert made["iis"].objective_[-1] == pytest.approx(made["lbfgs"].objective_[-1], rel=1e-9)

@@ -42,17 +42,22 @@ def plausible_results(systems: dict[str, float] = SYSTEMS) -> dict[str, Any]:
             _orientation(*told) for told in (("LR", 0, 60), ("DPR & <MMS>", 6, 900), ("ME_global", 4, 210), *more)
         ],
         "next_position": [_next_position(*told) for told in (("9-CLASS", 0), ("PAIR", 6), ("SEQUENCE", 9), *more_jumps)],
-        "block": {
-            "rows": [
-                {"system": name, "features": n, "scores": {"bleu": 21.4 + k / 3, "pdscore": 48.1 + k, "ter": 61.2 - k}}
-                for k, (name, n) in enumerate((("lexical", 1_204_331), ("+ prior", 1_204_331), ("+ parse", 2_730_118)))
-            ],
-            "siblings": [
-                {"count": 18065 - 400 * k, "weight": 2.06 - 0.3 * k, "target": "∅", "source": "的", "node": node}
-                | {"coverage": k % 2, "orientation": 1 - 2 * (k % 2)}
-                for k, node in enumerate(("QP", "NP", "CP", "IP"))
-            ],
-        },
+        "step": [
+            {
+                "model": name,
+                "n": 17_204,
+                "features": n,
+                "accuracy": 41.2 + k,
+                "mean_logprob": -2.9 + k / 10,
+                "translation": {"bleu": 21.4 + k / 3, "pdscore": 48.1 + k, "ter": 61.2 - k},
+                "siblings": [
+                    {"count": 18065 - 400 * k, "weight": 2.06 - 0.3 * k, "target": "∅", "source": "的", "node": node}
+                    | {"coverage": k % 2, "orientation": 1 - 2 * (k % 2)}
+                    for k, node in enumerate(("QP", "NP", "CP", "IP"))
+                ],
+            }
+            for k, (name, n) in enumerate((("lexical", 1_204_331), ("+ prior", 1_204_331), ("+ parse", 2_730_118)))
+        ],
         "translation": [_translation(name, gain, limit) for limit in LIMITS for name, gain in systems.items()],
         "tuning": {
             name: [

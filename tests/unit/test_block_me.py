@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,12 @@ import pytest
 
 from hyperbaton.base.errors import Cancelled, InputError, OptionError
 from hyperbaton.base.options import to_mapping
-from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
+from hyperbaton.corpus import Annotations, Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
 from hyperbaton.decode import Decoding, System, Translator
-from hyperbaton.evaluate import evaluate_blocks
-from hyperbaton.evaluate.explain_blocks import explain_blocks
+from hyperbaton.evaluate import HeldOut, evaluate
+from hyperbaton.evaluate.explain_blocks import explain_blocks, explain_tag
 from hyperbaton.models import load_model
 from hyperbaton.models.block_me import BlockMe
 from hyperbaton.phrases import PhraseTable, extract
@@ -34,8 +35,8 @@ class Parts:
         self.tags = Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)
         self.trees = Trees.of([" ".join(line) for line in made.source_trees], made.bitext.source)
 
-    def known(self, sentences: Any) -> dict[str, Any]:
-        return {"source_tags": self.tags.select(sentences), "source_trees": self.trees.select(sentences)}
+    def known(self, sentences: Any) -> Annotations:
+        return Annotations(source_tags=self.tags, source_trees=self.trees).select(sentences)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,9 @@ TRAIN, TEST = np.arange(250), np.arange(250, 320)
 @pytest.fixture(scope="module")
 def model(parts: Parts) -> BlockMe:
     classes = word_classes(parts.bitext.target, 8, runs=1)
-    return BlockMe(max_passes=25).fit(parts.bitext.select(TRAIN), target_classes=classes, **parts.known(TRAIN))
+    return BlockMe(learner="lbfgs:max-passes=25").fit(
+        parts.bitext.select(TRAIN), replace(parts.known(TRAIN), target_classes=classes)
+    )
 
 
 def sibling_language(n: int, seed: int) -> tuple[Bitext, dict[str, Any], list[int]]:
@@ -76,7 +79,7 @@ def sibling_language(n: int, seed: int) -> tuple[Bitext, dict[str, Any], list[in
         trees.append(f"(S (X {inner}) (A a) (M m) (C c) (Z z))")
         places.append(m)
     bitext = Bitext.of(source, target, links)
-    return bitext, {"source_tags": Tags.of(tags, bitext.source), "source_trees": Trees.of(trees, bitext.source)}, places
+    return bitext, Annotations(Tags.of(tags, bitext.source), Trees.of(trees, bitext.source)), places
 
 
 def test_only_the_parse_tells_where_to_go() -> None:
@@ -84,8 +87,8 @@ def test_only_the_parse_tells_where_to_go() -> None:
     test, held_out, places = sibling_language(200, 2)
     accuracy, logprob = {}, {}
     for families in (LEXICAL, f"{LEXICAL},parse-coverage", f"{LEXICAL},sibling-word", f"{LEXICAL},sibling-tag"):
-        model = BlockMe(families=families).fit(train, **known)
-        scores = model.path_scores(test, **held_out)
+        model = BlockMe(families=families).fit(train, known)
+        scores = model.path_scores(test, held_out)
         here = scores["begin"] == np.array(places)[scores["sentence"]]
         assert here.sum() == len(test)
         accuracy[families] = scores["jump_right"][here].mean()
@@ -98,34 +101,38 @@ def test_only_the_parse_tells_where_to_go() -> None:
 
 def test_training_helps_on_unseen_text(parts: Parts, model: BlockMe) -> None:
     test, known = parts.bitext.select(TEST), parts.known(TEST)
-    told = evaluate_blocks(model, test, *known.values()).as_json()
-    untrained = BlockMe(max_passes=25)
+    told = evaluate(model, HeldOut(test, known)).as_json()
+    untrained = BlockMe(learner="lbfgs:max-passes=25")
     vars(untrained).update(vars(model))
     vars(untrained).pop("_core_model", None)
     untrained.weights_ = np.zeros_like(model.weights_)
-    before = evaluate_blocks(untrained, test, *known.values()).as_json()
+    before = evaluate(untrained, HeldOut(test, known)).as_json()
     assert told["mean_logprob"] > before["mean_logprob"] and told["jump_accuracy"] > before["jump_accuracy"]
-    assert told["n"] == len(model.path_scores(test, **known)["jump"])
+    assert told["n"] == len(model.path_scores(test, known)["jump"])
 
 
 def test_saved_and_loaded_gives_the_same_scores(parts: Parts, model: BlockMe, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     assert isinstance(loaded, BlockMe) and to_mapping(loaded) == to_mapping(model) and loaded.rules_ == model.rules_
-    before, after = (m.path_scores(parts.bitext.select(TEST), **parts.known(TEST)) for m in (model, loaded))
+    before, after = (m.path_scores(parts.bitext.select(TEST), parts.known(TEST)) for m in (model, loaded))
     assert all(np.array_equal(before[name], after[name]) for name in before)
     loaded.save(tmp_path / "again")
 
 
 def test_a_text_without_tags_or_trees(parts: Parts, model: BlockMe) -> None:
     """Families that need them are off in training; trees may be missing later, tags may not."""
-    plain = BlockMe(max_passes=3).fit(parts.bitext.select(TRAIN))
+    plain = BlockMe(learner="lbfgs:max-passes=3").fit(parts.bitext.select(TRAIN))
     assert plain.summary()["families"] == ["lexical", "context", "coverage"]
-    assert not plain.needs_tags and not plain.needs_trees
+    assert plain.reads == ()
     plain.path_scores(parts.bitext.select(TEST))
-    tagged = BlockMe(max_passes=3).fit(parts.bitext.select(TRAIN), source_tags=parts.tags.select(TRAIN))
+    tagged = BlockMe(learner="lbfgs:max-passes=3").fit(
+        parts.bitext.select(TRAIN), Annotations(source_tags=parts.tags.select(TRAIN))
+    )
     assert tagged.summary()["families"] == ["lexical", "context", "tags", "coverage"]
-    assert model.path_scores(parts.bitext.select(TEST), source_tags=parts.tags.select(TEST))["sum"].min() > 0.999
+    assert (
+        model.path_scores(parts.bitext.select(TEST), Annotations(source_tags=parts.tags.select(TEST)))["sum"].min() > 0.999
+    )
     with pytest.raises(OptionError, match="trained with tags"):
         model.path_scores(parts.bitext.select(TEST))
 
@@ -133,7 +140,7 @@ def test_a_text_without_tags_or_trees(parts: Parts, model: BlockMe) -> None:
 def test_threads_do_not_matter_and_training_can_be_cancelled(parts: Parts) -> None:
     train, known = parts.bitext.select(TRAIN), parts.known(TRAIN)
     for learner in ("lbfgs", "iis"):
-        one, two = (BlockMe(learner=learner, max_passes=4, threads=n).fit(train, **known).weights_ for n in (1, 2))
+        one, two = (BlockMe(learner=f"{learner}:max-passes=4", threads=n).fit(train, known).weights_ for n in (1, 2))
         assert np.array_equal(one, two)
     with pytest.raises(Cancelled):
         BlockMe().fit(train, progress=lambda done, total: False)
@@ -186,13 +193,13 @@ def test_explain_tells_the_features_of_the_paper(model: BlockMe) -> None:
 def test_pictures_of_jumps(model: BlockMe) -> None:
     assert model.tag_vocabulary_ is not None
     tag = model.tag_vocabulary_.word(0)
-    (axes,) = draw_tag_jumps(model, tag).axes
+    (axes,) = draw_tag_jumps(explain_tag(model, tag)).axes
     assert [bar.get_height() for bar in axes.patches] == model.table_.tag_jumps[0].tolist()
     with pytest.raises(OptionError, match="never saw the tag 'Q'"):
-        draw_tag_jumps(model, "Q")
+        explain_tag(model, "Q")
 
 
 def test_sentences_may_be_empty_or_unknown(model: BlockMe) -> None:
     bitext = Bitext(Text.of(["xxx yyy", "zzz"]), Text.of(["uuu", "vvv"]), Links.of([[(0, 0)], []]))
-    scores = model.path_scores(bitext, source_tags=Tags.of(["Q Q", "Q"], bitext.source))
+    scores = model.path_scores(bitext, Annotations(source_tags=Tags.of(["Q Q", "Q"], bitext.source)))
     assert scores["sum"] == pytest.approx(np.ones(2)) and np.isfinite(scores["logprob"]).all()

@@ -23,7 +23,15 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_pieces(folder / "sparse.trees.gz", sparse)
     done = run(
         *("train", "block_me", *(folder / f"train.{ending}" for ending in ("source", "target", "links"))),
-        *("-o", folder / "block", "--source-tags", folder / "train.source.tags", "--max-passes", 10, "--json"),
+        *(
+            "-o",
+            folder / "block",
+            "--source-tags",
+            folder / "train.source.tags",
+            "--learner",
+            "lbfgs:max-passes=10",
+            "--json",
+        ),
         *("--source-trees", folder / "sparse.trees.gz"),
     )
     assert done.returncode == 0, done.stderr
@@ -42,8 +50,10 @@ def test_evaluate(work: Path) -> None:
     files = [work / f"test.{ending}" for ending in ("source", "target", "links", "source.tags", "source.trees")]
     flags = ("--source-tags", files[3], "--source-trees", files[4])
     told = json.loads(run("evaluate", work / "block", *files[:3], *flags, "--json").stdout)
-    assert told["model"] == "block_me" and 0 < told["block_accuracy"] <= told["jump_accuracy"] <= 100
-    assert run("evaluate", work / "block", *files[:3], *flags).stdout.startswith("model\tpath\tn\taccuracy\tof jumps")
+    assert told["model"] == "block_me" and 0 < told["accuracy"] <= told["jump_accuracy"] <= 100
+    assert run("evaluate", work / "block", *files[:3], *flags).stdout.startswith(
+        "model\tpath\tn\taccuracy\tlog p\tof jumps"
+    )
 
 
 def test_explain(work: Path) -> None:

@@ -29,7 +29,14 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "zh.classes").write_text(classes.stdout, encoding="utf-8")
     files = [folder / f"train.{ending}" for ending in ("zh", "en", "links")]
     assert run("train", "lexicalized", *files, "-o", folder / "lr", "--orientations", "five").returncode == 0
-    flags = ("--orientations", "five", "--max-passes", 20, "--average", "--source-classes", folder / "zh.classes")
+    flags = (
+        "--orientations",
+        "five",
+        "--learner",
+        "psl:max-passes=20:average=yes",
+        "--source-classes",
+        folder / "zh.classes",
+    )
     done = run("train", "mms", *files, "-o", folder / "mms", *flags, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["samples"] > 1000
@@ -71,7 +78,9 @@ def test_explain_names_features(work: Path) -> None:
 def test_wrong_usage_is_one_line(work: Path) -> None:
     files = [work / f"train.{ending}" for ending in ("zh", "en", "links")]
     done = run("train", "mms", *files, "-o", work / "x", "--variance", 1)
-    assert done.returncode == 1 and "the model mms has no option --variance" in done.stderr
+    assert done.returncode == 2 and "No such option: --variance" in done.stderr
+    done = run("train", "mms", *files, "-o", work / "x", "--learner", "psl:variance=1")
+    assert done.returncode == 2 and "unknown option 'variance'; known: intercept" in done.stderr
     done = run("train", "mss", *files, "-o", work / "x")
     assert done.returncode == 1 and "did you mean mms?" in done.stderr
     done = run("evaluate", work / "lr", files[0])
@@ -90,7 +99,7 @@ def test_models_of_jumps_are_trained_evaluated_and_explained(work: Path) -> None
         tags[part].write_text("".join(" ".join("WX"[len(w) % 2] for w in line.split()) + "\n" for line in lines))
     made = run("train", "linear_jump", *files, "-o", work / "jumps")
     assert made.returncode == 0, made.stderr
-    flags = ("--source-tags", tags["train"], "--max-passes", 10, "--json")
+    flags = ("--source-tags", tags["train"], "--learner", "lbfgs:max-passes=10", "--json")
     made = run("train", "sequence", *files, "-o", work / "seq", *flags)
     assert made.returncode == 0 and json.loads(made.stdout)["tags"] == "tags", made.stderr
     models = (work / "jumps", work / "seq", work / "mms")

@@ -48,8 +48,16 @@ def corpus(**changes: Any) -> dict[str, Any]:
         (values(models={"x": {}}), "key 'models.x.model': unknown value 'x'; allowed: "),
         (values(models={}), "key 'models.NAME': missing; name at least one model: "),
         (
-            values(models={"pair": {"passes": 3}}),
-            "key 'models.pair.passes': unknown (did you mean max-passes?); allowed: model",
+            values(models={"pair": {"lerner": "lbfgs"}}),
+            "key 'models.pair.lerner': unknown (did you mean learner?); allowed: model",
+        ),
+        (
+            values(models={"pair": {"max-passes": 3}}),
+            "key 'models.pair.max-passes': an option of the learner: learner = \"lbfgs:max-passes=…\"",
+        ),
+        (
+            values(models={"pair": {"learner": "lbfgs:passes=3"}}),
+            "key 'models.pair.learner': lbfgs:passes=3: unknown option 'passes'; known: variance, max-passes",
         ),
         (values(models={"pair": {"direction": "forward"}}), "key 'models.pair.direction': makes no sense"),
         (
@@ -82,9 +90,9 @@ def test_mistakes_name_the_key_and_what_is_allowed(given: dict[str, Any], expect
 
 def test_settings_replace_keys_whichever_way_they_are_written(tmp_path: Path) -> None:
     file = tmp_path / "exp.toml"
-    file.write_text("[corpus.generate]\nsentences = 1000\n[models.pair]\nmax-passes = 7\n[lm]\norder = 3\n")
-    made = read_experiment(file, ["models.pair.max_passes=9", "lm.order=2", "title=two words"])
-    assert (made.models["pair"].options["max-passes"], made.lm.order, made.title) == (9, 2, "two words")
+    file.write_text("[corpus.generate]\nsentences = 1000\n[models.pair]\nmin-count = 7\n[lm]\norder = 3\n")
+    made = read_experiment(file, ["models.pair.min_count=9", "lm.order=2", "title=two words"])
+    assert (made.models["pair"].options["min-count"], made.lm.order, made.title) == (9, 2, "two words")
 
 
 def test_a_broken_file_is_told_with_its_line(tmp_path: Path) -> None:
@@ -99,7 +107,7 @@ def test_keys_of_stages_change_with_what_they_depend_on_alone() -> None:
         plan = make_plan(parse_experiment(values(**changes), "exp.toml", Path()))
         return {stage.name: stage.key for stage in plan}
 
-    before, after = keys(), keys(models={"lr": {"model": "lexicalized"}, "pair": {"max-passes": 3}})
+    before, after = keys(), keys(models={"lr": {"model": "lexicalized"}, "pair": {"min-count": 3}})
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {name for name in before if ".pair" in name} | {"score"}
     assert keys(title="another") == before

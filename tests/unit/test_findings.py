@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hyperbaton.evaluate import Classification, Evaluation, NextPositions
 from hyperbaton.run.findings import findings
 
 
@@ -50,9 +51,14 @@ def test_movement_counts_every_phrase_pair_however_far_it_moves() -> None:
     assert told[1:] == ["No model was evaluated by itself.", "Nothing was translated."]
 
 
+def reading(kind: type[Evaluation]) -> dict[str, str]:
+    """What an evaluation says of how to read it."""
+    return {"shape": kind.shape, "figure": kind.figure, "predicts": kind.predicts, "comparable": ""}
+
+
 def test_models_are_compared_with_the_plain_distance_and_within_one_set_of_classes() -> None:
     jumps = [
-        {"model": name, "kind": kind, "accuracy": accuracy}
+        {"model": name, "is_distance": kind == "linear_jump", "accuracy": accuracy, **reading(NextPositions)}
         for name, kind, accuracy in (
             ("line", "linear_jump", 40.0),
             ("nine", "nine_class", 30.0),
@@ -60,10 +66,10 @@ def test_models_are_compared_with_the_plain_distance_and_within_one_set_of_class
         )
     ]
     phrases = [
-        {"model": name, "kind": "dpr", "orientations": classes, "side": "before", "overall_precision": value}
+        {"model": name, "is_distance": False, "overall_precision": value, **reading(Classification), "comparable": classes}
         for name, classes, value in (("a", "three", 60.0), ("b", "three", 70.0), ("two", "two", 99.0))
     ]
     assert findings(results(next_position=jumps, orientation=phrases))[1] == (
-        "seq predicts 75.0% of the held-out next source words, line 40.0%; "
-        "b predicts 70.0% of the held-out orientations, a 60.0%."
+        "b predicts 70.0% of the held-out orientations, a 60.0%; "
+        "seq predicts 75.0% of the held-out next source words, line 40.0%."
     )

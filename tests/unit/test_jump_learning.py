@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 
 from hyperbaton.align import visit_order
-from hyperbaton.base.errors import OptionError
-from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.options import plugin
+from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
 from hyperbaton.models._jump_weights import N_CONSTANTS, JumpWeights
 from hyperbaton.models._next_position import JumpTraining
 
 NAMES = ("pair", "sequence")
+BEST = "lbfgs:variance=0.1:tolerance=1e-5:max-passes=300"
+QUICK = {name: f"adagrad:variance=0.1:max-passes=30:step={step}" for name, step in (("pair", 0.1), ("sequence", 0.02))}
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +38,11 @@ def model(name: str, **options: object) -> JumpWeights:
 def objective(fitted: JumpWeights, corpus: tuple[Bitext, Tags]) -> float:
     """What was minimised, at the weights that were found."""
     bitext, tags = corpus
-    training = JumpTraining(fitted._known(bitext.source, tags), visit_order(bitext.need_links()), None)
-    value, _ = fitted._objective(training.core(), True, None)(fitted.weights_)
-    return float(value + (fitted.weights_**2).sum() / (2 * fitted.variance))
+    training = JumpTraining(
+        fitted._known(bitext.source, Annotations(source_tags=tags)), visit_order(bitext.need_links()), None
+    )
+    value, _ = fitted.core_objective(training, cached=True)(fitted.weights_)
+    return float(value + (fitted.weights_**2).sum() / (2 * plugin(fitted, "learner").variance))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -46,9 +51,11 @@ def test_torch_computes_the_same_objective_and_gradient(name: str, corpus: tuple
     from hyperbaton.models._jump_torch import TorchObjective
 
     bitext, tags = corpus
-    fitted = model(name, max_passes=1).fit(bitext, source_tags=tags)
-    training = JumpTraining(fitted._known(bitext.source, tags), visit_order(bitext.need_links()), None)
-    core = fitted._objective(training.core(), True, None)
+    fitted = model(name, learner="lbfgs:max-passes=1").fit(bitext, Annotations(source_tags=tags))
+    training = JumpTraining(
+        fitted._known(bitext.source, Annotations(source_tags=tags)), visit_order(bitext.need_links()), None
+    )
+    core = fitted.core_objective(training, cached=True)
     other = TorchObjective(fitted.lists(training), fitted.planes)
     weights = np.random.default_rng(1).normal(size=(N_CONSTANTS + len(fitted.keys_), fitted.planes))
     value, gradient = core(weights)
@@ -62,8 +69,11 @@ def test_torch_computes_the_same_objective_and_gradient(name: str, corpus: tuple
 @pytest.mark.parametrize("name", NAMES)
 def test_torch_reaches_the_same_optimum(name: str, corpus: tuple[Bitext, Tags]) -> None:
     pytest.importorskip("torch")
-    options = {"variance": 0.1, "tolerance": 1e-5, "max_passes": 300}
-    found = [model(name, **options, backend=b).fit(corpus[0], source_tags=corpus[1]) for b in ("core", "torch")]
+    options = "variance=0.1:tolerance=1e-5:max-passes=300"
+    found = [
+        model(name, learner=f"{minimizer}:{options}").fit(corpus[0], Annotations(source_tags=corpus[1]))
+        for minimizer in ("lbfgs", "torch")
+    ]
     values = [objective(fitted, corpus) for fitted in found]
     assert values[1] == pytest.approx(values[0], rel=1e-6)
     assert found[0].objective_[-1] == pytest.approx(values[0], rel=1e-9)
@@ -72,8 +82,8 @@ def test_torch_reaches_the_same_optimum(name: str, corpus: tuple[Bitext, Tags]) 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_adagrad_comes_near(name: str, corpus: tuple[Bitext, Tags]) -> None:
-    best = model(name, variance=0.1, tolerance=1e-5, max_passes=300).fit(corpus[0], source_tags=corpus[1])
-    quick = model(name, variance=0.1, optimizer="adagrad", max_passes=30).fit(corpus[0], source_tags=corpus[1])
+    best = model(name, learner=BEST).fit(corpus[0], Annotations(source_tags=corpus[1]))
+    quick = model(name, learner=QUICK[name]).fit(corpus[0], Annotations(source_tags=corpus[1]))
     least = objective(best, corpus)
     start = _flat(corpus)
     assert least < objective(quick, corpus) < least + 0.05 * (start - least)
@@ -88,7 +98,7 @@ def _flat(corpus: tuple[Bitext, Tags]) -> float:
 
 
 def test_features_can_be_found_anew_in_every_pass(corpus: tuple[Bitext, Tags]) -> None:
-    kept, anew = (model("sequence", max_passes=4, cache=cache).fit(corpus[0]) for cache in (True, False))
+    kept, anew = (model("sequence", learner="lbfgs:max-passes=4", cache=cache).fit(corpus[0]) for cache in (True, False))
     assert np.array_equal(kept.weights_, anew.weights_)
 
 
@@ -96,8 +106,8 @@ def test_torch_may_be_missing(corpus: tuple[Bitext, Tags], monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "hyperbaton.models._jump_torch", raising=False)
     monkeypatch.delattr("hyperbaton.models._jump_torch", raising=False)
-    with pytest.raises(OptionError, match=r"hyperbaton\[torch\]"):
-        model("pair", backend="torch").fit(corpus[0])
+    with pytest.raises(MissingExtra, match=r"hyperbaton\[torch\]"):
+        model("pair", learner="torch").fit(corpus[0])
 
 
 def test_features_found_by_torch_alone_are_ours(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
@@ -106,7 +116,7 @@ def test_features_found_by_torch_alone_are_ours(corpus: tuple[Bitext, Tags], tmp
     from benchmarks.next_position.torch_features import count_keys, feature_lists, read_pack
 
     bitext, tags = corpus
-    fitted = model("pair", min_count=2, max_passes=1).fit(bitext, source_tags=tags)
+    fitted = model("pair", min_count=2, learner="lbfgs:max-passes=1").fit(bitext, Annotations(source_tags=tags))
     visits = visit_order(bitext.need_links())
     arrays = {"tokens": bitext.source.tokens, "tags": tags.labels, "lengths": bitext.source.lengths}
     arrays |= {"visits": visits.positions, "n_visits": np.diff(visits.offsets)}
@@ -114,7 +124,7 @@ def test_features_found_by_torch_alone_are_ours(corpus: tuple[Bitext, Tags], tmp
     packed = read_pack(tmp_path / "pack.npz", 0, torch.device("cpu"))
     keys = count_keys(packed, 2)
     assert np.array_equal(keys.numpy().view(np.uint64) ^ np.uint64(1 << 63), fitted.keys_)
-    ours = fitted.lists(JumpTraining(fitted._known(bitext.source, tags), visits, None))
+    ours = fitted.lists(JumpTraining(fitted._known(bitext.source, Annotations(source_tags=tags)), visits, None))
     found = feature_lists(packed, keys)
     for name in ("lengths", "counts", "ids", "next", "n_features"):
         assert np.array_equal(np.asarray(found[name]), np.asarray(getattr(ours, name))), name

@@ -25,7 +25,7 @@ for line in sys.stdin.read().strip().splitlines():
     output, *command = line.split()
     with open(os.devnull if output == "-" else output, "wb") as file:
         os.dup2(file.fileno(), 1)
-        build([command[0]])(command, standalone_mode=False)
+        build([command[0]], command[1:])(command, standalone_mode=False)
         sys.stdout.flush()
 """
 TEXTS = "train.source train.target train.links"
@@ -38,18 +38,18 @@ classes    classes train.target --classes 8 --runs 1
 -          lm train.target -o lm --order 3
 perplexity perplexity lm test.target
 -          train block_me {TEXTS} -o block_me {TAGS} --source-trees train.source.trees --min-count 2
--          train dpr {TEXTS} -o dpr --min-count 2
--          train dual_mlr {TEXTS} -o dual_mlr --max-passes 5
+-          train dpr {TEXTS} -o dpr --features context:min-count=2
+-          train dual_mlr {TEXTS} -o dual_mlr --learner dual_eg:max-passes=5
 -          train lexicalized {TEXTS} -o lexicalized
 -          train linear {TEXTS} -o linear
 -          train linear_jump {TEXTS} -o linear_jump
--          train maxent {TEXTS} -o maxent --max-passes 5
--          train mmr {TEXTS} -o mmr --max-passes 5
--          train mms {TEXTS} -o mms --max-passes 5
+-          train maxent {TEXTS} -o maxent --learner lbfgs:max-passes=5
+-          train mmr {TEXTS} -o mmr --learner mmr:max-passes=5
+-          train mms {TEXTS} -o mms --learner psl:max-passes=5
 -          train nine_class {TEXTS} -o nine --min-count 2
 -          train pair {TEXTS} -o pair {TAGS} --min-count 2
--          train sequence {TEXTS} -o sequence {TAGS} --min-count 2 --max-passes 10
--          train svm {TEXTS} -o svm --max-passes 5
+-          train sequence {TEXTS} -o sequence {TAGS} --min-count 2 --learner lbfgs:max-passes=10
+-          train svm {TEXTS} -o svm --learner svm:max-passes=5
 evaluation evaluate dpr test.source test.target test.links --json
 jumps      evaluate nine test.source test.target test.links --json
 -          system -o system --phrases phrases --lm lm --reordering D=dpr --reordering L=lexicalized --reordering N=nine

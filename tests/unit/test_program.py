@@ -163,7 +163,7 @@ def test_numbers_that_no_program_takes() -> None:
         ["translate", "system", "--nbest", str(2**63)],
         ["align", "a", "b", "--model1-iterations", "9" * 30],
         ["lm", "a", "-o", "b", "--memory", "inf"],
-        ["train", "dpr", "a", "b", "c", "-o", "d", "--max-passes", "9" * 30],
+        ["train", "dpr", "a", "b", "c", "-o", "d", "--min-cluster", "9" * 30],
         ["run", "a.toml", "--memory", "nan"],
     ):
         done = hyperbaton(*wrong)

@@ -24,7 +24,7 @@ from hyperbaton.report.latex import as_latex
 from hyperbaton.report.sentences import draw_translation, segments_of
 from tests.unit.plausible_results import TEN_SYSTEMS, plausible_results
 
-SECTIONS = ["summary", "corpus", "movement", "orientation", "next-position", "block"]
+SECTIONS = ["summary", "corpus", "movement", "orientation", "next-position", "step"]
 SECTIONS += ["translation", "tuning", "costs", "sentences", "reproduction"]
 MINIMAL = {"title": "Nothing yet", "signature": {"package": "0.1.0"}}
 VOID = {"wbr", "meta", "br", "path", "rect", "use", "link", "img", "input"}
@@ -145,7 +145,7 @@ def test_a_second_report_leaves_nothing_of_the_first(tmp_path: Path) -> None:
     assert files(out).keys() == files(tmp_path / "anew").keys()
 
 
-@pytest.mark.parametrize("kept", [[], ["corpus", "findings"], ["sentences"], ["block", "costs"]])
+@pytest.mark.parametrize("kept", [[], ["corpus", "findings"], ["sentences"], ["step", "costs"]])
 def test_what_is_missing_is_told(tmp_path: Path, kept: list[str]) -> None:
     whole = plausible_results()
     page = Page(
@@ -162,7 +162,7 @@ def test_parts_of_objects_may_be_missing(tmp_path: Path) -> None:
         "movement": {"distances": {"0": 4}},
         "orientation": [{"model": "a", "overall_precision": None}, {"model": "b", "clusters": {"1-9": 50.0, "10+": 60.0}}],
         "next_position": [{"model": "a"}],
-        "block": {"rows": [{"system": "a", "scores": {"bleu": {"value": 1.0}}}]},
+        "step": [{"model": "a", "translation": {"bleu": 1.0}}],
         "translation": [
             {"system": "a", "limit": None, "scores": {"bleu": 20.0}},
             {"system": "b", "limit": -1, "scores": {}},

@@ -40,7 +40,7 @@ model = "lexicalized"
 orientations = "msd"
 direction = "bidirectional"
 [models.pair]
-max-passes = 5
+learner = "lbfgs:max-passes=5"
 [translation]
 limits = [3, "none"]
 metrics = ["bleu", "wer", "pdscore"]
@@ -140,7 +140,7 @@ def test_nothing_is_done_twice_and_status_tells(done: tuple[Plan, Path]) -> None
     assert said == []
     assert {row["state"] for row in status_rows(root)} == {"done"}
     assert plan_rows(plan, root)[-1]["state"] == "0 to do"
-    changed = make_plan(read_experiment(root.parent / "experiment.toml", ["models.pair.max-passes=6"]))
+    changed = make_plan(read_experiment(root.parent / "experiment.toml", ["models.pair.learner=lbfgs:max-passes=6"]))
     to_do = {row["stage"] for row in plan_rows(changed, root) if row["state"] == "to do"}
     expected = {stage for stage in plan.stages if "both" in stage or "pair" in stage}
     assert to_do == expected | {"score"}
@@ -150,7 +150,7 @@ def test_a_moved_run_makes_what_its_systems_refer_to_before_they_are_used(done: 
     plan, root = done
     moved = tmp_path / "moved"
     shutil.copytree(root, moved)
-    lost = ["extract", "train.pair", next(name for name in plan.stages if name.startswith("translate.pair"))]
+    lost = ["extract", "train.pair", next(name for name in plan.stages if name.startswith("translate.both"))]
     lines = (plan.stages[lost[-1]].folder(root) / "hypotheses").read_bytes()
     for name in lost:
         shutil.rmtree(plan.stages[name].folder(moved))
@@ -247,7 +247,8 @@ def test_text_without_links_and_tags_gets_links_and_classes(tmp_path: Path) -> N
             (tmp_path / f"{split}.{side}").write_bytes(lines)
         text += f'[corpus.{split}]\nsource = "{split}.source"\ntarget = "{split}.target"\n'
     text += "[classes]\nclasses = 5\nruns = 1\n[corpus.clean]\nratio = 1.1\n"
-    text += '[models.pair]\nannotations = ["source_classes"]\nmax-passes = 2\nmin-count = 1\n[translation]\nsystems = {}\n'
+    text += '[models.pair]\nannotations = ["source_classes"]\nlearner = "lbfgs:max-passes=2"\nmin-count = 1\n'
+    text += "[translation]\nsystems = {}\n"
     plan = plan_of(write_experiment(tmp_path, text))
     corpus = ["corpus.train", "corpus.dev", "corpus.test"]
     assert list(plan.stages) == [*corpus, "align", "movement", "classes.source", "train.pair", "evaluate.pair"]

@@ -36,6 +36,8 @@ evaluate msd test.source test.target test.links
 explain msd --sentence zzz
 lm train.target -o lm --order 3 --discount-fallback --json
 perplexity lm test.target
+show lm
+verify lm phrases
 system -o system --phrases phrases --lm lm --reordering LR=msd-bidirectional-fe
 translate system < test.source
 translate system test.source --nbest 3 --alignment

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, InputError, OptionError
 from hyperbaton.base.store import manifest_checksum
 from hyperbaton.cli import build
-from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.corpus.files import writing_outputs
 from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, Translator
 from hyperbaton.decode.assemble import assemble
@@ -376,7 +376,7 @@ def test_models_trained_with_tags_are_given_them(tmp_path: Path) -> None:
         (tmp_path / name).write_text("\n".join(text) + "\n", encoding="utf-8")
     bitext = Bitext.read(tmp_path / "src", tmp_path / "tgt", tmp_path / "links")
     tags = [" ".join(word[:1] for word in line.split()) for line in lines[0]]
-    model = MODELS["pair"](max_passes=20).fit(bitext, source_tags=Tags.of(tags, bitext.source))
+    model = MODELS["pair"](learner="lbfgs:max-passes=20").fit(bitext, Annotations(source_tags=Tags.of(tags, bitext.source)))
     made = System.of(PhraseTable.build(bitext, extract(bitext, 4)), [], {"PAIR": model}, {"PAIR": 5.0})
     translator = Translator(made, threads=1)
     whole = translator.translate(lines[0][:20], tags=tags[:20])

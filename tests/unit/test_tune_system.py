@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.models import MODELS
@@ -94,7 +94,9 @@ def test_models_trained_with_tags_are_tuned_with_them(tmp_path: Path) -> None:
     for name, lines in files.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     bitext = Bitext.read(tmp_path / "src", tmp_path / "tgt", tmp_path / "links")
-    model = MODELS["pair"](max_passes=5).fit(bitext, source_tags=Tags.of(files["tags"], bitext.source))
+    model = MODELS["pair"](learner="lbfgs:max-passes=5").fit(
+        bitext, Annotations(source_tags=Tags.of(files["tags"], bitext.source))
+    )
     System.of(PhraseTable.build(bitext, extract(bitext, 3)), [], {"PAIR": model}).save(tmp_path / "system")
     files["tags"].pop()
     (tmp_path / "short").write_text("".join(f"{line}\n" for line in files["tags"]), encoding="utf-8")

@@ -54,8 +54,11 @@ def verbs() -> list[str]:
     return sorted(name.replace("_", "-") for name in names)
 
 
-def build(loaded: Collection[str] | None = None) -> typer.Typer:
-    """Make the program with all verbs; only those of `loaded` are imported, the others are names with a help text."""
+def build(loaded: Collection[str] | None = None, words: Sequence[str] = ()) -> typer.Typer:
+    """Make the program with all verbs; only those of `loaded` are imported, the others are names with a help text.
+
+    `words` is the command line behind the verb, for verbs whose options depend on it.
+    """
     app = typer.Typer(
         name="hyperbaton",
         help=ABOUT,
@@ -68,7 +71,7 @@ def build(loaded: Collection[str] | None = None) -> typer.Typer:
     app.callback()(_program)
     for verb in verbs():
         if loaded is None or verb in loaded:
-            app.command(verb, cls=Verb)(_with_flags(_function(verb)))
+            app.command(verb, cls=Verb)(_with_flags(_function(verb), words))
         else:
             app.command(verb, cls=Verb, help=_help_text(verb))(_unloaded)
     return app
@@ -107,9 +110,15 @@ def _program(
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="hyperbaton: %(message)s")
 
 
-def _with_flags(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Replace each parameter whose type is an options class by one flag for each of its options."""
+def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[..., Any]:
+    """Replace each parameter whose type is an options class by one flag for each of its options.
+
+    A verb's file may define `chosen_options`: from the words of the command line to options classes, by parameter, that
+    stand for those of the signature.
+    """
     hints = typing.get_type_hints(function, include_extras=True)
+    if chosen := function.__globals__.get("chosen_options"):
+        hints |= chosen(words)
     parameters: list[Parameter] = []
     groups: dict[str, type] = {}
     checks: dict[str, Option] = {}  # by name of a parameter; typer alone accepts inf, nan and numbers of any size
@@ -185,8 +194,8 @@ def start() -> typer.Typer:
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
     completing = "_HYPERBATON_COMPLETE" in os.environ
     words = line.split()[1:] if completing else sys.argv[1:]
-    first = next((word for word in words if not word.startswith("-")), None)
-    return build([first] if first else [])
+    first = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
+    return build([]) if first is None else build([words[first]], words[first + 1 :])
 
 
 def run_program(program: typer.Typer, signals: Signals) -> None:

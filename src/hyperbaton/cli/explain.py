@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import to_mapping
 from hyperbaton.cli import Json, Verify
 from hyperbaton.cli._common import print_json, print_table, verify_artefacts
-from hyperbaton.evaluate.explain import Explanation, explain_phrase, explain_sentence, stand_out
-from hyperbaton.evaluate.explain_blocks import BlockFeature, explain_blocks
-from hyperbaton.evaluate.explain_jumps import JumpExplanation, explain_jumps
-from hyperbaton.models import MODELS, NextPositionModel, OrientationModel, ReorderingModel, load_model
-from hyperbaton.models._block_table import JUMPS
-from hyperbaton.models.block_me import BlockMe
+from hyperbaton.evaluate import Question
+from hyperbaton.evaluate import explain as ask
+from hyperbaton.models import load_model
 
 
 def explain(
@@ -63,113 +58,33 @@ def explain(
         hyperbaton explain block --tag NT -o nt.svg
     """
     verify_artefacts(verify, folder)
-    model = load_model(folder)
-    if phrase is not None and sentence is not None:
-        raise OptionError("give --phrase or --sentence, not both")
-    if isinstance(model, BlockMe) and (phrase or family or tag):
-        if tag is not None:
-            _tell_tag(model, tag, output, as_json)
-        else:
-            _tell_features(explain_blocks(model, family=family, source=phrase, top=top, sort=sort), as_json)
-        return
-    if phrase is None and sentence is None:
-        _tell_model(model, as_json)
-        return
-    if isinstance(model, NextPositionModel):
-        if sentence is None:
-            raise OptionError(f"the model {model.name} knows words in sentences, no phrases: give --sentence")
-        _tell_jumps(explain_jumps(model, sentence, source_tags, links), output, as_json)
-        return
-    if not isinstance(model, OrientationModel):
-        raise OptionError(f"the model {model.name} is of a shape that cannot be explained")
-    if phrase is not None:
-        found = [explain_phrase(model, phrase, top)]
-    else:
-        found = explain_sentence(model, sentence or "", _parse_span(span), target, top)
-    if as_json:
-        print_json([explanation.as_json() for explanation in found])
-        return
-    if phrase is not None:
-        _show(found[0])
-        return
-    if span is None:
-        _tell_summary(found, model, top if not everything else len(found))
-    for explanation in found if everything or span else stand_out(found)[:top]:
-        (_show if everything or span else _show_briefly)(explanation)
-
-
-def _tell_model(model: ReorderingModel, as_json: bool) -> None:
-    """What a model is: its name, what it was trained on, its options."""
-    if as_json:
-        print_json({"model": model.name, "options": to_mapping(model), **model.summary()})
-        return
-    print(f"{model.name}: {MODELS.describe(model.name)}")
-    sizes = {name: value for name, value in model.summary().items() if not isinstance(value, dict | list)}
-    print_table([{"trained on": name.replace("_", " "), "value": value} for name, value in sizes.items()])
-    print_table([{"option": name, "value": "" if v is None else v} for name, v in to_mapping(model).items()])
-
-
-def _tell_summary(found: list[Explanation], model: OrientationModel, n_shown: int) -> None:
-    if not found:
-        print(f"no phrase of the sentence has enough training samples for {model.name}; --span asks about any phrase")
-        return
-    counts = Counter(explanation.expected for explanation in found)
-    expected = ", ".join(f"{name} for {count}" for name, count in counts.most_common())
-    print(f"{len(found)} phrases of the sentence are known; expected: {expected}")
-    if n_shown < len(found):
-        print(f"the {n_shown} that stand out (--all shows every one):")
-
-
-def _tell_features(told: list[BlockFeature], as_json: bool) -> None:
-    """A row for each feature, in the columns of XI11 Tables 1 and 5; cells that say nothing are left out."""
-    if as_json:
-        print_json([feature.as_json() for feature in told])
-        return
-    rows = [
-        {
-            "count": feature.count,
-            "exp λ": round(feature.alpha, 2),
-            "j": feature.jump,
-            "target": feature.target or "∅",
-            "source": feature.source,
-            "asked": feature.asked,
-            "node": feature.node or "",
-            "coverage": "" if feature.coverage is None else feature.coverage,
-            "orientation": "" if feature.orientation is None else feature.orientation,
-        }
-        for feature in told
-    ]
-    print_table([{key: row[key] for key in row if any(other[key] != "" for other in rows)} for row in rows])
-
-
-def _tell_tag(model: BlockMe, tag: str, output: Path | None, as_json: bool) -> None:
-    from hyperbaton.report.block_jumps import draw_tag_jumps
-    from hyperbaton.report.figures import write_figure
-
-    figure = draw_tag_jumps(model, tag)
+    question = Question(
+        phrase=phrase,
+        sentence=sentence,
+        span=_parse_span(span),
+        target=target,
+        top=top,
+        everything=everything,
+        source_tags=source_tags,
+        links=links,
+        family=family,
+        tag=tag,
+        sort=sort,
+    )
+    answer = ask(load_model(folder), question)
     if output is not None:
-        write_figure(figure, output)
-    counts = model.table_.tag_jumps[model.tag_vocabulary_.number(tag)] if model.tag_vocabulary_ else []
-    rows = [{"jump": jump, "count": int(count)} for jump, count in zip(JUMPS, counts, strict=True)]
-    (print_json if as_json else print_table)(rows)
-
-
-def _tell_jumps(told: JumpExplanation, output: Path | None, as_json: bool) -> None:
-    if output is not None:
+        from hyperbaton.report.answers import figure_of
         from hyperbaton.report.figures import write_figure
-        from hyperbaton.report.jumps import draw_jumps
 
-        write_figure(draw_jumps(told), output)
+        write_figure(figure_of(answer), output)
     if as_json:
-        print_json(told.as_json())
+        print_json(answer.as_json())
         return
-    print(f"{'given' if told.given else 'expected'} order, log p = {told.logprob:.3f}")
-    print(f"  {' '.join(told.name(position) for position in told.order)}")
-    for i, j in told.jumps:
-        row = told.probabilities[i + 1]
-        best = int(row.argmax())
-        instead = "" if best == j else f"   more probable: {told.name(best)} {row[best]:.3f}"
-        print(f"  {told.name(i)} → {told.name(j)}   p = {row[j]:.3f}{instead}")
+    for part in answer.parts():
+        if isinstance(part, str):
+            print(part)
+        else:
+            print_table(part)
 
 
 def _parse_span(span: str | None) -> tuple[int, int] | None:
@@ -179,25 +94,3 @@ def _parse_span(span: str | None) -> tuple[int, int] | None:
     if not (begin.isdigit() and end.isdigit()):
         raise OptionError(f"a span is two numbers like 2-4, not {span!r}")
     return int(begin), int(end)
-
-
-def _where(told: Explanation) -> str:
-    where = "" if told.span is None else f"{told.span[0]}-{told.span[1]} "
-    return f"{where}{told.phrase}{'' if told.target is None else f' → {told.target}'}: {told.expected}"
-
-
-def _show_briefly(told: Explanation) -> None:
-    """One line for the phrase, and the features that speak for what is expected."""
-    samples = "" if told.counts is None else f", {sum(told.counts.values())} samples"
-    print(f"{_where(told)}, p = {told.probabilities[told.expected]:.3f}{samples}")
-    for feature, weight in told.features.get(told.expected, []):
-        print(f"      {weight:+.3f}  {feature}")
-
-
-def _show(told: Explanation) -> None:
-    print(_where(told))
-    for name, probability in told.probabilities.items():
-        count = "" if told.counts is None else f"{told.counts[name]:>8} samples"
-        print(f"  {name:<8} p = {probability:.3f} {count}")
-        for feature, weight in told.features.get(name, []):
-            print(f"      {weight:+.3f}  {feature}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +14,23 @@ from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Force, Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, say
-from hyperbaton.cli._model_flags import ModelFlags, make_model
-from hyperbaton.corpus import Bitext, Tags, read_trees
-from hyperbaton.corpus.classes import WordClasses
-from hyperbaton.models import MODELS
+from hyperbaton.corpus import Annotations, Bitext
+from hyperbaton.models import MODELS, ReorderingModel
 from hyperbaton.models._store import KIND
+
+
+def chosen_options(words: Sequence[str]) -> dict[str, type]:
+    """The options of the model that the command line names; none where it names no model."""
+    names = set(MODELS.names())
+    places = [i for i, word in enumerate(words) if word.replace("-", "_") in names]
+    # A word behind a flag may be its value.
+    place = next((i for i in places if i == 0 or not words[i - 1].startswith("-")), None)
+    return {"made": _NoModel if place is None else MODELS[words[place]]}
+
+
+@dataclass
+class _NoModel:
+    """Stands for a model that is not found among the words of the command line; it has no options."""
 
 
 def train(
@@ -36,7 +50,7 @@ def train(
     source_trees: Annotated[
         str | None, typer.Option(help="A tree for each source sentence, bracketed or .conllu; lines may be empty.")
     ] = None,
-    flags: ModelFlags,  # type: ignore[valid-type]
+    made: ReorderingModel | _NoModel,
     force: Force = False,
     seed: Seed = 1,
     threads: Threads = 0,
@@ -45,37 +59,37 @@ def train(
 ) -> None:
     """Train a reordering model on an aligned bitext.
 
-    An option of the model that is not given keeps the model's own default.
+    'hyperbaton train MODEL --help' shows the options of a model. A learner or a feature set may be given with options of
+    its own, NAME:OPTION=VALUE:OPTION=VALUE; see 'hyperbaton learners' and 'hyperbaton features'.
 
     Examples:
 
         hyperbaton train lexicalized train.zh train.en train.links -o lr --orientations five
 
-        hyperbaton train mms train.zh train.en train.links -o mms --orientations five --max-passes 100
+        hyperbaton train mms train.zh train.en train.links -o mms --orientations five --learner psl:max-passes=100
+
+        hyperbaton train maxent train.zh train.en train.links -o me --learner sgd:max-passes=5 --features context:far=20
 
         hyperbaton train sequence train.ja train.en train.links -o seq --source-tags train.ja.pos
 
         hyperbaton train block_me train.zh train.en train.links -o block --source-tags train.zh.pos --source-trees zh.trees
     """
-    made = make_model(model, flags)
+    if isinstance(made, _NoModel):
+        made = MODELS[model]()
+    elif not isinstance(made, MODELS[model]):
+        raise OptionError(f"put the model first: hyperbaton train {model} …")
     check_artefact(output, KIND, made.name, force=force)
     made.seed, made.threads = seed, n_threads(threads)
     with Bars(quiet) as bars:
         bitext = Bitext.read(source, target, links)
-        given = {
-            "source_classes": source_classes and WordClasses.read(source_classes, bitext.source.vocabulary),
-            "target_classes": target_classes and WordClasses.read(target_classes, bitext.target.vocabulary),
-            "source_tags": source_tags and Tags.read(source_tags, bitext.source),
-            "source_trees": source_trees and read_trees(source_trees, bitext.source),
+        files = {
+            "source_classes": source_classes,
+            "target_classes": target_classes,
+            "source_tags": source_tags,
+            "source_trees": source_trees,
         }
-        known = {name: value for name, value in given.items() if value}
-        for name in known:
-            if name not in made.annotations:
-                flags_known = ", ".join(f"--{flag.replace('_', '-')}" for flag in made.annotations)
-                raise OptionError(
-                    f"the model {made.name} makes no use of --{name.replace('_', '-')}; it knows {flags_known}"
-                )
-        made.fit(bitext, **known, progress=bars.stage(f"train {made.name}"))
+        annotations = Annotations.read(files, bitext.source, bitext.target)
+        made.fit(bitext, annotations, progress=bars.stage(f"train {made.name}"))
         made.save(output)
     costs = {"train_seconds": made.train_seconds_, "train_peak_mib": made.train_peak_mib_}
     summary = {"model": made.name, **made.summary(), **costs}

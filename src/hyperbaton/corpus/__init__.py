@@ -1,5 +1,6 @@
 """Texts, bitexts, links and annotations as arrays; cleaning; tokenizers."""
 
+from hyperbaton.corpus.annotations import Annotations
 from hyperbaton.corpus.bitext import Bitext
 from hyperbaton.corpus.dependencies import Dependencies, read_conllu, read_tree_lines, read_trees
 from hyperbaton.corpus.links import Links
@@ -8,6 +9,7 @@ from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.corpus.trees import Trees
 
 __all__ = [
+    "Annotations",
     "Bitext",
     "Dependencies",
     "Links",

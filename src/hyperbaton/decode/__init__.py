@@ -2,18 +2,16 @@
 
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.result import Step, Translations
-from hyperbaton.decode.scorers import Block, ModelUse, ReorderingTable, Steps
+from hyperbaton.decode.scorers import ModelUse, ReorderingTable
 from hyperbaton.decode.system import System
 from hyperbaton.decode.translator import NBest, Translator
 
 __all__ = [
-    "Block",
     "Decoding",
     "ModelUse",
     "NBest",
     "ReorderingTable",
     "Step",
-    "Steps",
     "System",
     "Translations",
     "Translator",

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.corpus import Links, Text
 from hyperbaton.corpus.text import gather
-from hyperbaton.decode.scorers import Block
 from hyperbaton.decode.system import (
     UNKNOWN_WORD,
     System,
 )
+from hyperbaton.models import Batch
 
 
 class Step(NamedTuple):
@@ -49,7 +49,7 @@ class Translations:
     """
 
     system: System
-    block: Block
+    block: Batch
     columns: dict[str, list[int]]
     pieces: npt.NDArray[np.int64]
     static: _core.TranslationOptions

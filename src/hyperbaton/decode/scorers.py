@@ -1,21 +1,14 @@
-"""Reordering models as the search wants them: what each of the three shapes answers for a block of sentences.
+"""Reordering models as the search wants them: what each of the three shapes answers for a batch of sentences.
 
-Whatever has one of these methods can be a reordering model of a system:
-
-    option_logprobs(source, options)   per option: (n_options, n_classes), with `orientations` and `side` as attributes
-    jump_logprobs(source)              per jump: a matrix for each sentence, row 0 the start, last column the end;
-                                       where the attribute `needs_tags` is true, it is given the tags of the words too
-    step_scores(steps)                 per step: (scores, states), asked for many steps at once
-    step_scorer(source, options, weight, tags=, trees=)   per step, in the core: one of its scorers of steps
-
-Scores are natural logs of probabilities, or any other numbers of which more is better. Values below −100 count as −100.
+Whatever answers as one of the shapes (`models/_shapes.py`) can be a reordering model of a system. Scores are natural logs
+of probabilities, or any score where higher is better. Values below −100 count as −100.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol, cast
+from functools import cached_property, singledispatch
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,66 +17,23 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.corpus import Tags, Text, Trees
-from hyperbaton.phrases import DistanceSet, MosesSet, Options, OrientationSet, ReorderingType, orientation_set
+from hyperbaton.corpus import Text
+from hyperbaton.models import Batch, PerJump, PerOption, PerStep
+from hyperbaton.models._step import python_steps
+from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, ReorderingType, orientation_set
 from hyperbaton.phrases.orientation import Side
 
 FLOOR = -100.0
 Array = npt.NDArray[Any]
 
 
-class Block(NamedTuple):
-    """Sentences that are translated together, with their translation options.
-
-    `pairs` is the row of the phrase table of each option, negative where it comes from elsewhere; `sources` the number of
-    its source phrase. `tags` and `trees`: of the source sentences, where they are given.
-    """
-
-    source: Text
-    options: Options
-    pairs: npt.NDArray[np.int64]
-    sources: npt.NDArray[np.int64]
-    tags: Tags | None = None
-    trees: Trees | None = None
-
-
-@dataclass(frozen=True)
-class Steps:
-    """Steps of hypotheses of one sentence: option `options[i]` after a hypothesis that has translated `coverage[i]`.
-
-    `states` is what the scorer returned for the step before, 0 at the start of the sentence; `previous_begin` and
-    `previous_end` give the source span of the previous phrase (0 and 0 at the start).
-    """
-
-    block: Block
-    sentence: int
-    states: npt.NDArray[np.int64]
-    coverage: npt.NDArray[np.bool_]  # (n_steps, n_words)
-    previous_begin: npt.NDArray[np.int32]
-    previous_end: npt.NDArray[np.int32]
-    options: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.options)
-
-    @property
-    def begin(self) -> npt.NDArray[np.int64]:
-        """First source word of each step's option."""
-        return self.block.options.source.begin[self.options].astype(np.int64)
-
-    @property
-    def end(self) -> npt.NDArray[np.int64]:
-        """One behind its last source word."""
-        return self.begin + self.block.options.source.length[self.options]
-
-
 class Reordering(Protocol):
-    """A reordering model of a system: its features, and its scorers for a block of sentences."""
+    """A reordering model of a system: its features, and its scorers for a batch of sentences."""
 
     @property
     def n_features(self) -> int: ...
 
-    def scorers(self, block: Block, weights: list[float]) -> list[_core.Feature]:
+    def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
         """The scorers, whose features together are the model's, in order."""
 
 
@@ -107,9 +57,9 @@ class ReorderingTable(Picklable):
     def n_features(self) -> int:
         return len(self.kind.sides) * (1 if self.collapse else len(self.orientations))
 
-    def scorers(self, block: Block, weights: list[float]) -> list[_core.Feature]:
-        rows = block.sources if self.kind.conditioning == "f" else block.pairs
-        known = block.pairs >= 0
+    def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
+        rows = batch.sources if self.kind.conditioning == "f" else batch.pairs
+        known = batch.pairs >= 0
         found = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
         with np.errstate(divide="ignore", invalid="ignore"):
             found[known] = np.nan_to_num(numeric.log(self.probabilities[rows[known]]), nan=0.0, posinf=-FLOOR)
@@ -138,34 +88,48 @@ class ModelUse:
     def __post_init__(self) -> None:
         if self.use not in ("direct", "scaled"):
             raise OptionError(f"a model's use is direct or scaled, not {self.use!r}")
-        if self.use == "scaled" and not hasattr(self.model, "option_logprobs"):
+        if self.use == "scaled" and not isinstance(self.model, PerOption):
             raise OptionError("only a model of orientation classes can scale the distance")
         if not self.beta > 0:
             raise OptionError(f"beta must be above 0, not {self.beta:g}")
 
-    def scorers(self, block: Block, weights: list[float]) -> list[_core.Feature]:
-        model = self.model
-        if hasattr(model, "option_logprobs"):
-            scores = np.asarray(model.option_logprobs(block.source, block.options))
-            if scores.shape[0] != len(block.options):
-                raise OptionError(f"a model must score {len(block.options)} options, not {scores.shape[0]}")
-            if self.use == "scaled":
-                scores = -numeric.exp(-np.maximum(scores, FLOOR)) / self.beta
-            orientations = model.orientations
-            orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
-            side = cast(Side, getattr(model, "side", "before"))
-            return [_option_scorer(scores, weights, orientations, side, self.use == "scaled")]
-        if hasattr(model, "jump_logprobs"):
-            given = (block.source, block.tags) if getattr(model, "needs_tags", False) else (block.source,)
-            return [_jump_scorer(model.jump_logprobs(*given), block.source, weights[0], self.inside)]
-        if hasattr(model, "step_scorer"):
-            return [model.step_scorer(block.source, block.options, weights[0], tags=block.tags, trees=block.trees)]
-        if hasattr(model, "step_scores"):
-            return [_core.PythonSteps(function=_asking(model, block), weight=weights[0])]
-        raise OptionError(
-            f"{type(model).__name__} is no reordering model: it has none of option_logprobs, jump_logprobs, step_scores "
-            "and step_scorer"
-        )
+    def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
+        return [scorer_of(self.model, self, batch, weights[0])]
+
+
+@singledispatch
+def scorer_of(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
+    """What the search asks of a model, used in this way, about these sentences: by the model's shape."""
+    raise OptionError(
+        f"{type(model).__name__} is no reordering model: it has none of option_logprobs, jump_logprobs, step_scores "
+        "and step_scorer"
+    )
+
+
+@scorer_of.register(PerOption)
+def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
+    scores = np.asarray(model.option_logprobs(batch.source, batch.options))
+    if scores.shape[0] != len(batch.options):
+        raise OptionError(f"a model must score {len(batch.options)} options, not {scores.shape[0]}")
+    if use.use == "scaled":
+        scores = -numeric.exp(-np.maximum(scores, FLOOR)) / use.beta
+    orientations = model.orientations
+    orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
+    side = cast(Side, getattr(model, "side", "before"))
+    return _option_scorer(scores, [weight], orientations, side, use.use == "scaled")
+
+
+@scorer_of.register(PerJump)
+def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
+    asked = (batch.source, batch.annotations) if getattr(model, "needs", ()) else (batch.source,)
+    return _jump_scorer(model.jump_logprobs(*asked), batch.source, weight, use.inside)
+
+
+@scorer_of.register(PerStep)
+def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
+    if hasattr(model, "step_scorer"):
+        return cast(_core.Feature, model.step_scorer(batch, weight))
+    return python_steps(model, batch, weight)
 
 
 def _option_scorer(
@@ -206,14 +170,3 @@ def _jump_scorer(jumps: Any, source: Text, weight: float, inside: bool) -> _core
         weight=weight,
         inside=inside,
     )
-
-
-def _asking(model: Any, block: Block) -> Any:
-    """A function of the core's arrays that asks a model of steps."""
-
-    def ask(sentence: int, states: Array, coverage: Array, begin: Array, end: Array, options: Array) -> Any:
-        steps = Steps(block, sentence, states, coverage.astype(np.bool_), begin, end, options)
-        scores, behind = model.step_scores(steps)
-        return np.ascontiguousarray(scores, np.float32), np.ascontiguousarray(behind, np.int64)
-
-    return ask

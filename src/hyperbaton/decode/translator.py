@@ -16,12 +16,12 @@ from hyperbaton.base.errors import AnnotationError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.corpus import Links, Text
+from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
-from hyperbaton.decode.scorers import Block
 from hyperbaton.decode.system import DISTORTION, OWN_FEATURES, TRANSLATION, System, lm_numbers
+from hyperbaton.models import Batch
 from hyperbaton.phrases import Options, Spans
 
 BLOCK = 256  # sentences translated together
@@ -160,7 +160,7 @@ class Translator(Picklable):
         request = Request.of(lines, self.system.table, self.options, forced, tags=tags, trees=trees)
         lms = self._lms(request)
         options = self._find_options(request, lms)
-        block = _block(request, options)
+        block = _batch(request, options)
         search_input = _core.DecodeInput(
             options=options,
             source_offsets=request.source.offsets,
@@ -217,7 +217,7 @@ class Translator(Picklable):
             ),
         )
 
-    def _features(self, block: Block, lms: dict[str, _core.WeightedLm]) -> list[tuple[str, _core.Feature]]:
+    def _features(self, block: Batch, lms: dict[str, _core.WeightedLm]) -> list[tuple[str, _core.Feature]]:
         """What the search scores, by name; a reordering model may have several features under its own."""
         weights = self.system.weights
         features: list[tuple[str, _core.Feature]] = [(DISTORTION, _core.Distance(weight=weights[DISTORTION][0]))]
@@ -239,7 +239,7 @@ def _search_options(options: Decoding) -> _core.SearchOptions:
     )
 
 
-def _block(request: Request, found: _core.TranslationOptions) -> Block:
+def _batch(request: Request, found: _core.TranslationOptions) -> Batch:
     """The sentences of a request with their options, as models see them."""
     options = Options(
         Spans(found.sentence, found.begin, found.length),
@@ -250,4 +250,5 @@ def _block(request: Request, found: _core.TranslationOptions) -> Block:
     # Which source phrase a pair belongs to.
     sources = np.searchsorted(request.table.offsets, found.pair, side="right") - 1
     sources = np.clip(sources, 0, max(len(request.table.source) - 1, 0))
-    return Block(request.source, options, found.pair, sources, request.tags, request.trees)
+    annotations = Annotations(source_tags=request.tags, source_trees=request.trees)
+    return Batch(request.source, options, found.pair, sources, annotations)

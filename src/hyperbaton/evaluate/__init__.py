@@ -1,17 +1,31 @@
-"""How good models are on text they have not seen."""
+"""How good models are on text they have not seen, and what they have learned.
 
-from hyperbaton.evaluate.blocks import BlockSteps, evaluate_blocks
-from hyperbaton.evaluate.classification import Classification, evaluate_model
-from hyperbaton.evaluate.next_position import NextPositions, evaluate_jumps
+`evaluate` and `explain` are one function each; every shape of model registers its own way in its own file.
+"""
+
+# What registers ways to evaluate and explain is imported for that.
+from hyperbaton.evaluate import block_me, explain_blocks, explain_jumps, explain_steps
+from hyperbaton.evaluate.classification import Classification
+from hyperbaton.evaluate.explain import Answer, Question, explain
+from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
+from hyperbaton.evaluate.next_position import NextPositions
 from hyperbaton.evaluate.repeats import paired_test, summarize
+from hyperbaton.evaluate.steps import StepEvaluation
 
 __all__ = [
-    "BlockSteps",
+    "Answer",
     "Classification",
+    "Evaluation",
+    "HeldOut",
     "NextPositions",
-    "evaluate_blocks",
-    "evaluate_jumps",
-    "evaluate_model",
+    "Question",
+    "StepEvaluation",
+    "block_me",
+    "evaluate",
+    "explain",
+    "explain_blocks",
+    "explain_jumps",
+    "explain_steps",
     "paired_test",
     "summarize",
 ]

@@ -6,14 +6,14 @@ The overall precision is the part of phrase pairs whose most likely class is the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.corpus import Bitext
+from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
 from hyperbaton.models import OrientationModel
 from hyperbaton.phrases import Occurrences, distances, extract, near_samples
 from hyperbaton.phrases.orientation import Side
@@ -25,7 +25,7 @@ SUPPORTS = ((0, 0), (1, 9), (10, 99), (100, 999), (1000, None))
 
 
 @dataclass(frozen=True)
-class Classification:
+class Classification(Evaluation):
     """Counts of what a model predicted.
 
     `confusion` (n_classes, n_classes): true class by predicted class. `by_distance`: distance → (right, all).
@@ -41,6 +41,16 @@ class Classification:
     mean_logprob: float
     by_distance: dict[int, tuple[int, int]]
     by_support: dict[str, tuple[int, int]]
+    orientations: str = ""
+    side: str = "before"
+
+    shape: ClassVar = "orientation"
+    figure: ClassVar = "overall_precision"
+    predicts: ClassVar = "orientations"
+
+    @property
+    def comparable(self) -> str:
+        return f"{self.orientations} {self.side}"
 
     @classmethod
     def of(
@@ -103,6 +113,8 @@ class Classification:
     def as_json(self) -> dict[str, Any]:
         """Everything as plain values."""
         return {
+            "orientations": self.orientations,
+            "side": self.side,
             "n": self.n,
             "overall_precision": self.overall_precision,
             "f1": self.f1,
@@ -115,19 +127,28 @@ class Classification:
             "confusion": self.confusion.tolist(),
         }
 
+    def row(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "precision": round(self.overall_precision, 2),
+            **{f"F1 {name}": round(value, 1) for name, value in self.f1.items()},
+            "log p": round(self.mean_logprob, 4),
+        }
+
 
 def _share(right: Array, here: Array) -> tuple[int, int]:
     return int((right & here).sum()), int(here.sum())
 
 
-def evaluate_model(
-    model: OrientationModel, bitext: Bitext, *, max_length: int = 8, max_distance: int = 15
-) -> Classification:
-    """Classify the phrase pairs of a held-out bitext, those with |d| > max_distance left out (0 keeps all)."""
-    side = cast(Side, model.side)
-    samples = near_samples(extract(bitext, max_length, threads=model.threads or None), max_distance, side)
+@evaluate.register
+def _(model: OrientationModel, held_out: HeldOut) -> Classification:
+    bitext, side = held_out.bitext, cast(Side, model.side)
+    samples = extract(bitext, held_out.max_length, threads=model.threads or None)
+    samples = near_samples(samples, held_out.max_distance, side)
     if len(samples) == 0:
         raise InputError("there is nothing to classify: no phrase pair was found; are the links right?", bitext.source.path)
     logprobs = model.sample_logprobs(bitext, samples)
     support = model.support(Occurrences.of_samples(bitext, samples))
-    return Classification.of(model.class_names, logprobs, model.labels(samples), distances(samples, side), support)
+    moved = distances(samples, side)
+    result = Classification.of(model.class_names, logprobs, model.labels(samples), moved, support)
+    return replace(result, orientations=model.orientations, side=model.side)

@@ -1,4 +1,4 @@
-"""Why a model expects a movement: what it learned about a phrase, and what decides in a sentence.
+"""What a model has learned: about a phrase, in a sentence, or in all. Each shape of model answers in its own way.
 
 The weight of a feature for a class is told against the mean of all classes, since only differences matter in
 p(o) ∝ exp(w_o · φ).
@@ -6,19 +6,94 @@ p(o) ∝ exp(w_o · φ).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Text
-from hyperbaton.models import OrientationModel
+from hyperbaton.models import MODELS, OrientationModel, ReorderingModel
 from hyperbaton.phrases import Occurrences, Options
 
+Rows = Sequence[dict[str, Any]]
 Evidence = list[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a model: about a source phrase, or a sentence; without either, what it is.
+
+    Arguments:
+        span: only these words of the sentence, first and one behind the last, with the `target` phrase if there is one.
+        top: how much is told; `everything` tells all.
+        source_tags, links: of the sentence, as text.
+        family, tag, sort: of the features of the block model.
+    """
+
+    phrase: str | None = None
+    sentence: str | None = None
+    span: tuple[int, int] | None = None
+    target: str = ""
+    top: int = 5
+    everything: bool = False
+    source_tags: str | None = None
+    links: str | None = None
+    family: str | None = None
+    tag: str | None = None
+    sort: str = "weight"
+
+    @property
+    def is_empty(self) -> bool:
+        return self.phrase is None and self.sentence is None and self.family is None and self.tag is None
+
+
+class Answer(ABC):
+    """What a model says."""
+
+    @abstractmethod
+    def as_json(self) -> Any:
+        """Everything as plain values."""
+
+    @abstractmethod
+    def parts(self) -> Iterator[str | Rows]:
+        """For people: lines, and tables as rows."""
+
+
+def explain(model: ReorderingModel, question: Question) -> Answer:
+    """Say what a model has learned."""
+    if question.phrase is not None and question.sentence is not None:
+        raise OptionError("give --phrase or --sentence, not both")
+    return ModelAnswer(model) if question.is_empty else answer(model, question)
+
+
+@singledispatch
+def answer(model: ReorderingModel, question: Question) -> Answer:
+    """Answer a question that is not empty."""
+    raise OptionError(f"the model {model.name} is of no shape that can be explained")
+
+
+@dataclass(frozen=True)
+class ModelAnswer(Answer):
+    """What a model is: its name, what it was trained on, its options."""
+
+    model: ReorderingModel
+
+    def as_json(self) -> Any:
+        return {"model": self.model.name, "options": to_mapping(self.model), **self.model.summary()}
+
+    def parts(self) -> Iterator[str | Rows]:
+        model = self.model
+        yield f"{model.name}: {MODELS.describe(model.name)}"
+        sizes = {name: value for name, value in model.summary().items() if not isinstance(value, dict | list)}
+        yield [{"trained on": name.replace("_", " "), "value": value} for name, value in sizes.items()]
+        yield [{"option": name, "value": "" if v is None else v} for name, v in to_mapping(model).items()]
 
 
 @dataclass(frozen=True)
@@ -40,6 +115,72 @@ class Explanation:
     def as_json(self) -> dict[str, Any]:
         """Everything as plain values."""
         return {**vars(self), "expected": self.expected}
+
+    @property
+    def title(self) -> str:
+        where = "" if self.span is None else f"{self.span[0]}-{self.span[1]} "
+        return f"{where}{self.phrase}{'' if self.target is None else f' → {self.target}'}: {self.expected}"
+
+    def briefly(self) -> Iterator[str]:
+        """One line for the phrase, and the features that speak for what is expected."""
+        samples = "" if self.counts is None else f", {sum(self.counts.values())} samples"
+        yield f"{self.title}, p = {self.probabilities[self.expected]:.3f}{samples}"
+        for feature, weight in self.features.get(self.expected, []):
+            yield f"      {weight:+.3f}  {feature}"
+
+    def wholly(self) -> Iterator[str]:
+        """Every class, with the features that speak for it."""
+        yield self.title
+        for name, probability in self.probabilities.items():
+            count = "" if self.counts is None else f"{self.counts[name]:>8} samples"
+            yield f"  {name:<8} p = {probability:.3f} {count}"
+            for feature, weight in self.features.get(name, []):
+                yield f"      {weight:+.3f}  {feature}"
+
+
+@dataclass(frozen=True)
+class PhraseAnswer(Answer):
+    """What an orientation model says about one phrase, or about those of a sentence."""
+
+    model: str
+    question: Question
+    explanations: list[Explanation]
+
+    def as_json(self) -> Any:
+        return [explanation.as_json() for explanation in self.explanations]
+
+    def parts(self) -> Iterator[str | Rows]:
+        asked = self.question
+        if asked.everything or asked.span or asked.phrase is not None:
+            if asked.sentence is not None and not asked.span:
+                yield from self._summary(len(self.explanations))
+            for explanation in self.explanations:
+                yield from explanation.wholly()
+            return
+        yield from self._summary(asked.top)
+        for explanation in stand_out(self.explanations)[: asked.top]:
+            yield from explanation.briefly()
+
+    def _summary(self, n_shown: int) -> Iterator[str]:
+        if not self.explanations:
+            yield f"no phrase of the sentence has enough training samples for {self.model}; --span asks about any phrase"
+            return
+        counts = Counter(explanation.expected for explanation in self.explanations)
+        expected = ", ".join(f"{name} for {count}" for name, count in counts.most_common())
+        yield f"{len(self.explanations)} phrases of the sentence are known; expected: {expected}"
+        if n_shown < len(self.explanations):
+            yield f"the {n_shown} that stand out (--all shows every one):"
+
+
+@answer.register
+def _(model: OrientationModel, question: Question) -> Answer:
+    if question.phrase is not None:
+        explanations = [explain_phrase(model, question.phrase, question.top)]
+    elif question.sentence is not None:
+        explanations = explain_sentence(model, question.sentence, question.span, question.target, question.top)
+    else:
+        raise OptionError(f"the model {model.name} has no families of features and no tags: give --phrase or --sentence")
+    return PhraseAnswer(model.name, question, explanations)
 
 
 def explain_phrase(model: OrientationModel, phrase: str, top: int = 10) -> Explanation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Vocabulary
+from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
 from hyperbaton.models._block_table import EMPTY_TAG, JUMPS
 from hyperbaton.models.block_me import FAMILIES, BlockMe
 
@@ -39,6 +41,73 @@ class BlockFeature:
     def as_json(self) -> dict[str, Any]:
         """Everything as plain values."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class FeaturesAnswer(Answer):
+    """Features of a block model, in the columns of XI11 Tables 1 and 5."""
+
+    features: list[BlockFeature]
+
+    def as_json(self) -> Any:
+        return [feature.as_json() for feature in self.features]
+
+    def parts(self) -> Iterator[str | Rows]:
+        rows = [
+            {
+                "count": feature.count,
+                "exp λ": round(feature.alpha, 2),
+                "j": feature.jump,
+                "target": feature.target or "∅",
+                "source": feature.source,
+                "asked": feature.asked,
+                "node": feature.node or "",
+                "coverage": "" if feature.coverage is None else feature.coverage,
+                "orientation": "" if feature.orientation is None else feature.orientation,
+            }
+            for feature in self.features
+        ]
+        # Columns that say nothing are left out.
+        yield [{key: row[key] for key in row if any(other[key] != "" for other in rows)} for row in rows]
+
+
+@dataclass(frozen=True)
+class TagAnswer(Answer):
+    """How far one-word blocks with a tag jumped in training; the farthest jumps stand for those beyond too."""
+
+    tag: str
+    counts: dict[int, int]
+
+    def as_json(self) -> Any:
+        return self._rows()
+
+    def parts(self) -> Iterator[str | Rows]:
+        yield self._rows()
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{"jump": jump, "count": count} for jump, count in self.counts.items()]
+
+
+@answer.register
+def _(model: BlockMe, question: Question) -> Answer:
+    if question.sentence is not None:
+        raise OptionError(f"the model {model.name} explains features: give --phrase, --family or --tag")
+    if question.tag is not None:
+        return explain_tag(model, question.tag)
+    told = explain_blocks(model, family=question.family, source=question.phrase, top=question.top, sort=question.sort)
+    return FeaturesAnswer(told)
+
+
+def explain_tag(model: BlockMe, tag: str) -> TagAnswer:
+    """How far blocks of one source word with a tag jump."""
+    if model.tag_vocabulary_ is None:
+        raise OptionError(f"the model {model.name} was trained without tags")
+    number = model.tag_vocabulary_.number(tag)
+    if number < 0:
+        raise OptionError(
+            f"the model never saw the tag {tag!r}; it knows {', '.join(model.tag_vocabulary_.words()[:20])}, …"
+        )
+    return TagAnswer(tag, dict(zip(JUMPS, model.table_.tag_jumps[number].astype(int).tolist(), strict=True)))
 
 
 def explain_blocks(

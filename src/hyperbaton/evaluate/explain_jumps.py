@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +12,13 @@ import numpy.typing as npt
 from hyperbaton.align import visit_order
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
-from hyperbaton.corpus import Links, Tags, Text
+from hyperbaton.corpus import Annotations, Links, Tags, Text
+from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
 from hyperbaton.models import NextPositionModel
 
 
 @dataclass(frozen=True)
-class JumpExplanation:
+class JumpExplanation(Answer):
     """The words of a sentence, P(NP | CP) of shape (n + 1, n + 1) as `JumpLogProbs` has it, and an order of visits.
 
     `given` says whether the order was given (by links) or is the model's own: always the most probable word that
@@ -52,6 +54,22 @@ class JumpExplanation:
             "logprob": self.logprob,
         }
 
+    def parts(self) -> Iterator[str | Rows]:
+        yield f"{'given' if self.given else 'expected'} order, log p = {self.logprob:.3f}"
+        yield f"  {' '.join(self.name(position) for position in self.order)}"
+        for i, j in self.jumps:
+            row = self.probabilities[i + 1]
+            best = int(row.argmax())
+            instead = "" if best == j else f"   more probable: {self.name(best)} {row[best]:.3f}"
+            yield f"  {self.name(i)} → {self.name(j)}   p = {row[j]:.3f}{instead}"
+
+
+@answer.register
+def _(model: NextPositionModel, question: Question) -> JumpExplanation:
+    if question.sentence is None:
+        raise OptionError(f"the model {model.name} knows words in sentences, no phrases: give --sentence")
+    return explain_jumps(model, question.sentence, question.source_tags, question.links)
+
 
 def explain_jumps(
     model: NextPositionModel, sentence: str, tags: str | None = None, links: str | None = None
@@ -64,8 +82,8 @@ def explain_jumps(
     """
     text = Text.of([sentence])
     n = text.n_tokens
-    labels = None if tags is None else Tags.of([tags], text)
-    probabilities = numeric.exp(model.jump_logprobs(text, labels)[0])
+    annotations = Annotations(source_tags=None if tags is None else Tags.of([tags], text))
+    probabilities = numeric.exp(model.jump_logprobs(text, annotations)[0])
     order = _greedy(probabilities) if links is None else _linked(links, n)
     return JumpExplanation(text[0], probabilities, order, links is not None)
 

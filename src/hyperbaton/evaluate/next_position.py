@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from hyperbaton.align import Jumps, visit_order
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
-from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
 from hyperbaton.models import JumpLogProbs, NextPositionModel
 
 Array = npt.NDArray[Any]
@@ -30,7 +30,7 @@ DIRECTIONS = {"back": (-FARTHEST, -2), "monotone": (0, 0), "forward": (1, FARTHE
 
 
 @dataclass(frozen=True)
-class NextPositions:
+class NextPositions(Evaluation):
     """Sums over jumps by distortion −FARTHEST … FARTHEST (the ends hold what is farther), 2 · FARTHEST + 1 each.
 
     n: jumps made; right: those predicted; logprob: Σ log P(NP | CP). For all candidates of the CPs, made or not,
@@ -42,6 +42,10 @@ class NextPositions:
     logprob: Array
     n_candidates: Array
     probability: Array
+
+    shape: ClassVar = "next_position"
+    figure: ClassVar = "accuracy"
+    predicts: ClassVar = "next source words"
 
     @property
     def n(self) -> int:
@@ -105,6 +109,14 @@ class NextPositions:
             "corpus_probability": {str(d): value for d, value in self.corpus_probability.items()},
         }
 
+    def row(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "accuracy": round(self.accuracy, 2),
+            **{name: round(part["accuracy"], 1) for name, part in self.by_direction.items()},
+            "log p": round(self.mean_logprob, 4),
+        }
+
     def _seen(self) -> list[int]:
         return [int(k) - FARTHEST for k in np.flatnonzero(self.n_by_distortion)]
 
@@ -113,16 +125,17 @@ def _shares(part: Array, whole: Array) -> dict[int, float]:
     return {int(k) - FARTHEST: float(part[k] / whole[k]) for k in np.flatnonzero(part)}
 
 
-def evaluate_jumps(model: NextPositionModel, bitext: Bitext, tags: Tags | None = None) -> NextPositions:
-    """Predict the jumps of a held-out bitext; `tags` of the source if the model was trained with some."""
+@evaluate.register
+def _(model: NextPositionModel, held_out: HeldOut) -> NextPositions:
+    bitext, annotations = held_out.bitext, held_out.annotations.only(model.needs)
     visits = visit_order(bitext.need_links(), threads=model.threads or None)
     jumps = visits.jumps(bitext.source.lengths)
     if len(jumps.next) == 0:
-        raise InputError("there is nothing to predict: no sentence pair has links")
+        raise InputError("there is nothing to predict: no sentence pair has links", bitext.source.path)
     total = np.zeros((5, 2 * FARTHEST + 1))
     for sentences in _blocks(bitext.source.lengths):
         part = bitext.source.select(sentences)
-        logprobs = model.jump_logprobs(part, None if tags is None else tags.select(sentences))
+        logprobs = model.jump_logprobs(part, annotations.select(sentences))
         here = slice(*np.searchsorted(jumps.sentence, [sentences[0], sentences[-1] + 1]))
         total += _sums(logprobs, Jumps(jumps.sentence[here] - sentences[0], jumps.current[here], jumps.next[here]))
     return NextPositions(

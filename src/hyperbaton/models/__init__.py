@@ -14,9 +14,24 @@ from hyperbaton.base.registry import Registry
 from hyperbaton.models._base import ReorderingModel
 from hyperbaton.models._next_position import JumpLogProbs, NextPositionModel
 from hyperbaton.models._orientation import OrientationModel
+from hyperbaton.models._shapes import PerJump, PerOption, PerStep
+from hyperbaton.models._step import Batch, StepModel, Steps
 from hyperbaton.models._store import open_model
 
-__all__ = ["MODELS", "JumpLogProbs", "NextPositionModel", "OrientationModel", "ReorderingModel", "load_model"]
+__all__ = [
+    "MODELS",
+    "Batch",
+    "JumpLogProbs",
+    "NextPositionModel",
+    "OrientationModel",
+    "PerJump",
+    "PerOption",
+    "PerStep",
+    "ReorderingModel",
+    "StepModel",
+    "Steps",
+    "load_model",
+]
 
 MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)
 

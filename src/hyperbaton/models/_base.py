@@ -1,9 +1,8 @@
 """What every reordering model is: options, something learned from a bitext, an artefact on disk.
 
 What a model answers is its shape. *Per option* (`_orientation.py`): a distribution over orientation classes for each
-phrase pair.
-*Per jump* (`_next_position.py`): a distribution over the next source word for each current one.
-*Per step* (`block_me.py`): a distribution over targets and jumps of a block, given what is translated already.
+phrase pair. *Per jump* (`_next_position.py`): a distribution over the next source word for each current one. *Per step*
+(`_step.py`): a score of a step, given what is translated already.
 """
 
 from __future__ import annotations
@@ -24,7 +23,9 @@ import numpy.typing as npt
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.corpus import Bitext, Text, Vocabulary
+from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
+from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.models._store import ModelState, save_model
 
@@ -38,8 +39,12 @@ class ReorderingModel(Picklable, ABC):
     seed: int = field(default=1, kw_only=True)
     threads: int = field(default=0, kw_only=True)
 
-    # What `fit` can be given besides the bitext, by name.
-    annotations: ClassVar[tuple[str, ...]] = ()
+    # What the model answers: the name of its shape, which is that of its part of the results of a run.
+    shape: ClassVar[str]
+    # The annotations that it can learn from, by name.
+    uses: ClassVar[tuple[str, ...]] = ()
+    # Whether it says no more than the distance, which every translation system has as a feature of its own.
+    is_distance: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -47,8 +52,22 @@ class ReorderingModel(Picklable, ABC):
         return type(self).__module__.rpartition(".")[2]
 
     @abstractmethod
-    def fit(self, bitext: Bitext, *, progress: Any = None) -> Self:
-        """Learn from a bitext with links."""
+    def fit(self, bitext: Bitext, annotations: Annotations = NOTHING, *, progress: Progress | None = None) -> Self:
+        """Learn from a bitext with links, and what annotations there are."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The annotations that sentences must have to be scored, by name: those that it learned from."""
+        return ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The annotations that tell it something about sentences: those it needs, and others that may be missing."""
+        return self.needs
+
+    def moses_table(self, direction: str) -> str | None:
+        """The type of Moses' reordering table, in a direction, that holds what the model says; None if none does."""
+        return None
 
     @abstractmethod
     def summary(self) -> dict[str, Any]:
@@ -80,9 +99,13 @@ class ReorderingModel(Picklable, ABC):
         return model
 
     @contextmanager
-    def _training(self, bitext: Bitext) -> Iterator[None]:
-        """Around what `fit` does: check the options, note what was learned from and what it cost."""
+    def _training(self, bitext: Bitext, annotations: Annotations) -> Iterator[None]:
+        """Around what `fit` does: check options and annotations, note what was learned from and what it cost."""
         check_options(self)
+        for name in annotations.names:
+            if name not in self.uses:
+                known = ", ".join(_flag(use) for use in self.uses) or "none"
+                raise OptionError(f"the model {self.name} makes no use of {_flag(name)}; it knows {known}")
         started = time.perf_counter()
         yield
         self.signature_ = bitext.signature()
@@ -108,6 +131,10 @@ class ReorderingModel(Picklable, ABC):
     @abstractmethod
     def _restore(self, state: ModelState) -> None:
         """Take back what `_arrays` gave."""
+
+
+def _flag(annotation: str) -> str:
+    return f"--{annotation.replace('_', '-')}"
 
 
 def side_arrays(side: str, vocabulary: Vocabulary, classes: WordClasses | None) -> dict[str, Array]:

@@ -8,19 +8,18 @@ all samples, which also stand for phrases never seen.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.options import from_mapping, option, options_of
+from hyperbaton.base.options import option, plugin
 from hyperbaton.corpus import Text
 from hyperbaton.features import FEATURES, FeatureSet, Rows
-from hyperbaton.learn import BinaryRows, ClusterModel, Learner, LinearModel
+from hyperbaton.learn import LEARNERS, BinaryRows, ClusterModel, GlobalModel, Learner, LinearModel, restored_model
 from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
 from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
@@ -77,26 +76,23 @@ class SourcePhrases:
 
 @dataclass(eq=False)
 class Discriminative(OrientationModel):
-    """Base of the models that learn weights; a model adds the options of its learner, and `_learner`."""
+    """Base of the models that learn weights; a model says which learner and features it uses by default."""
 
-    features: str = option("dpr", "feature set")
+    features: str | FeatureSet = option("dpr", "feature set and its options", plugins=FEATURES)
+    learner: str | Learner = option("lbfgs", "learner and its options", plugins=LEARNERS)
     scope: str = option("clusters", "one sub-model for each source phrase, or one for all", choices=("clusters", "global"))
     min_cluster: int = option(10, "samples that a source phrase needs for a sub-model", minimum=1)
-    min_count: int = option(2, "phrase pairs that a feature needs", minimum=1)
-    window: int = option(3, "words seen on each side of the source phrase", minimum=0, maximum=100)
-    longest: int = option(3, "longest n-gram of a feature, in words", minimum=1, maximum=4)
     smoothing: float = option(5.0, "pseudo-count of each class for source phrases without a sub-model", minimum=1e-6)
 
-    feature_options: ClassVar = ("min_count", "window", "longest")
-
-    @abstractmethod
-    def _learner(self) -> Learner:
-        """The learner with its options."""
+    def _learner(self, name: str = "learner") -> Learner:
+        """The learner of that option, with the model's seed and threads."""
+        learner: Learner = plugin(self, name)
+        learner.seed, learner.threads = self.seed, self.threads
+        return learner
 
     def _feature_set(self) -> FeatureSet:
-        cls = FEATURES[self.features]
-        own = {opt.name for opt in options_of(cls)}
-        return from_mapping(cls, {name: getattr(self, name) for name in self.feature_options if name in own})
+        feature_set: FeatureSet = plugin(self, "features")
+        return feature_set
 
     def _fit(self, training: Training) -> None:
         n_classes, threads = len(self.class_names), self.threads or None
@@ -105,7 +101,8 @@ class Discriminative(OrientationModel):
             training.occurrences, training.labels, n_classes, threads=threads, progress=training.progress
         )
         if found.n_features == 0:
-            raise InputError(f"no feature occurs {self.min_count} times: give more text, or a lower --min-count")
+            name = FEATURES.text(self.feature_set_).partition(":")[0]
+            raise InputError(f"no feature occurs often enough: give more text, or --features {name}:min-count=1")
         self.phrases_, clusters = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
         self._learn(training, learner_rows(found), clusters)
 
@@ -117,7 +114,7 @@ class Discriminative(OrientationModel):
         else:
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters)
 
-    def _fit_global(self, learner: Learner, training: Training, rows: Any) -> LinearModel:
+    def _fit_global(self, learner: Learner, training: Training, rows: Any) -> GlobalModel:
         labels = training.labels.astype(np.int32)
         learner.fit(rows, labels, n_classes=len(self.class_names), progress=training.progress)
         self.history_ = learner.history_
@@ -163,7 +160,7 @@ class Discriminative(OrientationModel):
         """The weights that decide about a source phrase."""
         cluster = int(self.phrases_.clusters_of(key)[0])
         if self.global_ is not None:
-            return [global_part(self.global_)]
+            return [global_part(self.global_)] if isinstance(self.global_, LinearModel) else []
         return [] if self.clusters_ is None or cluster < 0 else [cluster_part(self.clusters_, cluster)]
 
     def _describe(self, feature: int) -> str:
@@ -191,39 +188,14 @@ class Discriminative(OrientationModel):
     def _arrays(self) -> dict[str, Array]:
         arrays = {f"features.{name}": array for name, array in self.feature_set_.arrays().items()}
         arrays |= self.phrases_.arrays("phrases")
-        if self.global_ is not None:
-            arrays["global.weights"] = self.global_.weights
-            arrays["global.shape"] = np.array([self.global_.constant, self.global_.unit_length], np.int64)
-        if self.clusters_ is not None:
-            for name in ("offsets", "features", "weights", "objective"):
-                arrays[f"clusters.{name}"] = getattr(self.clusters_, name)
-            arrays["clusters.shape"] = np.array([self.clusters_.constant, self.clusters_.unit_length], np.int64)
+        for prefix, model in (("global", self.global_), ("clusters", self.clusters_)):
+            if model is not None:
+                arrays |= {f"{prefix}.{name}": array for name, array in model.arrays().items()}
         return arrays
 
     def _restore(self, state: ModelState) -> None:
         self.feature_set_ = self._feature_set().restore(state.group("features"))
         self.phrases_ = SourcePhrases.from_arrays(state.group("phrases"))
-        self.clusters_, self.global_ = None, None
-        if "global.weights" in state.arrays:
-            constant, unit_length = state.arrays["global.shape"].astype(bool).tolist()
-            self.global_ = LinearModel(state.arrays["global.weights"], constant, unit_length)
-        if "clusters.weights" in state.arrays:
-            held = state.group("clusters")
-            constant, unit_length = held["shape"].astype(bool).tolist()
-            self.clusters_ = ClusterModel(
-                offsets=held["offsets"],
-                features=held["features"],
-                weights=held["weights"],
-                objective=held["objective"],
-                classes=np.arange(len(self.class_names)),
-                n_features=self.feature_set_.n_features,
-                constant=constant,
-                unit_length=unit_length,
-            )
-
-
-def learner_options(model: Discriminative, learner: type[Learner]) -> dict[str, Any]:
-    """The options of a model that its learner has too, by name."""
-    own = {opt.name for opt in options_of(type(model))}
-    shared = {opt.name: getattr(model, opt.name) for opt in options_of(learner) if opt.name in own}
-    return shared | {"seed": model.seed, "threads": model.threads}
+        stored = {prefix: state.group(prefix) for prefix in ("global", "clusters")}
+        self.global_ = restored_model(stored["global"]) if stored["global"] else None
+        self.clusters_ = ClusterModel.from_arrays(stored["clusters"]) if stored["clusters"] else None

@@ -18,8 +18,8 @@ from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.corpus import Bitext, Tags, Text, Vocabulary
-from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
+from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.text import gather
 from hyperbaton.models._base import Array, ReorderingModel, restored_side, side_arrays
 from hyperbaton.models._store import ModelState
@@ -90,58 +90,59 @@ class JumpTraining(NamedTuple):
 class NextPositionModel(ReorderingModel):
     """Base of these models; a model adds options, `_fit`, `_jump_logprobs`, `_arrays` and `_restore`."""
 
-    annotations: ClassVar = ("source_tags", "source_classes")
+    shape: ClassVar = "next_position"
+    uses: ClassVar = ("source_tags", "source_classes")
 
     def fit(
         self,
         bitext: Bitext,
+        annotations: Annotations = NOTHING,
         *,
-        source_tags: Tags | None = None,
-        source_classes: WordClasses | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Learn from the visit orders of a bitext with links.
 
         Arguments:
-            source_tags: a tag for each source token; or
-            source_classes: classes of words, that stand for tags where there is no tagger.
+            annotations: a tag for each source token, or classes of source words, that stand for tags where there is no
+                tagger.
         """
-        if source_tags is not None and source_classes is not None:
+        if annotations.source_tags is not None and annotations.source_classes is not None:
             raise OptionError("give source tags or source classes, not both")
-        with self._training(bitext):
+        with self._training(bitext, annotations):
             visits = visit_order(bitext.need_links(), threads=self.threads or None)
             self.n_jumps_ = len(visits.jumps(bitext.source.lengths).next)
             if self.n_jumps_ == 0:
                 raise InputError("there is nothing to learn from: no sentence pair has links", bitext.source.path)
-            self.vocabulary_, self.source_classes_ = bitext.source.vocabulary, source_classes
-            self.tag_vocabulary_ = None if source_tags is None else source_tags.vocabulary
-            self._fit(JumpTraining(self._known(bitext.source, source_tags), visits, progress))
+            self.vocabulary_, self.source_classes_ = bitext.source.vocabulary, annotations.source_classes
+            tags = annotations.source_tags
+            self.tag_vocabulary_ = None if tags is None else tags.vocabulary
+            self._fit(JumpTraining(self._known(bitext.source, annotations), visits, progress))
         return self
 
-    def jump_logprobs(self, source: Text, tags: Tags | None = None) -> JumpLogProbs:
-        """log P(NP | CP) of all jumps of all sentences; `tags` if and only if the model was trained with some."""
+    def jump_logprobs(self, source: Text, annotations: Annotations = NOTHING) -> JumpLogProbs:
+        """log P(NP | CP) of all jumps of all sentences; they need tags if the model was trained with some."""
         self._check_fitted()
-        values = self._jump_logprobs(self._known(source, tags))
+        values = self._jump_logprobs(self._known(source, annotations))
         return JumpLogProbs(values, _core.jump_starts(source.offsets), source.lengths)
 
     @property
-    def needs_tags(self) -> bool:
-        """Whether sentences need tags to be scored."""
-        return self.tag_vocabulary_ is not None
+    def needs(self) -> tuple[str, ...]:
+        return () if self.tag_vocabulary_ is None else ("source_tags",)
 
     def summary(self) -> dict[str, Any]:
         return {"samples": self.n_jumps_, "tags": self._label_kind()}
 
     def _label_kind(self) -> str:
-        return "tags" if self.needs_tags else "none" if self.source_classes_ is None else "classes"
+        return "tags" if self.needs else "none" if self.source_classes_ is None else "classes"
 
-    def _known(self, source: Text, tags: Tags | None) -> TaggedSentences:
+    def _known(self, source: Text, annotations: Annotations) -> TaggedSentences:
         """Sentences over the vocabularies of training; unseen words and tags get numbers behind them."""
         text = source.over(self.vocabulary_)
         if self.source_classes_ is not None:
             return TaggedSentences(text, self.source_classes_.tags(text).astype(np.uint32))
         if self.tag_vocabulary_ is None:
             return TaggedSentences(text, None)
+        tags = annotations.source_tags
         if tags is None:
             raise OptionError(
                 f"the model {self.name} was trained with tags: give the tags of the sentences (--source-tags)"

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.corpus import Bitext, Text
-from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.corpus import Annotations, Bitext, Text
+from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models._base import ReorderingModel, restored_side, side_arrays
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import (
@@ -58,7 +58,8 @@ class OrientationModel(ReorderingModel):
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
     max_distance: int = option(15, "leave phrase pairs out of training that move farther; 0 keeps all", minimum=0)
 
-    annotations: ClassVar = ("source_classes", "target_classes")
+    shape: ClassVar = "orientation"
+    uses: ClassVar = ("source_classes", "target_classes")
 
     @property
     def set(self) -> OrientationSet:
@@ -72,18 +73,17 @@ class OrientationModel(ReorderingModel):
     def fit(
         self,
         bitext: Bitext,
-        samples: Samples | None = None,
+        annotations: Annotations = NOTHING,
         *,
-        source_classes: WordClasses | None = None,
-        target_classes: WordClasses | None = None,
+        samples: Samples | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Learn from the samples of a bitext with links; without samples, they are extracted.
 
         Arguments:
-            source_classes, target_classes: classes of words, for features that look at them.
+            annotations: classes of words, for features that look at them.
         """
-        with self._training(bitext):
+        with self._training(bitext, annotations):
             self._check()
             if samples is None:
                 samples = extract(bitext, self.max_length, threads=self.threads or None, progress=progress)
@@ -92,8 +92,8 @@ class OrientationModel(ReorderingModel):
                 what = "there is nothing to learn from: no phrase pair was found; are the links right?"
                 raise InputError(what, bitext.source.path)
             self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary
-            self.source_classes_, self.target_classes_ = source_classes, target_classes
-            occurrences = Occurrences.of_samples(bitext, samples).with_classes(source_classes, target_classes)
+            self.source_classes_, self.target_classes_ = annotations.source_classes, annotations.target_classes
+            occurrences = Occurrences.of_samples(bitext, samples).with_classes(self.source_classes_, self.target_classes_)
             labels = self.labels(samples)
             self.class_counts_ = np.bincount(labels, minlength=len(self.class_names))
             self._fit(Training(occurrences, labels, distances(samples, cast(Side, self.side)), progress))

@@ -15,32 +15,44 @@ sentence pair is the visit order of its links (core/block/path.hh). Each φ is a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.options import option
+from hyperbaton.base.options import option, plugin
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.corpus import Bitext, Tags, Text, Trees, Vocabulary
-from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
+from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import apply_rules, parse_rules, read_rules
-from hyperbaton.models._base import Array, ReorderingModel, restored_side, side_arrays
+from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
+from hyperbaton.models._base import Array, restored_side, side_arrays
 from hyperbaton.models._block_table import BlockTable
+from hyperbaton.models._step import Batch, StepModel, Steps
 from hyperbaton.models._store import ModelState
-from hyperbaton.phrases import Options
 
 FAMILIES = tuple(_core.block_families())
 _UNKNOWN_LABEL = 2**16 - 1
 _FEATURES = ("keys", "starts", "jumps", "counts", "asks", "sources", "as", "bs", "targets")
 
 
+class _Objective(NamedTuple):
+    """What the model minimises, for minimizers."""
+
+    start: npt.NDArray[np.float64]
+    core: Callable[[], _core.BlockObjective]
+
+    def torch(self, device: str) -> Any:
+        raise OptionError("the model block_me cannot be trained by torch; it can by lbfgs, iis")
+
+
 @dataclass(eq=False)
-class BlockMe(ReorderingModel):
+class BlockMe(StepModel):
     """Target and jump together, with questions about the source parse (BLOCK-ME)."""
 
     families: str = option(",".join(FAMILIES), "what is asked, by commas; what needs tags or trees is off without them")
@@ -49,47 +61,39 @@ class BlockMe(ReorderingModel):
     tree_rules: str = option("de", "changes of the trees: de, none, or a file of rules")
     max_targets: int = option(20, "targets of a source phrase that the model chooses among; 0 takes all", minimum=0)
     min_count: int = option(2, "occurrences that a feature needs", minimum=1)
-    learner: str = option("lbfgs", "how weights are found", choices=("lbfgs", "iis"))
-    variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
-    max_passes: int = option(50, "passes over the paths at most", minimum=1)
-    tolerance: float = option(
-        1e-3, "stop when the gradient (iis: a pass's gain) is this part of its first value", minimum=0
-    )
-    memory: int = option(7, "lbfgs: steps that the curvature is estimated from", minimum=1)
+    learner: str | Minimizer = option("lbfgs:max-passes=50", "minimizer and its options", plugins=MINIMIZERS)
 
-    annotations: ClassVar = ("source_tags", "source_trees", "target_classes")
+    uses: ClassVar = ("source_tags", "source_trees", "target_classes")
 
     def fit(
         self,
         bitext: Bitext,
+        annotations: Annotations = NOTHING,
         *,
-        source_tags: Tags | None = None,
-        source_trees: Trees | None = None,
-        target_classes: WordClasses | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Learn from the paths that the links of a bitext define.
 
         Arguments:
-            source_tags: a tag for each source token.
-            source_trees: a tree for each source sentence; those without one have no questions about the parse.
-            target_classes: classes of target words, that stand for their tags.
+            annotations: a tag for each source token; a tree for each source sentence, where those without one have no
+                questions about the parse; classes of target words, that stand for their tags.
         """
-        with self._training(bitext):
+        tags, trees = annotations.source_tags, annotations.source_trees
+        with self._training(bitext, annotations):
             if not bitext.need_links().points.size:
                 raise InputError("there is nothing to learn from: no sentence pair has links", bitext.source.path)
             asked = self._asked()
             self.rules_ = read_rules(self.tree_rules)
             self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary
-            self.target_classes_ = target_classes
-            self.tag_vocabulary_ = None if source_tags is None else source_tags.vocabulary
-            self.label_vocabulary_ = None if source_trees is None else source_trees.vocabulary
-            if source_tags is None:
+            self.target_classes_ = annotations.target_classes
+            self.tag_vocabulary_ = None if tags is None else tags.vocabulary
+            self.label_vocabulary_ = None if trees is None else trees.vocabulary
+            if tags is None:
                 asked -= {"tags", "sibling-tag"}
-            if source_trees is None:
+            if trees is None:
                 asked -= {"parse-coverage", "sibling-word", "sibling-tag"}
             self.asked_ = tuple(family for family in FAMILIES if family in asked)
-            core = self._core_bitext(bitext, source_tags, source_trees)
+            core = self._core_bitext(bitext, annotations)
             n_tags = 0 if self.tag_vocabulary_ is None else len(self.tag_vocabulary_)
             self.table_ = BlockTable.of(core, n_tags, self._n_threads, progress)
             table = self._core_table()
@@ -105,31 +109,28 @@ class BlockMe(ReorderingModel):
             vars(self).pop("_core_model", None)
         return self
 
-    def objective(
-        self, bitext: Bitext, *, source_tags: Tags | None = None, source_trees: Trees | None = None
-    ) -> _core.BlockObjective:
+    def objective(self, bitext: Bitext, annotations: Annotations = NOTHING) -> _core.BlockObjective:
         """What training minimises, without the Gaussian prior, for any weights of the features."""
         self._check_fitted()
-        return self._objective(self._core_bitext(bitext, source_tags, source_trees), self._core_table(), None)
+        return self._objective(self._core_bitext(bitext, annotations), self._core_table(), None)
 
-    def path_scores(
-        self, bitext: Bitext, *, source_tags: Tags | None = None, source_trees: Trees | None = None
-    ) -> dict[str, Array]:
+    def path_scores(self, bitext: Bitext, annotations: Annotations = NOTHING) -> dict[str, Array]:
         """How probable the steps of the paths of a bitext with links are, as columns.
 
         `sentence`, `begin`, `end`, `jump`; `logprob` is log p(t, j | s), `jump_logprob` log p(j | s, t); `right` and
         `jump_right` say whether no other (t, j), or j, is more probable; `sum` is Σ p over all (t, j).
         """
         self._check_fitted()
-        core = self._core_bitext(bitext, source_tags, source_trees)
+        core = self._core_bitext(bitext, annotations)
         return self._core_model.score_paths(core, n_threads=self._n_threads, progress=None)
 
-    def step_scorer(
-        self, source: Text, options: Options, weight: float, *, tags: Tags | None = None, trees: Trees | None = None
-    ) -> _core.StepScorer:
-        """The model as the decoder's scorer of the steps of some sentences."""
+    def step_scores(self, steps: Steps) -> tuple[Array, Array]:
+        raise NotImplementedError("the block model scores steps in the core: see step_scorer")
+
+    def step_scorer(self, batch: Batch, weight: float) -> _core.StepScorer:
         self._check_fitted()
-        text = self._core_text(source, tags, trees)
+        source, options = batch.source, batch.options
+        text = self._core_text(source, batch.annotations)
         target = options.target.over(self.target_vocabulary_)
         # Unknown words are all alike.
         words = np.minimum(target.tokens, np.uint32(len(self.target_vocabulary_)))
@@ -151,14 +152,12 @@ class BlockMe(ReorderingModel):
         )
 
     @property
-    def needs_tags(self) -> bool:
-        """Whether sentences need tags to be scored."""
-        return self.tag_vocabulary_ is not None
+    def needs(self) -> tuple[str, ...]:
+        return () if self.tag_vocabulary_ is None else ("source_tags",)
 
     @property
-    def needs_trees(self) -> bool:
-        """Whether trees of sentences tell it something."""
-        return self.label_vocabulary_ is not None
+    def reads(self) -> tuple[str, ...]:
+        return self.needs if self.label_vocabulary_ is None else (*self.needs, "source_trees")
 
     @property
     def n_features(self) -> int:
@@ -176,18 +175,9 @@ class BlockMe(ReorderingModel):
         return asked
 
     def _learn(self, core: _core.BlockBitext, table: _core.BlockTable, progress: Progress | None) -> None:
-        objective = self._objective(core, table, progress)
-        start = np.zeros(self.n_features)
-        shared: dict[str, Any] = {
-            "variance": self.variance,
-            "max_passes": self.max_passes,
-            "tolerance": self.tolerance,
-            "progress": progress,
-        }
-        if self.learner == "iis":
-            self.weights_, self.objective_ = objective.iis(start, **shared)
-        else:
-            self.weights_, self.objective_ = objective.lbfgs(start, memory=self.memory, **shared)
+        minimizer: Minimizer = plugin(self, "learner")
+        objective = _Objective(np.zeros(self.n_features), lambda: self._objective(core, table, progress))
+        self.weights_, self.objective_ = minimizer.minimize(objective, seed=self.seed, progress=progress)
 
     def _objective(
         self, core: _core.BlockBitext, table: _core.BlockTable, progress: Progress | None
@@ -233,13 +223,14 @@ class BlockMe(ReorderingModel):
             max_targets=self.max_targets,
         )
 
-    def _core_bitext(self, bitext: Bitext, tags: Tags | None, trees: Trees | None) -> _core.BlockBitext:
+    def _core_bitext(self, bitext: Bitext, annotations: Annotations) -> _core.BlockBitext:
         target, links = bitext.target.over(self.target_vocabulary_), bitext.need_links()
-        source = self._core_text(bitext.source, tags, trees)
+        source = self._core_text(bitext.source, annotations)
         return _core.BlockBitext(source, target.tokens, target.offsets, links.points, links.offsets)
 
-    def _core_text(self, source: Text, tags: Tags | None, trees: Trees | None) -> _core.BlockText:
+    def _core_text(self, source: Text, annotations: Annotations) -> _core.BlockText:
         """Sentences over the vocabularies of training; unseen words, tags and labels are known to no feature."""
+        tags, trees = annotations.source_tags, annotations.source_trees
         text = source.over(self.source_vocabulary_)
         labels = None
         if self.tag_vocabulary_ is not None:

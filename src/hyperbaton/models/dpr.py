@@ -20,9 +20,8 @@ import numpy as np
 
 from hyperbaton.base import numeric
 from hyperbaton.base.options import option
-from hyperbaton.learn import Learner
-from hyperbaton.learn.lbfgs import Lbfgs
-from hyperbaton.learn.sgd import Sgd
+from hyperbaton.features import FEATURES, FeatureSet
+from hyperbaton.learn import LEARNERS, Learner, LinearModel
 from hyperbaton.models._discriminative import Discriminative, learner_rows
 from hyperbaton.models._evidence import Part, cluster_part, global_part
 from hyperbaton.models._orientation import Array, LogProbs, Training
@@ -37,21 +36,18 @@ _LEAST = 1e-9
 class Dpr(Discriminative):
     """One model of all phrases, and for each frequent source phrase what it does differently; the best we know."""
 
-    features: str = option("context", "feature set")
-    combination: str = option("prior", "how sub-models and the model of all join", choices=("prior", "interpolate"))
-    global_variance: float = option(0.02, "σ² of the weights of the model of all", minimum=1e-12, maximum=1e12)
-    global_passes: int = option(5, "passes of the model of all over the samples", minimum=1)
-    variance: float = option(0.03, "σ² of the weights of the sub-models", minimum=1e-12, maximum=1e12)
-    max_passes: int = option(50, "passes of a sub-model over its samples at most", minimum=1)
-    kappa: float = option(300.0, "κ: samples with which a sub-model counts as much as the model of all", minimum=0)
-
-    def _learner(self) -> Learner:
-        return Lbfgs(
-            variance=self.variance, max_passes=self.max_passes, tolerance=1e-3, seed=self.seed, threads=self.threads
-        )
+    features: str | FeatureSet = option("context", "feature set and its options", plugins=FEATURES)
+    learner: str | Learner = option(
+        "lbfgs:variance=0.03:max-passes=50:tolerance=0.001", "learner of the sub-models and its options", plugins=LEARNERS
+    )
+    global_learner: str | Learner = option(
+        "sgd:variance=0.02:max-passes=5", "learner of the global model and its options", plugins=LEARNERS
+    )
+    combination: str = option("prior", "how sub-models and the global model join", choices=("prior", "interpolate"))
+    kappa: float = option(300.0, "κ: samples with which a sub-model counts as much as the global model", minimum=0)
 
     def _learn(self, training: Training, rows: Any, clusters: Array) -> None:
-        whole = Sgd(variance=self.global_variance, max_passes=self.global_passes, seed=self.seed, threads=self.threads)
+        whole = self._learner("global_learner")
         self.global_ = self._fit_global(whole, training, rows)
         self.clusters_ = None
         if self.scope == "clusters" and self.phrases_.n_clusters:
@@ -83,7 +79,7 @@ class Dpr(Discriminative):
 
     def _parts(self, key: Keys) -> list[Part]:
         cluster = int(self.phrases_.clusters_of(key)[0])
-        if self.global_ is None or self.clusters_ is None or cluster < 0:
+        if not isinstance(self.global_, LinearModel) or self.clusters_ is None or cluster < 0:
             return super()._parts(key)
         share = float(self._share(key)[0])
         ours, others = (1.0, 1.0) if self.combination == "prior" else (share, 1 - share)

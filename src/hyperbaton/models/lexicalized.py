@@ -17,7 +17,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
-from hyperbaton.phrases import ClassCounts, Occurrences, smooth
+from hyperbaton.phrases import ClassCounts, MosesSet, Occurrences, ReorderingType, smooth
 from hyperbaton.phrases.reordering import SMOOTHING
 
 
@@ -48,6 +48,14 @@ class Lexicalized(OrientationModel):
         with np.errstate(divide="ignore"):  # without smoothing, a class that never occurred has log 0
             logprobs: LogProbs = numeric.log(probabilities)
         return logprobs
+
+    def moses_table(self, direction: str) -> str | None:
+        orientations = self.set
+        if not isinstance(orientations, MosesSet):
+            return None
+        unit = {"word": "wbe", "phrase": "phrase", "hierarchical": "hier"}[orientations.unit]
+        classes = type(orientations).__module__.rpartition(".")[2]
+        return ReorderingType.parse(f"{unit}-{classes}-{direction}-{self.conditioning}").name
 
     def counts_of(self, occurrences: Occurrences) -> Array:
         return self.sources_.at(self.known(occurrences).source_keys(self.threads or None))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class Linear(OrientationModel):
     """Word distance: −α |d|, whatever the words (WDR); always expects monotone order."""
 
     alpha: float = option(0.0, "α, cost of a word of distance; 0 estimates it", minimum=0)
+
+    is_distance: ClassVar = True
 
     def _check(self) -> None:
         if not isinstance(self.set, DistanceSet):

@@ -9,6 +9,7 @@ geometric series.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,8 @@ class LinearJump(NextPositionModel):
     """Distance to the monotone next word, whatever the words (LINEAR); always expects monotone order."""
 
     alpha: float = option(0.0, "α, cost of a word of distance; 0 estimates it", minimum=0)
+
+    is_distance: ClassVar = True
 
     def _fit(self, training: JumpTraining) -> None:
         jumps = training.visits.jumps(training.source.text.lengths)

@@ -20,9 +20,8 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.options import option
-from hyperbaton.learn import BinaryRows, LinearModel
-from hyperbaton.learn.lbfgs import Lbfgs
+from hyperbaton.base.options import option, plugin
+from hyperbaton.learn import LEARNERS, BinaryRows, Learner, LinearModel
 from hyperbaton.models._base import Array
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
@@ -37,9 +36,9 @@ class NineClass(NextPositionModel):
 
     parts: str = option("both", "classifiers that decide", choices=("both", *PARTS))
     min_count: int = option(4, "occurrences that a feature needs", minimum=1)
-    variance: float = option(0.1, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
-    max_passes: int = option(150, "passes over the sentences at most", minimum=1)
-    tolerance: float = option(1e-3, "stop when the gradient is this part of the first one", minimum=0)
+    learner: str | Learner = option(
+        "lbfgs:variance=0.1:max-passes=150:tolerance=0.001", "learner and its options", plugins=LEARNERS
+    )
 
     @property
     def _chosen(self) -> tuple[str, ...]:
@@ -60,17 +59,12 @@ class NineClass(NextPositionModel):
                 raise InputError(f"no feature occurs {self.min_count} times: give more text, or a lower --min-count")
             labels = _core.position_classes(jumps, bound=PARTS[part])
             rows = self._rows(jumps, part)
-            learner = Lbfgs(
-                intercept=False,
-                variance=self.variance,
-                max_passes=self.max_passes,
-                tolerance=self.tolerance,
-                seed=self.seed,
-                threads=self._n_threads,
-            )
+            learner: Learner = plugin(self, "learner")
+            # A feature of the position always fires.
+            learner.intercept, learner.seed, learner.threads = False, self.seed, self._n_threads
             jumping = labels >= 0
             learner.fit(_select(rows, jumping), labels[jumping], n_classes=N_CLASSES, progress=training.progress)
-            self.weights_[part] = learner.model_.weights
+            self.weights_[part] = learner.weights_
 
     def _rows(self, jumps: _core.JumpText, part: str) -> BinaryRows:
         starts, indices = _core.position_rows(jumps, self.keys_[part], bound=PARTS[part], n_threads=self._n_threads)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hyperbaton.base.options import option
+from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
 from hyperbaton.models._jump_weights import JumpWeights
 
 
@@ -23,8 +24,6 @@ class Sequence(JumpWeights):
     """Next word, with a say of all words on the way (SEQUENCE)."""
 
     # A score adds up many more weights than PAIR's, so that each must be smaller.
-    variance: float = option(0.003, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
-
-    step: float = option(0.02, "adagrad: size of an update", minimum=1e-12)
+    learner: str | Minimizer = option("lbfgs:variance=0.003", "minimizer and its options", plugins=MINIMIZERS)
 
     planes: ClassVar = 3

@@ -10,8 +10,8 @@ from typing import Any
 from hyperbaton.base.errors import InputError
 
 RESULTS = "results.json"
-_LISTS = {"orientation", "next_position", "translation", "costs", "sentences", "findings"}
-_OBJECTS = {"signature", "options", "commands", "corpus", "movement", "block", "tuning"}
+_LISTS = {"orientation", "next_position", "step", "translation", "costs", "sentences", "findings"}
+_OBJECTS = {"signature", "options", "commands", "corpus", "movement", "tuning"}
 
 
 def read_results(path: str | PathLike[str]) -> dict[str, Any]:

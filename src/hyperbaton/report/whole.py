@@ -9,13 +9,15 @@ from typing import Any
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import writing_file
+
+# Each of these registers what a report says of a shape of models, in the order of the page.
 from hyperbaton.report.blocks import Listing, Picture, Points, Section, Sentences, Table, Text
 from hyperbaton.report.closing_sections import costs_section, reproduction_section
 from hyperbaton.report.corpus_section import corpus_section, movement_section
 from hyperbaton.report.figures import svg_text, with_dark_colours, write_figure
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.markdown import as_markdown
-from hyperbaton.report.model_sections import block_section, next_position_section, orientation_section
+from hyperbaton.report.model_sections import shapes
 from hyperbaton.report.page import as_page
 from hyperbaton.report.results import read_results
 from hyperbaton.report.sentences import segments_of
@@ -42,9 +44,7 @@ def sentences_section(results: Mapping[str, Any]) -> Section | None:
 _SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Section | None]]] = {
     "corpus": ("corpus statistics", corpus_section),
     "movement": ("movement statistics", movement_section),
-    "orientation": ("orientation models", orientation_section),
-    "next_position": ("models of jumps", next_position_section),
-    "block": ("block model", block_section),
+    **{shape: (report.absent, report.section) for shape, report in shapes().items()},
     "translation": ("translation", translation_section),
     "tuning": ("tuning", tuning_section),
     "costs": ("costs", costs_section),

@@ -6,8 +6,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from hyperbaton.models import NextPositionModel, OrientationModel
-from hyperbaton.models.block_me import BlockMe
 from hyperbaton.run.models import FROM_CORPUS
 from hyperbaton.run.plan import Plan, train_name, translate_name
 
@@ -27,19 +25,14 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
 
     told = {"corpus": [again], "costs": [_shell("hyperbaton", "status", root)]}
     evaluating = experiment.evaluating
-    for section, kind in (("orientation", OrientationModel), ("next_position", NextPositionModel), ("block", BlockMe)):
-        models = [m for m in experiment.models.values() if issubclass(m.cls, kind)]
+    for shape in dict.fromkeys(model.cls.shape for model in experiment.models.values()):
+        models = [model for model in experiment.models.values() if model.cls.shape == shape]
         folders = [plan.stages[train_name(m, side)].folder(root) / "model" for m in models for side in m.sides]
-        if not folders:
-            continue
-        options: list[Any] = ["--json"]
-        if kind is OrientationModel:
-            options += ["--max-length", evaluating.max_length, "--max-distance", evaluating.max_distance]
-        else:
-            for annotation, name in FROM_CORPUS.items():
-                if any(annotation in m.annotations for m in models):
-                    options += [f"--{annotation.replace('_', '-')}", column(evaluating.split, name)]
-        told[section] = [_shell("hyperbaton", "evaluate", *folders, *columns(evaluating.split), *options)]
+        options: list[Any] = ["--max-length", evaluating.max_length, "--max-distance", evaluating.max_distance]
+        for annotation, name in FROM_CORPUS.items():
+            if any(annotation in m.annotations for m in models):
+                options += [f"--{annotation.replace('_', '-')}", column(evaluating.split, name)]
+        told[shape] = [_shell("hyperbaton", "evaluate", *folders, *columns(evaluating.split), "--json", *options)]
     if how.systems:
         told["translation"] = [again, *_scoring(plan, root, columns("test"))]
     return told

@@ -25,15 +25,15 @@ def _movement(results: dict[str, Any]) -> str:
 
 
 def _prediction(results: dict[str, Any]) -> str:
-    """The best model of each kind, and the plain distance where it was among them."""
+    """The best model of each shape, and the plain distance where it was among them."""
     said = []
-    kinds = (("next_position", "accuracy", "next source words"), ("orientation", "overall_precision", "orientations"))
-    for kind, figure, what in kinds:
-        rows = _comparable(results[kind]) if kind == "orientation" else results[kind]
-        if not rows:
+    for rows in results.values():
+        if not (isinstance(rows, list) and rows and isinstance(rows[0], dict) and "shape" in rows[0]):
             continue
+        rows = _comparable(rows)
+        figure, what = rows[0]["figure"], rows[0]["predicts"]
         best = max(rows, key=lambda row: row[figure])
-        plain = next((row for row in rows if row["kind"].startswith("linear")), None)
+        plain = next((row for row in rows if row["is_distance"]), None)
         worst = plain or min(rows, key=lambda row: row[figure])
         text = f"{best['model']} predicts {best[figure]:.1f}% of the held-out {what}"
         if worst is not best:
@@ -43,10 +43,10 @@ def _prediction(results: dict[str, Any]) -> str:
 
 
 def _comparable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The models of the orientation set that most of them have: figures of different sets mean different things."""
-    sets = [(row["orientations"], row["side"]) for row in rows]
-    common = max(sets, key=sets.count, default=None)
-    return [row for row, key in zip(rows, sets, strict=True) if key == common]
+    """The models that most of them can be compared with: figures of different orientation sets mean different things."""
+    kinds = [row["comparable"] for row in rows]
+    common = max(kinds, key=kinds.count)
+    return [row for row, kind in zip(rows, kinds, strict=True) if kind == common]
 
 
 def _translation(results: dict[str, Any]) -> str:

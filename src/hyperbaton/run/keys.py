@@ -83,6 +83,7 @@ class Table:
         chosen = {}
         for key, value in list(self.rest.items()):
             if key not in known:
+                self._check_inner(key, known.values())
                 raise self._unknown(key, [*also, *(opt.flag for opt in known.values())])
             chosen[key] = self._checked(known[key], value)
         self.rest.clear()
@@ -135,6 +136,14 @@ class Table:
         """Complain of a key that nobody has taken."""
         for key in self.rest:
             raise self._unknown(key, allowed)
+
+    def _check_inner(self, key: str, options: Iterable[Option]) -> None:
+        """Complain of a key that is an option of a plug-in which another key names."""
+        for opt in options:
+            usual = None if opt.plugins is None else opt.plugins.make(opt.default)
+            if usual is not None and key in {inner.name for inner in options_of(type(usual))}:
+                name = opt.default.partition(":")[0]
+                raise self.error(key, f'an option of the {opt.flag}: {opt.flag} = "{name}:{self.written[key]}=…"')
 
     def _unknown(self, key: str, allowed: Collection[str]) -> OptionError:
         names = list(dict.fromkeys(name.replace("_", "-") for name in allowed))

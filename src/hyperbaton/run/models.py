@@ -6,16 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hyperbaton.base.options import options_of
-from hyperbaton.models import MODELS, NextPositionModel, OrientationModel, ReorderingModel
-from hyperbaton.models.block_me import BlockMe
-from hyperbaton.phrases import MosesSet, ReorderingType, orientation_set
+from hyperbaton.base.options import options_of, to_mapping
+from hyperbaton.models import MODELS, ReorderingModel
+from hyperbaton.phrases import ReorderingType, orientation_set
 from hyperbaton.run.keys import Table
 
 # What a table of a model may say besides the model's own options.
 OWN_KEYS = ("model", "direction", "annotations", "inside", "scaled")
-# Models that say no more than the distance, which every system has as a feature of its own.
-DISTANCES = ("linear", "linear_jump")
 # Columns of the corpus that models may be trained with, by the name that models give them.
 FROM_CORPUS = {"source_tags": "tags", "source_trees": "trees"}
 
@@ -40,11 +37,6 @@ class NamedModel:
     @property
     def cls(self) -> type[ReorderingModel]:
         return MODELS[self.model]
-
-    @property
-    def evaluated(self) -> bool:
-        """Whether the model can be evaluated by itself, without a decoder."""
-        return issubclass(self.cls, OrientationModel | NextPositionModel | BlockMe)
 
     def resolved(self) -> dict[str, Any]:
         """As plain values."""
@@ -73,20 +65,20 @@ def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedMod
     model = table.choice("model", table.take("model", str, name), MODELS.names()).replace("-", "_")
     cls = MODELS[model]
     directions = ReorderingType.DIRECTIONS
-    is_orientation = issubclass(cls, OrientationModel)
+    known = {opt.name for opt in options_of(cls)}
     sides: tuple[str, ...] = ("",)
     direction = None
     if "direction" in table:
         direction = table.choice("direction", table.take("direction", str, ""), directions)
-        if not is_orientation:
+        if "side" not in known:
             raise table.error("direction", f"makes no sense for the model {model}, which has no orientations")
         if "side" in table:
             raise table.error("side", "give a direction or a side, not both")
         sides = tuple(directions[direction])
-    wanted = [a for a in cls.annotations if a in FROM_CORPUS and has(FROM_CORPUS[a])]
+    wanted = [a for a in cls.uses if a in FROM_CORPUS and has(FROM_CORPUS[a])]
     annotations = table.take_list("annotations", str, wanted)
     for annotation in annotations:
-        table.choice("annotations", annotation, cls.annotations)
+        table.choice("annotations", annotation, cls.uses)
         if annotation in FROM_CORPUS and not has(FROM_CORPUS[annotation]):
             raise table.error(
                 "annotations", f"{annotation} need corpus.train.{FROM_CORPUS[annotation]} and those of dev and test"
@@ -94,20 +86,10 @@ def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedMod
     inside = table.take("inside", bool, False)
     scaled = table.take("scaled", float, 0.0) if "scaled" in table else None
     made: Any = table.options(cls, OWN_KEYS)
-    if is_orientation:
-        orientations = table.trying(lambda: orientation_set(made.orientations), "orientations")
-    if scaled is not None and (not is_orientation or scaled <= 0):
+    if "orientations" in known:
+        table.trying(lambda: orientation_set(made.orientations), "orientations")
+    if scaled is not None and ("orientations" not in known or scaled <= 0):
         raise table.error("scaled", "β above 0, for models of orientations alone")
-    options = {opt.flag: getattr(made, opt.name) for opt in options_of(cls)}
-    kind = None
-    if model == "lexicalized" and direction is not None and isinstance(orientations, MosesSet):
-        kind = ReorderingType.parse(f"{_unit(orientations)}-{_set_name(orientations)}-{direction}-{made.conditioning}").name
+    options = to_mapping(made)
+    kind = None if direction is None else made.moses_table(direction)
     return NamedModel(name, model, options, sides, tuple(annotations), inside, scaled, kind)
-
-
-def _unit(orientations: MosesSet) -> str:
-    return {"word": "wbe", "phrase": "phrase", "hierarchical": "hier"}[orientations.unit]
-
-
-def _set_name(orientations: MosesSet) -> str:
-    return type(orientations).__module__.rpartition(".")[2]

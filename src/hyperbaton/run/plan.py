@@ -144,10 +144,9 @@ def _add_models(plan: Plan, links: Stage | None) -> dict[str, Stage]:
             }
             stage = plan.add_with(train_name(model, side), "train", how, inputs, f"train {model.model}")
             trained[_use_name(model, side)] = stage
-            if model.evaluated:
-                held_out = to_mapping(experiment.evaluating)
-                splits = [experiment.evaluating.split]
-                plan.add(evaluate_name(model, side), "evaluate", held_out, splits=splits, links=links, model=stage)
+            held_out = to_mapping(experiment.evaluating)
+            splits = [experiment.evaluating.split]
+            plan.add(evaluate_name(model, side), "evaluate", held_out, splits=splits, links=links, model=stage)
     return trained
 
 

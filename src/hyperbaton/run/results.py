@@ -45,21 +45,18 @@ def gather(plan: Plan, root: Path) -> dict[str, Any]:
         "commands": commands(plan, root),
         "corpus": told["corpus"],
         "movement": told["movement"],
-        "orientation": [],
-        "next_position": [],
         "costs": costs(plan, root),
     }
     for model in experiment.models.values():
-        if model.evaluated:
-            for side in model.sides:
-                _add_evaluation(results, plan, root, model, side)
+        for side in model.sides:
+            _add_evaluation(results, plan, root, model, side)
     if experiment.translation.systems:
         results |= {
             "translation": _translation(plan, root),
             "tuning": _tuning(plan, root),
             "sentences": _sentences(plan, root),
         }
-        _add_translation_of_blocks(results, plan)
+        _add_translations_of_steps(results, plan)
     for name, file in results["signature"]["inputs"].items():
         file["lines"] = sum(1 for _ in read_byte_lines(plan.inputs()[name].path))
     return results | {"findings": findings(results)}
@@ -100,34 +97,19 @@ def _add_evaluation(results: dict[str, Any], plan: Plan, root: Path, model: Name
     stage = plan.stages[evaluate_name(model, side)]
     told = read_json(stage.folder(root) / "evaluation.json")
     name = f"{model.name} (after)" if side == "after" and len(model.sides) > 1 else model.name
-    if "block_accuracy" in told:
-        _add_block(results, name, told)
-        return
-    kind = "orientation" if "overall_precision" in told else "next_position"
-    results[kind].append({"model": name, "kind": model.model, "path": str(stage.inputs["model"].folder(root)), **told})  # type: ignore[union-attr]
+    trained = stage.inputs["model"].folder(root)  # type: ignore[union-attr]
+    row = {"model": name, "kind": model.model, "is_distance": model.cls.is_distance, "path": str(trained), **told}
+    results.setdefault(told["shape"], []).append(row)
 
 
-def _add_block(results: dict[str, Any], name: str, told: dict[str, Any]) -> None:
-    """A block model as a row of XI11's tables; features of siblings are those of the first that has some."""
-    block = results.setdefault("block", {"rows": [], "siblings": []})
-    scores = {
-        "block accuracy": told["block_accuracy"],
-        "jump accuracy": told["jump_accuracy"],
-        "mean log p(t, j)": told["mean_logprob"],
-        "mean log p(j)": told["mean_jump_logprob"],
-    }
-    block["rows"].append({"system": name, "features": told["features"], "scores": scores})
-    block["siblings"] = block["siblings"] or told["siblings"]
-
-
-def _add_translation_of_blocks(results: dict[str, Any], plan: Plan) -> None:
-    """Scores of the translations of systems that have a block model alone, at the limit of the shown sentences."""
+def _add_translations_of_steps(results: dict[str, Any], plan: Plan) -> None:
+    """Scores of the translations of systems that have a step model alone, at the limit of the shown sentences."""
     shown = shown_limit_of(plan.experiment)
     limit = None if shown == NO_LIMIT else shown
-    for row in results.get("block", {"rows": []})["rows"]:
+    for row in results.get("step", []):
         for told in results["translation"]:
-            if plan.experiment.translation.systems[told["system"]] == (row["system"],) and told["limit"] == limit:
-                row["scores"] |= {metric: score["value"] for metric, score in told["scores"].items()}
+            if plan.experiment.translation.systems[told["system"]] == (row["model"],) and told["limit"] == limit:
+                row["translation"] = {metric: score["value"] for metric, score in told["scores"].items()}
 
 
 def _translation(plan: Plan, root: Path) -> list[dict[str, Any]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.corpus import Bitext, Tags, Trees
-from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.run.stage import CORPUS
 
@@ -42,19 +41,14 @@ class Texts:
         """A column as lines."""
         return list(read_lines(self.path(split, column)))
 
-    def annotations(self, split: str, names: Iterable[str], bitext: Bitext) -> dict[str, Any]:
-        """What models are trained with besides the bitext, by the names that `fit` has for it."""
-        readers: dict[str, Callable[[], Any]] = {
-            "source_tags": lambda: Tags.read(self.path(split, "tags"), bitext.source),
-            "source_trees": lambda: Trees.read(self.path(split, "trees"), bitext.source),
-            "source_classes": lambda: self._classes("source_classes", bitext.source.vocabulary),
-            "target_classes": lambda: self._classes("target_classes", bitext.target.vocabulary),
+    def annotations(self, split: str, names: Iterable[str], bitext: Bitext) -> Annotations:
+        """What models are told of a split besides the bitext: these annotations."""
+        columns = {"source_tags": "tags", "source_trees": "trees"}
+        files = {
+            name: self.path(split, columns[name]) if name in columns else self.inputs[name] / "classes" for name in names
         }
-        return {name: readers[name]() for name in names}
+        return Annotations.read(files, bitext.source, bitext.target)
 
     def for_decoder(self, split: str, columns: Iterable[str]) -> dict[str, Any]:
         """What the decoder is told of each sentence besides its words: tags and trees, as lines."""
         return {column: self.lines(split, column) for column in columns}
-
-    def _classes(self, name: str, vocabulary: Any) -> WordClasses:
-        return WordClasses.read(self.inputs[name] / "classes", vocabulary)

@@ -11,7 +11,7 @@ from hyperbaton.base.options import Option, option, to_mapping
 from hyperbaton.decode import Decoding
 from hyperbaton.metrics import METRICS, make_metric
 from hyperbaton.run.keys import Table
-from hyperbaton.run.models import DISTANCES, NamedModel
+from hyperbaton.run.models import NamedModel
 from hyperbaton.tune import OPTIMIZERS, Tuning
 
 NO_LIMIT = -1
@@ -98,7 +98,7 @@ def read_translation(table: Table, models: Mapping[str, NamedModel]) -> Translat
 def _read_systems(table: Table, models: Mapping[str, NamedModel]) -> dict[str, tuple[str, ...]]:
     """Each system and its models; unless systems are named, every model has one of its own."""
     if "systems" not in table:
-        return {name: () if model.model in DISTANCES else (name,) for name, model in models.items()}
+        return {name: () if model.cls.is_distance else (name,) for name, model in models.items()}
     named = table.table("systems")
     systems = {}
     for key in list(named.rest):

@@ -1,0 +1,66 @@
+"""What is known of a bitext besides its words and links: tags, trees and word classes, passed as one thing."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.corpus.dependencies import read_trees
+from hyperbaton.corpus.files import AnyPath
+from hyperbaton.corpus.tags import Tags
+from hyperbaton.corpus.text import Text
+from hyperbaton.corpus.trees import Trees
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """Annotations of a text or bitext; what is not known is None.
+
+    >>> tagged = Annotations(source_tags=Tags.of(["PRP VBZ"], Text.of(["he eats"])))
+    >>> tagged.names
+    ('source_tags',)
+    >>> tagged.only(["source_trees"]).names
+    ()
+    """
+
+    source_tags: Tags | None = None
+    source_trees: Trees | None = None
+    source_classes: WordClasses | None = None
+    target_classes: WordClasses | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Which there are."""
+        return tuple(field.name for field in dataclasses.fields(self) if getattr(self, field.name) is not None)
+
+    @classmethod
+    def read(cls, files: Mapping[str, AnyPath | None], source: Text, target: Text | None = None) -> Annotations:
+        """Read annotations from files, by name; those of None are left out."""
+        readers: dict[str, Any] = {
+            "source_tags": lambda path: Tags.read(path, source),
+            "source_trees": lambda path: read_trees(path, source),
+            "source_classes": lambda path: WordClasses.read(path, source.vocabulary),
+            "target_classes": lambda path: WordClasses.read(path, (target or source).vocabulary),
+        }
+        return cls(**{name: readers[name](path) for name, path in files.items() if path is not None})
+
+    def only(self, names: Iterable[str]) -> Annotations:
+        """These annotations and no others."""
+        return Annotations(**{name: getattr(self, name) for name in names})
+
+    def select(self, sentences: npt.ArrayLike) -> Annotations:
+        """Those of the chosen sentences, in that order; classes of words stay as they are."""
+        return dataclasses.replace(
+            self,
+            source_tags=None if self.source_tags is None else self.source_tags.select(sentences),
+            source_trees=None if self.source_trees is None else self.source_trees.select(sentences),
+        )
+
+
+NAMES = tuple(field.name for field in dataclasses.fields(Annotations))
+NOTHING = Annotations()

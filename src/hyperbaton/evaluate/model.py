@@ -1,0 +1,66 @@
+"""How good a model is on held-out text: one question, asked of every shape of model in its own way.
+
+>>> from hyperbaton.data import generate
+>>> from hyperbaton.models import MODELS
+>>> parts = generate(120, seed=1).bitext.split({"train": 100, "test": 20})
+>>> model = MODELS["linear_jump"]().fit(parts["train"])
+>>> evaluation = evaluate(model, HeldOut(parts["test"]))
+>>> evaluation.shape, evaluation.as_json()["n"] > 100
+('next_position', True)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, ClassVar
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus import Annotations, Bitext
+from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.models import ReorderingModel
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Text to predict the movements of; phrases longer than `max_length` words are left out, and moves beyond
+    `max_distance` (0 keeps all)."""
+
+    bitext: Bitext
+    annotations: Annotations = NOTHING
+    max_length: int = 8
+    max_distance: int = 15
+
+
+class Evaluation(ABC):
+    """What was found about a model of some shape."""
+
+    shape: ClassVar[str]
+    # The figure, among those of `as_json`, by which models are compared, and what it is the percentage of.
+    figure: ClassVar[str]
+    predicts: ClassVar[str]
+
+    @property
+    def comparable(self) -> str:
+        """Figures are compared among evaluations of the shape that say the same here."""
+        return ""
+
+    @abstractmethod
+    def as_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+
+    @abstractmethod
+    def row(self) -> dict[str, Any]:
+        """What a table of models shows."""
+
+    def told(self) -> dict[str, Any]:
+        """As plain values, with what says how to read them."""
+        reading = {"shape": self.shape, "figure": self.figure, "predicts": self.predicts, "comparable": self.comparable}
+        return {**reading, **self.as_json()}
+
+
+@singledispatch
+def evaluate(model: ReorderingModel, held_out: HeldOut) -> Evaluation:
+    """Predict the movements of held-out text with a model, and compare with its links."""
+    raise OptionError(f"the model {model.name} is of no shape that can be evaluated")

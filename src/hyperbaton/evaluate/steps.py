@@ -1,0 +1,75 @@
+"""How well a step model expects the path of held-out sentence pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
+from hyperbaton.models import StepModel
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class StepEvaluation(Evaluation):
+    """Columns over the steps of held-out paths, as `StepModel.path_scores` has them, and what the model says besides."""
+
+    columns: dict[str, Array]
+    details: dict[str, Any] = field(default_factory=dict)
+
+    shape: ClassVar = "step"
+    figure: ClassVar = "accuracy"
+    predicts: ClassVar = "steps"
+
+    @property
+    def n(self) -> int:
+        return len(self.columns["logprob"])
+
+    def as_json(self) -> dict[str, Any]:
+        """Percentage of steps that no other one beats, and their mean log-probability.
+
+        Where the model tells jumps apart (`jump`, `jump_right`, `jump_logprob`), the same for jumps alone, and
+        `accuracy_by_jump`: percentage of jumps predicted, by the jump made.
+        """
+        told: dict[str, Any] = {
+            "n": self.n,
+            "accuracy": 100 * float(self.columns["right"].mean()),
+            "mean_logprob": float(self.columns["logprob"].mean()),
+        }
+        if "jump" in self.columns:
+            jumps, right = self.columns["jump"].astype(np.int64), self.columns["jump_right"]
+            by_jump = {str(j): 100 * float(right[jumps == j].mean()) for j in sorted(set(jumps.tolist()))}
+            told |= {
+                "jump_accuracy": 100 * float(right.mean()),
+                "mean_jump_logprob": float(self.columns["jump_logprob"].mean()),
+                "accuracy_by_jump": by_jump,
+            }
+        return told | self.details
+
+    def row(self) -> dict[str, Any]:
+        told = self.as_json()
+        jumps = {}
+        if "jump_accuracy" in told:
+            jumps = {
+                "of jumps": round(told["jump_accuracy"], 2),
+                "of jumps log p": round(told["mean_jump_logprob"], 4),
+            }
+        return {
+            "n": self.n,
+            "accuracy": round(told["accuracy"], 2),
+            "log p": round(told["mean_logprob"], 4),
+            **jumps,
+        }
+
+
+@evaluate.register
+def _(model: StepModel, held_out: HeldOut) -> StepEvaluation:
+    columns = model.path_scores(held_out.bitext, held_out.annotations.only(model.reads))
+    if len(columns["logprob"]) == 0:
+        raise InputError("there is nothing to predict: no sentence pair has links", held_out.bitext.source.path)
+    return StepEvaluation(columns)

@@ -1,0 +1,42 @@
+"""The three shapes of reordering models, told by what a class can answer: ours, and anybody's without a base class.
+
+A function whose work depends on the shape is generic (`functools.singledispatch`), and has one registration for each.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, ABCMeta
+from typing import Any
+
+
+class _Answers(ABCMeta):
+    """A class is of the shape if it has the shape's method."""
+
+    methods: tuple[str, ...] = ()
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return any(callable(getattr(subclass, name, None)) for name in cls.methods)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return issubclass(type(instance), cls)
+
+
+class PerOption(ABC, metaclass=_Answers):
+    """`option_logprobs(source, options)`: (n_options, n_classes), with `orientations` and `side` as attributes."""
+
+    methods = ("option_logprobs",)
+
+
+class PerJump(ABC, metaclass=_Answers):
+    """`jump_logprobs(source)`: a matrix for each sentence, row 0 the start, last column the end.
+
+    A model that has `needs`, names of annotations, is given `annotations` as well.
+    """
+
+    methods = ("jump_logprobs",)
+
+
+class PerStep(ABC, metaclass=_Answers):
+    """`step_scores(steps)`: scores and states of many steps; or `step_scorer(batch, weight)`: a scorer of the core."""
+
+    methods = ("step_scores", "step_scorer")

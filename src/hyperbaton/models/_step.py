@@ -1,0 +1,159 @@
+"""Models of the shape *per step*: the score of a translation option, given what is translated already.
+
+A step extends a hypothesis of the search by an option. The model is told which source words are translated, which phrase
+came last, and what it answered itself as the state of the step before.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.align import visit_order
+from hyperbaton.base import numeric
+from hyperbaton.corpus import Annotations, Bitext, Text
+from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.models._base import Array, ReorderingModel
+from hyperbaton.models._store import ModelState
+from hyperbaton.phrases import Options
+
+
+class Batch(NamedTuple):
+    """Sentences that are translated together, with their translation options and annotations.
+
+    `pairs` is the row of the phrase table of each option, negative where it comes from elsewhere; `sources` the number of
+    its source phrase.
+    """
+
+    source: Text
+    options: Options
+    pairs: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int64]
+    annotations: Annotations = NOTHING
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps of hypotheses of one sentence: option `options[i]` after a hypothesis that has translated `coverage[i]`.
+
+    `states` is what the model returned for the step before, 0 at the start of the sentence; `previous_begin` and
+    `previous_end` give the source span of the previous phrase (0 and 0 at the start).
+    """
+
+    batch: Batch
+    sentence: int
+    states: npt.NDArray[np.int64]
+    coverage: npt.NDArray[np.bool_]  # (n_steps, n_words)
+    previous_begin: npt.NDArray[np.int32]
+    previous_end: npt.NDArray[np.int32]
+    options: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.options)
+
+    @property
+    def begin(self) -> npt.NDArray[np.int64]:
+        """First source word of each step's option."""
+        return self.batch.options.source.begin[self.options].astype(np.int64)
+
+    @property
+    def end(self) -> npt.NDArray[np.int64]:
+        """One behind its last source word."""
+        return self.begin + self.batch.options.source.length[self.options]
+
+
+def python_steps(model: Any, batch: Batch, weight: float) -> _core.StepScorer:
+    """A scorer of steps for the decoder that asks a Python method `step_scores(steps)`."""
+
+    def ask(sentence: int, states: Array, coverage: Array, begin: Array, end: Array, options: Array) -> Any:
+        steps = Steps(batch, sentence, states, coverage.astype(np.bool_), begin, end, options)
+        scores, behind = model.step_scores(steps)
+        return np.ascontiguousarray(scores, np.float32), np.ascontiguousarray(behind, np.int64)
+
+    return _core.PythonSteps(function=ask, weight=weight)
+
+
+@dataclass(eq=False)
+class StepModel(ReorderingModel):
+    """Base of these models; a model adds options, `fit`, `step_scores`, `_arrays` and `_restore`."""
+
+    shape: ClassVar = "step"
+
+    @abstractmethod
+    def step_scores(self, steps: Steps) -> tuple[Array, Array]:
+        """Natural logs of probabilities of steps, or any score where higher is better, and the states behind them."""
+
+    def _known_arrays(self) -> dict[str, Array]:
+        return {}
+
+    def _restore_known(self, state: ModelState) -> None:
+        return None
+
+    def step_scorer(self, batch: Batch, weight: float) -> _core.StepScorer:
+        """The model as the decoder's scorer of steps; one in the core is faster than this, which asks `step_scores`."""
+        return python_steps(self, batch, weight)
+
+    def path_scores(self, bitext: Bitext, annotations: Annotations = NOTHING) -> dict[str, Array]:
+        """How the steps that the links of a bitext define fare against the other words that are left, as columns.
+
+        The path goes through the visit order word by word. `sentence` and `begin` tell the step; `logprob` is the log of
+        its share in exp(score) of all words that are still to come, `right` says whether none of them scores higher.
+        """
+        self._check_fitted()
+        links = bitext.need_links()
+        orders = visit_order(links)
+        columns: dict[str, list[Any]] = {"sentence": [], "begin": [], "logprob": [], "right": []}
+        for s in range(len(bitext)):
+            order, target = orders[s], bitext.target[s]
+            linked: dict[int, list[str]] = {}
+            for i, j in links[s]:
+                linked.setdefault(i, []).append(target[j])
+            targets = [" ".join(linked.get(i, [])) for i in range(len(bitext.source[s]))]
+            alone = np.array([s])
+            walk = self.walk(bitext.source.select(alone), targets, order, annotations.select(alone))
+            for word, (left, scores) in zip(order, walk, strict=True):
+                at = int(np.searchsorted(left, word))
+                values = (s, word, float(numeric.log_softmax(scores)[at]), bool(scores[at] >= scores.max()))
+                for name, value in zip(columns, values, strict=True):
+                    columns[name].append(value)
+        return {name: np.array(values) for name, values in columns.items()}
+
+    def walk(
+        self, source: Text, targets: Sequence[str], order: Sequence[int] | None, annotations: Annotations = NOTHING
+    ) -> Iterator[tuple[Array, Array]]:
+        """Go through a sentence word by word, and give at each step the words that are left, increasing, and their scores.
+
+        Arguments:
+            targets: the translation of each word.
+            order: the words in the order of the steps; without one, all of them, always the one with the highest score.
+        """
+        n_words = len(targets)
+        rows: list[tuple[int, int, int, str, list[tuple[int, int]]]] = [
+            (0, i, i + 1, target, []) for i, target in enumerate(targets)
+        ]
+        numbers = np.full(n_words, -1, np.int64)
+        batch = Batch(source, Options.of(rows), numbers, numbers, annotations)
+        coverage, state, previous = np.zeros(n_words, bool), 0, (0, 0)
+        left = sorted(range(n_words) if order is None else order)
+        for k in range(len(left)):
+            n = len(left)
+            steps = Steps(
+                batch,
+                0,
+                np.full(n, state, np.int64),
+                np.tile(coverage, (n, 1)),
+                np.full(n, previous[0], np.int32),
+                np.full(n, previous[1], np.int32),
+                np.array(left, np.int64),
+            )
+            scores, states = (np.asarray(column) for column in self.step_scores(steps))
+            yield np.array(left), scores
+            at = int(scores.argmax()) if order is None else left.index(order[k])
+            word = left.pop(at)
+            coverage[word], state, previous = True, int(states[at]), (word, word + 1)

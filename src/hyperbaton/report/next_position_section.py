@@ -1,0 +1,57 @@
+"""The section `next-position` (GO13 §5): how often jump models predict the next source word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hyperbaton.report import prose
+from hyperbaton.report.blocks import Cell, Column, Group, Picture, Section, Table, number
+from hyperbaton.report.jumps import jump_figures, jump_lines, shown
+from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
+
+
+def next_position_section(results: Mapping[str, Any]) -> Section | None:
+    """How often models of jumps predict the next source word."""
+    told = results.get("next_position")
+    if not told:
+        return None
+    directions = list(dict.fromkeys(name for model in told for name in model.get("by_direction") or {}))
+    columns = [Column("model"), Column("n"), Column("accuracy", "high")]
+    columns += [*(Column(name, "high") for name in directions), Column("log p", "high"), *COSTS]
+    rows: list[list[Cell]] = []
+    for model in told:
+        parts = [(model.get("by_direction") or {}).get(name) or {} for name in directions]
+        row: list[Cell] = [str(model["model"]), number(model.get("n")), number(model.get("accuracy"), 2)]
+        row += [number(part.get("accuracy"), 1) for part in parts]
+        rows.append([*row, number(model.get("mean_logprob"), 4), *costs(model)])
+    note = "Percent of jumps whose next position is predicted, all and by direction; mean log P(NP | CP)."
+    table = Table("next-position", "Prediction of the next source word on held-out text.", columns, [Group(rows)], note)
+    by_model = {str(model["model"]): model for model in told}
+    lines = {key: jump_lines(by_model, key) for key in ("accuracy_by_distance", "average_probability", "n_by_distance")}
+    logprobs = jump_lines(by_model, "mean_logprob_by_distance") or jump_lines(by_model, "logprob_by_distance")
+    drawn = {name: dict(zip(*shown(values), strict=True)) for name, values in lines["average_probability"].items()}
+    text = next(iter(jump_lines(by_model, "corpus_probability").values()), {})
+    told_of = {
+        "accuracy-by-distance": (
+            "Jumps from source word i whose next word j is predicted, by d = i + 1 − j, and the number n of such jumps.",
+            joined(
+                prose.best_by_place(lines["accuracy_by_distance"], "distances"), prose.few_cases(lines["n_by_distance"])
+            ),
+        ),
+        "logprob-by-distance": (
+            "Mean log-probability of the jumps made, by d = i + 1 − j, and their number n.",
+            joined(prose.best_by_place(logprobs, "distances"), prose.few_cases(lines["n_by_distance"])),
+        ),
+        "probability-by-distortion": (
+            "Average probability of candidates 3 to 20 words forward, and how often the text jumps there.",
+            prose.closest(drawn, text),
+        ),
+    }
+    pictures = [
+        Picture(kind, told_of[kind][0], figure, told_of[kind][1]) for kind, figure in jump_figures(by_model).items()
+    ]
+    return Section("next-position", "Next source word", [table, *pictures])
+
+
+SHAPE = ShapeReport(2, "jump models", next_position_section, jump_figures)

@@ -1,0 +1,80 @@
+"""The section `orientation` (NI11 §4.1): how often orientation models are right on held-out text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hyperbaton.report import prose
+from hyperbaton.report.blocks import Block, Cell, Column, Group, Picture, Section, Table, number, plain_table
+from hyperbaton.report.classification import classification_figures, precision_by_distance, precision_by_support
+from hyperbaton.report.figures import numbered
+from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
+
+_MOST_CLUSTERS = 20
+
+
+def orientation_section(results: Mapping[str, Any]) -> Section | None:
+    """How often models of orientations are right: a table and the pictures for each set of classes."""
+    told = results.get("orientation")
+    if not told:
+        return None
+    blocks: list[Block] = []
+    sets = list(dict.fromkeys(str(model.get("orientations") or "") for model in told))
+    for name in sets:
+        models = [model for model in told if str(model.get("orientations") or "") == name]
+        ending, words = (f"-{_file(name)}", f", {name} classes") if len(sets) > 1 else ("", "")
+        blocks.append(_classification(models, ending, words))
+        captions = {
+            "precision-by-distance": f"Precision at each signed distance d, and the number n of phrase pairs{words}.",
+            "precision-by-support": f"Precision by the number of training samples of the source phrase, and n{words}.",
+        }
+        by_model = {str(model["model"]): model for model in models}
+        counts = {name: numbered(model.get("n_by_distance")) for name, model in by_model.items()}
+        readings = {
+            "precision-by-distance": joined(
+                prose.best_by_place(precision_by_distance(by_model), "distances"), prose.few_cases(counts)
+            ),
+            "precision-by-support": prose.by_support(precision_by_support(by_model)),
+        }
+        figures = classification_figures(by_model)
+        blocks += [Picture(f"{kind}{ending}", captions[kind], figure, readings[kind]) for kind, figure in figures.items()]
+        if rows := _clusters(models):
+            blocks.append(plain_table(f"clusters{ending}", f"Precision of the largest clusters{words}.", rows))
+    return Section("orientation", "Orientation of phrases", blocks)
+
+
+def _classification(models: Sequence[Mapping[str, Any]], ending: str, words: str) -> Table:
+    classes = list(dict.fromkeys(name for model in models for name in model.get("f1") or {}))
+    known = any(model.get("known_precision") is not None for model in models)
+    columns = [Column("model"), Column("n"), Column("precision", "high")]
+    columns += [Column("known", "high")] if known else []
+    columns += [Column(f"F1 {name}", "high") for name in classes] + [Column("log p", "high"), *COSTS]
+    rows: list[list[Cell]] = []
+    for model in models:
+        f1 = model.get("f1") or {}
+        row: list[Cell] = [str(model["model"]), number(model.get("n")), number(model.get("overall_precision"), 2)]
+        row += [number(model.get("known_precision"), 2)] if known else []
+        row += [number(f1.get(name), 1) for name in classes] + [number(model.get("mean_logprob"), 4), *costs(model)]
+        rows.append(row)
+    note = "Precision and F1 in percent. Known: among source phrases with at least 10 training samples." if known else ""
+    return Table(f"orientation{ending}", f"Classification of held-out phrase pairs{words}.", columns, [Group(rows)], note)
+
+
+def _clusters(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Precision by source phrase, a column for each model, where models tell n and precision of single phrases."""
+    rows: dict[str, dict[str, Any]] = {}
+    for model in models:
+        for phrase, held in (model.get("clusters") or {}).items():
+            if isinstance(held, dict):
+                row = rows.setdefault(phrase, {"source phrase": phrase, "n": held.get("n")})
+                row[str(model["model"])] = held.get("precision")
+    return sorted(rows.values(), key=lambda row: -float(row["n"] or 0))[:_MOST_CLUSTERS]
+
+
+def _file(name: Any) -> str:
+    """A name as part of a file's name."""
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in str(name)).strip("-") or "model"
+
+
+SHAPE = ShapeReport(1, "orientation models", orientation_section, classification_figures)

@@ -1,0 +1,59 @@
+"""The section `step` (XI11 §7): step models on held-out paths, and in translation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from hyperbaton.report.blocks import Block, Cell, Column, Group, Section, Table, Text, number, plain_table
+from hyperbaton.report.metric_names import decimals_of, title_of, wanted
+from hyperbaton.report.model_sections import COSTS, Results, ShapeReport, costs
+
+# Figures of an evaluation that a model may have, with their decimals.
+_FIGURES = {
+    "accuracy": ("accuracy", 2),
+    "jump_accuracy": ("of jumps", 2),
+    "mean_logprob": ("log p", 4),
+    "mean_jump_logprob": ("of jumps log p", 4),
+}
+
+
+def step_section(results: Results) -> Section | None:
+    """How well step models expect the steps of held-out paths, and the weights of parse siblings."""
+    told = results.get("step")
+    if not told:
+        return None
+    figures = [name for name in _FIGURES if any(model.get(name) is not None for model in told)]
+    metrics = list(dict.fromkeys(name for model in told for name in model.get("translation") or {}))
+    sized = any(model.get("features") is not None for model in told)
+    columns = [Column("model"), Column("n"), *([Column("features")] if sized else [])]
+    columns += [Column(_FIGURES[name][0], "high") for name in figures]
+    columns += [*(Column(title_of(name), wanted(name)) for name in metrics), *COSTS]
+    rows: list[list[Cell]] = []
+    for model in told:
+        row: list[Cell] = [str(model["model"]), number(model.get("n"))]
+        row += [number(model.get("features"))] if sized else []
+        row += [number(model.get(name), _FIGURES[name][1]) for name in figures]
+        row += [number((model.get("translation") or {}).get(name), decimals_of(name)) for name in metrics]
+        rows.append([*row, *costs(model)])
+    note = "Percentage of steps that no other step beats, and their mean log-probability."
+    note += " Metrics are of the system that has this model alone." if metrics else ""
+    blocks: list[Block] = [Table("step", "Steps of held-out paths.", columns, [Group(rows)], note)]
+    if siblings := next((model["siblings"] for model in told if model.get("siblings")), None):
+        blocks.append(
+            Text(
+                "Features of parse siblings: a weight above 1 makes the translation likelier while the sibling's coverage "
+                "is as told (0 not, 2 partly, 1 wholly translated; orientation −1 left, 1 right)."
+            )
+        )
+        blocks.append(plain_table("siblings", "Parse sibling features.", siblings, "The weight is exp λ."))
+    return Section("step", "Step models", blocks)
+
+
+def _no_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
+    return {}
+
+
+SHAPE = ShapeReport(3, "step models", step_section, _no_figures)
