@@ -19,6 +19,7 @@ from hyperbaton.report.blocks import (
     Table,
     is_number,
     number,
+    plain_table,
 )
 from hyperbaton.report.curves import draw_costs, longest_stages
 
@@ -147,3 +148,12 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_toml_value, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
+
+
+def stages_section(results: Mapping[str, Any]) -> Section | None:
+    """What stages of other kinds than the usual ones found: a table each."""
+    told = results.get("stages")
+    if not told:
+        return None
+    tables = [plain_table(f"stage-{kind}", f"What the stage {kind} found.", rows) for kind, rows in told.items()]
+    return Section("stages", "Further stages", list(tables))

@@ -11,7 +11,7 @@ from hyperbaton.base.errors import InputError
 
 RESULTS = "results.json"
 _LISTS = {"orientation", "next_position", "step", "translation", "costs", "sentences", "findings"}
-_OBJECTS = {"signature", "options", "commands", "corpus", "movement", "tuning"}
+_OBJECTS = {"signature", "options", "commands", "corpus", "movement", "tuning", "stages"}
 
 
 def read_results(path: str | PathLike[str]) -> dict[str, Any]:

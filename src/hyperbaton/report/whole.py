@@ -12,7 +12,7 @@ from hyperbaton.base.store import writing_file
 
 # Each of these registers what a report says of a shape of models, in the order of the page.
 from hyperbaton.report.blocks import Listing, Picture, Points, Section, Sentences, Table, Text
-from hyperbaton.report.closing_sections import costs_section, reproduction_section
+from hyperbaton.report.closing_sections import costs_section, reproduction_section, stages_section
 from hyperbaton.report.corpus_section import corpus_section, movement_section
 from hyperbaton.report.figures import svg_text, with_dark_colours, write_figure
 from hyperbaton.report.latex import as_latex
@@ -47,6 +47,7 @@ _SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Section | None]]] 
     **{shape: (report.absent, report.section) for shape, report in shapes().items()},
     "translation": ("translation", translation_section),
     "tuning": ("tuning", tuning_section),
+    "stages": ("further stages", stages_section),
     "costs": ("costs", costs_section),
     "sentences": ("sentences", sentences_section),
     "reproduction": ("reproduction", reproduction_section),

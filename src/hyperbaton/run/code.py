@@ -76,12 +76,20 @@ def _tree(file: Path) -> ast.Module:
 def _imports(module: str, file: Path) -> list[str]:
     """The modules that a file imports, with the packages that they lie in."""
     names = {module.rpartition(".")[0]}
-    for node in ast.walk(_tree(file)):
+    for node in _run_nodes(_tree(file)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return sorted(name for name in names if name.startswith(PACKAGE))
+
+
+def _run_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node but those that are there for type checking alone."""
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
+            yield node
+            yield from _run_nodes(node)
 
 
 @cache

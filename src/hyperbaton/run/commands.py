@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperbaton.run.models import FROM_CORPUS
-from hyperbaton.run.plan import Plan, train_name, translate_name
+from hyperbaton.run.plan import Plan
 
 
 def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
@@ -27,7 +27,7 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
     evaluating = experiment.evaluating
     for shape in dict.fromkeys(model.cls.shape for model in experiment.models.values()):
         models = [model for model in experiment.models.values() if model.cls.shape == shape]
-        folders = [plan.stages[train_name(m, side)].folder(root) / "model" for m in models for side in m.sides]
+        folders = [plan.stages[plan.train_name(m, side)].folder(root) / "model" for m in models for side in m.sides]
         options: list[Any] = ["--max-length", evaluating.max_length, "--max-distance", evaluating.max_distance]
         for annotation, name in FROM_CORPUS.items():
             if any(annotation in m.annotations for m in models):
@@ -44,7 +44,9 @@ def _scoring(plan: Plan, root: Path, columns: list[Any]) -> list[str]:
     found = []
     for system in how.systems:
         for limit in how.limits:
-            outputs = [plan.stages[translate_name(system, r, limit)].folder(root) for r in range(how.counts.tuning_runs)]
+            outputs = [
+                plan.stages[plan.translate_name(system, r, limit)].folder(root) for r in range(how.counts.tuning_runs)
+            ]
             words: list[Any] = ["hyperbaton", "score", outputs[0] / "hypotheses", columns[1]]
             for output in outputs[1:]:
                 words += ["--run", output / "hypotheses"]
@@ -53,7 +55,7 @@ def _scoring(plan: Plan, root: Path, columns: list[Any]) -> list[str]:
             words += ["--reference-links", columns[2]]
             for baseline in [b for b in how.baselines[:1] if b != system]:
                 for r in range(how.counts.tuning_runs):
-                    other = plan.stages[translate_name(baseline, r, limit)].folder(root)
+                    other = plan.stages[plan.translate_name(baseline, r, limit)].folder(root)
                     words += ["--against", other / "hypotheses", "--against-links", other / "links"]
             words += ["--metrics", ",".join(how.metrics), "--samples", how.counts.samples, "--seed", plan.experiment.seed]
             found.append(_shell(*words, "--json"))

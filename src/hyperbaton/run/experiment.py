@@ -23,9 +23,10 @@ from hyperbaton.lm import Estimation
 from hyperbaton.phrases import Extraction, Scoring
 from hyperbaton.run.keys import Table
 from hyperbaton.run.models import NamedModel, read_models
+from hyperbaton.run.stage import SPLITS
+from hyperbaton.run.stages import stage_modules
 from hyperbaton.run.translation import Translation, read_translation
 
-SPLITS = ("train", "dev", "test")
 COLUMNS = ("source", "target", "links", "tags", "trees")
 
 
@@ -102,6 +103,7 @@ class Experiment:
     models: dict[str, NamedModel]
     evaluating: Evaluating
     translation: Translation
+    own: dict[str, Any] = field(default_factory=dict)  # tables of stages that have options of their own, by stage
 
     def resolved(self) -> dict[str, Any]:
         """The experiment as plain values, as an experiment file would have them."""
@@ -125,6 +127,7 @@ class Experiment:
             "models": {name: model.resolved() for name, model in self.models.items()},
             "evaluate": to_mapping(self.evaluating),
             "translation": self.translation.resolved(),
+            **{stage: to_mapping(options) for stage, options in self.own.items()},
         }
 
 
@@ -161,7 +164,11 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
     models = read_models(top.table("models"), corpus.has)
     evaluating = top.table("evaluate").options(Evaluating)
     translation = read_translation(top.table("translation"), models)
-    top.done(["title", "seed", "corpus", "align", "classes", "extract", "lm", "models", "evaluate", "translation"])
+    offered = {kind: module.Options for kind, module in stage_modules().items() if hasattr(module, "Options")}
+    own = {kind: top.table(kind).options(options) for kind, options in offered.items() if kind in top}
+    top.done(
+        [*offered, "title", "seed", "corpus", "align", "classes", "extract", "lm", "models", "evaluate", "translation"]
+    )
     needs_aligner = not corpus.has("links")
     return Experiment(
         file,
@@ -176,6 +183,7 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
         models,
         evaluating,
         translation,
+        own,
     )
 
 

@@ -17,8 +17,9 @@ from hyperbaton.corpus.files import read_byte_lines, read_lines
 from hyperbaton.run.commands import commands
 from hyperbaton.run.findings import findings
 from hyperbaton.run.models import NamedModel
-from hyperbaton.run.plan import Plan, evaluate_name, shown_limit_of, translate_name, tune_name
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import read_json
+from hyperbaton.run.stages import stage_modules
 from hyperbaton.run.translation import NO_LIMIT
 
 LIBRARIES = ("numpy", "scipy", "matplotlib", "sacrebleu", "zstandard")
@@ -57,6 +58,8 @@ def gather(plan: Plan, root: Path) -> dict[str, Any]:
             "sentences": _sentences(plan, root),
         }
         _add_translations_of_steps(results, plan)
+    own = {kind: module.results(plan, root) for kind, module in stage_modules().items() if hasattr(module, "results")}
+    results["stages"] = {kind: rows for kind, rows in own.items() if rows}
     for name, file in results["signature"]["inputs"].items():
         file["lines"] = sum(1 for _ in read_byte_lines(plan.inputs()[name].path))
     return results | {"findings": findings(results)}
@@ -94,7 +97,7 @@ def _version(name: str) -> str | None:
 
 
 def _add_evaluation(results: dict[str, Any], plan: Plan, root: Path, model: NamedModel, side: str) -> None:
-    stage = plan.stages[evaluate_name(model, side)]
+    stage = plan.stages[plan.evaluate_name(model, side)]
     told = read_json(stage.folder(root) / "evaluation.json")
     name = f"{model.name} (after)" if side == "after" and len(model.sides) > 1 else model.name
     trained = stage.inputs["model"].folder(root)  # type: ignore[union-attr]
@@ -104,7 +107,7 @@ def _add_evaluation(results: dict[str, Any], plan: Plan, root: Path, model: Name
 
 def _add_translations_of_steps(results: dict[str, Any], plan: Plan) -> None:
     """Scores of the translations of systems that have a step model alone, at the limit of the shown sentences."""
-    shown = shown_limit_of(plan.experiment)
+    shown = plan.shown_limit
     limit = None if shown == NO_LIMIT else shown
     for row in results.get("step", []):
         for told in results["translation"]:
@@ -118,7 +121,7 @@ def _translation(plan: Plan, root: Path) -> list[dict[str, Any]]:
     for row in read_json(plan.stages["score"].folder(root) / "scores.json"):
         system, limit = row["system"], row["limit"]
         runs = range(how.counts.tuning_runs)
-        speeds = [read_json(plan.stages[translate_name(system, r, limit)].folder(root) / "speed.json") for r in runs]
+        speeds = [read_json(plan.stages[plan.translate_name(system, r, limit)].folder(root) / "speed.json") for r in runs]
         seconds = sum(speed["seconds"] for speed in speeds) / len(speeds)
         rows.append(
             row
@@ -136,21 +139,21 @@ def _translation(plan: Plan, root: Path) -> list[dict[str, Any]]:
 def _tuning(plan: Plan, root: Path) -> dict[str, Any]:
     """The course of the first tuning run of each system."""
     systems = plan.experiment.translation.systems
-    return {s: read_json(plan.stages[tune_name(s, 0)].folder(root) / "weights.json")["history"] for s in systems}
+    return {s: read_json(plan.stages[plan.tune_name(s, 0)].folder(root) / "weights.json")["history"] for s in systems}
 
 
 def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
     """The test sentences where systems differ most, with the derivation of each."""
-    experiment, how = plan.experiment, plan.experiment.translation
+    how = plan.experiment.translation
     corpus = plan.corpus["test"].folder(root)
     source, reference = (list(read_lines(corpus / f"test.{column}")) for column in ("source", "target"))
     tags = list(read_lines(corpus / "test.tags")) if (corpus / "test.tags").exists() else None
     spread = read_json(plan.stages["score"].folder(root) / "spread.json")
-    limit = shown_limit_of(experiment)
+    limit = plan.shown_limit
     named_limit = None if limit == NO_LIMIT else limit
     derivations = {}
     for system in how.systems:
-        folder = plan.stages[translate_name(system, 0, limit)].folder(root)
+        folder = plan.stages[plan.translate_name(system, 0, limit)].folder(root)
         derivations[system] = [json.loads(line) for line in read_lines(folder / "segments.jsonl")]
     fit = [s for s, line in enumerate(source) if SHORTEST <= len(line.split()) <= LONGEST]
     chosen = sorted(fit, key=lambda s: (-spread[s], s))[: how.counts.sentences]

@@ -20,6 +20,7 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.run.code import code_key
 
 STAGE_FILE = "stage.json"
+SPLITS = ("train", "dev", "test")
 CORPUS = "corpus."  # what the names of stages and inputs that are a split begin with
 KEY_LENGTH = 12
 

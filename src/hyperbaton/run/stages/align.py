@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from hyperbaton.align import ALIGNERS
 from hyperbaton.base.options import from_mapping
 from hyperbaton.corpus import Bitext, Text
-from hyperbaton.run.stage import Work
+from hyperbaton.run.cost import Rate
+from hyperbaton.run.stage import SPLITS, Work
 from hyperbaton.run.texts import Texts
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
+AFTER = ("corpus",)
+RATES = {"": Rate(2, 6, 200, 20)}
+
+
+def plan(plan: Plan) -> None:
+    """Links, where the corpus has none."""
+    if plan.experiment.aligner is not None:
+        options = {"aligner": plan.experiment.resolved()["align"], "splits": list(SPLITS)}
+        plan.links = plan.add("align", "align", options, splits=SPLITS)
 
 
 def run(work: Work) -> None:

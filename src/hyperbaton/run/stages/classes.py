@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from hyperbaton.base.options import from_mapping
+from typing import TYPE_CHECKING
+
+from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.classes import Clustering, word_classes
+from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
+AFTER = ("movement",)
+RATES = {"": Rate(2, 1, 150, 5)}
+
+
+def plan(plan: Plan) -> None:
+    """Classes of the words of each side for which a model wants them."""
+    experiment = plan.experiment
+    wanted = {annotation for model in experiment.models.values() for annotation in model.annotations}
+    for side in ("source", "target"):
+        if f"{side}_classes" in wanted:
+            options = {"side": side, "clustering": to_mapping(experiment.classes), "seed": experiment.seed}
+            plan.classes[f"{side}_classes"] = plan.add(f"classes.{side}", "classes", options, splits=["train"])
 
 
 def run(work: Work) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.options import LARGEST, from_mapping
+from hyperbaton.base.options import LARGEST, from_mapping, to_mapping
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.bitext import check_same_length
 from hyperbaton.corpus.clean import Cleaning, clean
@@ -21,9 +21,31 @@ from hyperbaton.corpus.files import write_pieces
 from hyperbaton.corpus.raw import RawLines, tokenize
 from hyperbaton.corpus.tokenizers import make_tokenizer
 from hyperbaton.data import generate
-from hyperbaton.run.stage import Work
+from hyperbaton.run.cost import Rate
+from hyperbaton.run.stage import CORPUS, SPLITS, Work
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
 
 ANY_RATIO = 1e9
+
+
+RATES = {"": Rate(2, 0.05, 120, 1), "generate": Rate(2, 0.9, 150, 1)}
+
+
+def plan(plan: Plan) -> None:
+    """Each split is a stage of its own, so that another development text trains nothing anew; generated text is one."""
+    experiment, corpus = plan.experiment, plan.experiment.corpus
+    options: dict[str, Any] = {"clean": to_mapping(corpus.cleaning)}
+    if corpus.generating is not None and corpus.language is not None:
+        options |= {"generate": to_mapping(corpus.generating) | to_mapping(corpus.language), "seed": experiment.seed}
+        generated = plan.add("corpus", "corpus", options, "generate")
+        plan.corpus = dict.fromkeys(SPLITS, generated)
+        return
+    options["tokenize"] = {key: value for key, value in to_mapping(corpus.tokenizing).items() if value is not None}
+    for split in SPLITS:
+        own = options | {"splits": {split: to_mapping(corpus.limits[split])}}
+        plan.corpus[split] = plan.add_with(f"{CORPUS}{split}", "corpus", own, dict(plan.inputs(split)))
 
 
 def run(work: Work) -> None:

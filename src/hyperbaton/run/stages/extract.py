@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from hyperbaton.base.options import from_mapping
+from typing import TYPE_CHECKING
+
+from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.phrases import Extracted, Extraction, Scoring
+from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
+AFTER = ("evaluate",)
+RATES = {"": Rate(1, 0.2, 60, 15)}
+
+
+def plan(plan: Plan) -> None:
+    """The phrase table of all systems."""
+    experiment = plan.experiment
+    if experiment.translation.systems:
+        options = {"extraction": to_mapping(experiment.extraction), "scoring": to_mapping(experiment.scoring)}
+        plan.add("extract", "extract", options, splits=["train"], links=plan.links)
 
 
 def run(work: Work) -> None:

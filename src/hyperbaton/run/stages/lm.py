@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from hyperbaton.base.options import from_mapping
+from typing import TYPE_CHECKING
+
+from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
+from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
+AFTER = ("extract",)
+RATES = {"": Rate(1, 0.1, 60, 4)}
+
+
+def plan(plan: Plan) -> None:
+    """The language model of all systems."""
+    if plan.experiment.translation.systems:
+        plan.add("lm", "lm", {"estimation": to_mapping(plan.experiment.lm)}, splits=["train"])
 
 
 def run(work: Work) -> None:

@@ -6,12 +6,35 @@ translations, so that each translation is looked at once.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from hyperbaton.evaluate.translations import read_outputs
 from hyperbaton.metrics import Metric, Outputs, Statistics, make_metric
-from hyperbaton.run.stage import CORPUS, Work
+from hyperbaton.run.cost import Rate
+from hyperbaton.run.stage import CORPUS, File, Stage, Work
 from hyperbaton.run.texts import Texts
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
+AFTER = ("translate",)
+RATES = {"": Rate(1, 1, 100, 0, "test")}
+
+
+def plan(plan: Plan) -> None:
+    """All translations of a system."""
+    how = plan.experiment.translation
+    for system in how.systems:
+        outputs: dict[str, Stage | File] = {**plan.text("test")}
+        if plan.links is not None:
+            outputs["links"] = plan.links
+        for run in range(how.counts.tuning_runs):
+            for limit in how.limits:
+                outputs[plan.output_name(run, limit)] = plan.stages[plan.translate_name(system, run, limit)]
+        n_outputs = how.counts.tuning_runs * len(how.limits)
+        plan.add_with(f"measure.{system}", "measure", {"metrics": list(how.metrics)}, outputs, times=n_outputs)
 
 
 def run(work: Work) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,12 +10,26 @@ import numpy.typing as npt
 from hyperbaton.align import visit_order
 from hyperbaton.corpus import Bitext, Tags
 from hyperbaton.phrases import Samples, extract, orientation_set
-from hyperbaton.run.stage import Work
+from hyperbaton.run.cost import Rate
+from hyperbaton.run.stage import SPLITS, Work
 from hyperbaton.run.texts import Texts
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
 
 SETS = ("three", "five", "msd", "hier-mslr")
 FARTHEST_JUMP = 5  # XI11's jumps
 N_TAGS = 12
+
+
+AFTER = ("align",)
+RATES = {"": Rate(1, 0.08, 60, 4)}
+
+
+def plan(plan: Plan) -> None:
+    """What moves, and how far."""
+    options = {"splits": list(SPLITS), "max_length": plan.experiment.extraction.max_length}
+    plan.add("movement", "movement", options, links=plan.links, splits=SPLITS)
 
 
 def run(work: Work) -> None:

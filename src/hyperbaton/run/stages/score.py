@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.metrics import Metric, compare, estimate, make_metric
+from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
+AFTER = ("measure",)
+RATES = {"": Rate(5, 0, 100, 0)}
+
+
+def plan(plan: Plan) -> None:
+    """The comparison of all systems."""
+    experiment, how = plan.experiment, plan.experiment.translation
+    if not how.systems:
+        return
+    runs = range(how.counts.tuning_runs)
+    options = {
+        "systems": list(how.systems),
+        "limits": list(how.limits),
+        "outputs": {str(limit): [plan.output_name(run, limit) for run in runs] for limit in how.limits},
+        "metrics": list(how.metrics),
+        "baselines": list(how.baselines),
+        "samples": how.counts.samples,
+        "seed": experiment.seed,
+        "shown_limit": plan.shown_limit,
+    }
+    plan.add_with("score", "score", options, {system: plan.stages[f"measure.{system}"] for system in how.systems})
 
 
 def run(work: Work) -> None:

@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
-from hyperbaton.base.options import from_mapping
+from typing import TYPE_CHECKING, Any
+
+from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.decode import Decoding
 from hyperbaton.decode.assemble import assemble
-from hyperbaton.run.stage import Work
+from hyperbaton.run.cost import Rate
+from hyperbaton.run.stage import File, Stage, Work
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
+AFTER = ("lm",)
+RATES = {"": Rate(1, 0.2, 60, 25)}
+
+
+def plan(plan: Plan) -> None:
+    """Every system, from its parts."""
+    models, how = plan.experiment.models, plan.experiment.translation
+    for system, members in how.systems.items():
+        reordering: dict[str, Any] = {}
+        inputs: dict[str, Stage | File] = {"phrases": plan.stages["extract"], "lm": plan.stages["lm"]}
+        for name in members:
+            model = models[name]
+            uses = [name] if model.table else [plan.use_name(model, side) for side in model.sides]
+            for use in uses:
+                reordering[use] = {"table": model.table, "scaled": model.scaled, "inside": model.inside}
+                if model.table is None:
+                    inputs[f"model.{use}"] = plan.trained[use]
+        options = {"reordering": reordering, "decoding": to_mapping(how.decoding)}
+        plan.add_with(f"system.{system}", "system", options, inputs)
 
 
 def run(work: Work) -> None:

@@ -2,10 +2,46 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from hyperbaton.base.options import from_mapping
 from hyperbaton.models import MODELS
-from hyperbaton.run.stage import Work
+from hyperbaton.run.cost import Rate, cost_of
+from hyperbaton.run.stage import File, Stage, Work
 from hyperbaton.run.texts import Texts
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
+AFTER = ("classes",)
+# By model; others cost what the first one does.
+RATES = {
+    "": Rate(1, 0.1, 60, 15),
+    "dpr": Rate(2, 1.8, 100, 45),
+    "block_me": Rate(2, 3.5, 150, 8),
+    "nine_class": Rate(1, 1.5, 80, 10),
+    "pair": Rate(2, 15, 100, 55),
+    "sequence": Rate(3, 22, 150, 87),
+}
+
+
+def plan(plan: Plan) -> None:
+    """Every model, once for each side; the longest first: what runs beside the others should not be waited for."""
+    experiment = plan.experiment
+    for model in sorted(experiment.models.values(), key=lambda m: -cost_of(RATES, m.model, plan.size).seconds):
+        inputs: dict[str, Stage | File] = {**plan.text("train")}
+        inputs |= {a: plan.classes[a] for a in model.annotations if a in plan.classes}
+        if plan.links is not None:
+            inputs["links"] = plan.links
+        for side in model.sides:
+            how: dict[str, Any] = {
+                "model": model.model,
+                "options": model.options | ({"side": side} if side else {}),
+                "annotations": list(model.annotations),
+                "seed": experiment.seed,
+            }
+            stage = plan.add_with(plan.train_name(model, side), "train", how, inputs, model.model)
+            plan.trained[plan.use_name(model, side)] = stage
 
 
 def run(work: Work) -> None:

@@ -6,16 +6,41 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.decode import System, Translator
 from hyperbaton.decode.result import Translations
+from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import Texts
 
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
 # Sentences that are translated in pieces would have no whole derivation: the longest that the decoder takes.
 MAX_WORDS = 2000
+
+
+AFTER = ("tune",)
+RATES = {"": Rate(1, 10, 100, 15, "test"), "block_me": Rate(1, 17, 100, 20, "test")}
+
+
+def plan(plan: Plan) -> None:
+    """The test text, by every system with the weights of each run, at every limit."""
+    how = plan.experiment.translation
+    for system in how.systems:
+        for run in range(how.counts.tuning_runs):
+            for limit in how.limits:
+                plan.add(
+                    plan.translate_name(system, run, limit),
+                    "translate",
+                    {"limit": limit, "columns": plan.columns(system)},
+                    plan.slowest(system, RATES),
+                    splits=["test"],
+                    system=plan.stages[f"system.{system}"],
+                    weights=plan.stages[plan.tune_name(system, run)],
+                )
 
 
 def run(work: Work) -> None:

@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from hyperbaton.base.options import from_mapping
+from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.decode import System
+from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 from hyperbaton.tune import Tuning, tune
 from hyperbaton.tune.system import SystemDecoder
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
+AFTER = ("system",)
+RATES = {"": Rate(3, 12, 130, 12, "dev"), "block_me": Rate(3, 20, 130, 15, "dev")}
+
+
+def plan(plan: Plan) -> None:
+    """Every system, as often as runs are wanted."""
+    experiment, how = plan.experiment, plan.experiment.translation
+    for system in how.systems:
+        for run in range(how.counts.tuning_runs):
+            options = {
+                "tuning": to_mapping(how.tuning),
+                "n_best": how.counts.n_best,
+                "limit": how.tune_limit,
+                "columns": plan.columns(system),
+                "seed": experiment.seed + run,
+            }
+            assembled = plan.stages[f"system.{system}"]
+            turns = how.tuning.iterations + 1
+            name, slowest = plan.tune_name(system, run), plan.slowest(system, RATES)
+            plan.add(name, "tune", options, slowest, turns, splits=["dev"], system=assembled)
 
 
 def run(work: Work) -> None:
