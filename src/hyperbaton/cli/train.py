@@ -15,8 +15,7 @@ from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Force, Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import n_threads, print_json, say
 from hyperbaton.corpus import Annotations, Bitext
-from hyperbaton.models import MODELS, ReorderingModel
-from hyperbaton.models._store import KIND
+from hyperbaton.models import KIND, MODELS, ReorderingModel
 
 
 def chosen_options(words: Sequence[str]) -> dict[str, type]:

@@ -18,8 +18,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.corpus import Text
-from hyperbaton.models import Batch, PerJump, PerOption, PerStep
-from hyperbaton.models._step import python_steps
+from hyperbaton.models import Batch, PerJump, PerOption, PerStep, python_steps
 from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, ReorderingType, orientation_set
 from hyperbaton.phrases.orientation import Side
 

@@ -12,8 +12,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
-from hyperbaton.models._block_table import EMPTY_TAG, JUMPS
-from hyperbaton.models.block_me import FAMILIES, BlockMe
+from hyperbaton.models.block_me import EMPTY_TAG, FAMILIES, JUMPS, BlockMe
 
 _ASKS = _core.block_asks()  # the kinds of questions, by number
 SORTS = ("weight", "count")

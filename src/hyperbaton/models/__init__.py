@@ -15,10 +15,11 @@ from hyperbaton.models._base import ReorderingModel
 from hyperbaton.models._next_position import JumpLogProbs, NextPositionModel
 from hyperbaton.models._orientation import OrientationModel
 from hyperbaton.models._shapes import PerJump, PerOption, PerStep
-from hyperbaton.models._step import Batch, StepModel, Steps
-from hyperbaton.models._store import open_model
+from hyperbaton.models._step import Batch, StepModel, Steps, python_steps
+from hyperbaton.models._store import KIND, open_model
 
 __all__ = [
+    "KIND",
     "MODELS",
     "Batch",
     "JumpLogProbs",
@@ -31,6 +32,7 @@ __all__ = [
     "StepModel",
     "Steps",
     "load_model",
+    "python_steps",
 ]
 
 MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)

@@ -32,9 +32,11 @@ from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import apply_rules, parse_rules, read_rules
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
 from hyperbaton.models._base import Array, restored_side, side_arrays
-from hyperbaton.models._block_table import BlockTable
+from hyperbaton.models._block_table import EMPTY_TAG, JUMPS, BlockTable
 from hyperbaton.models._step import Batch, StepModel, Steps
 from hyperbaton.models._store import ModelState
+
+__all__ = ["EMPTY_TAG", "FAMILIES", "JUMPS", "BlockMe"]
 
 FAMILIES = tuple(_core.block_families())
 _UNKNOWN_LABEL = 2**16 - 1
