@@ -12,19 +12,16 @@ package; `none` leaves trees as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus.files import AnyPath, read_lines, shown
 from hyperbaton.corpus.trees import Trees
 
 ACTIONS = ("raise", "splice")
 KNOWN = {"none": (), "de": ("raise DEC CP", "raise DEG DNP", "raise DEC DNP", "raise DEG CP")}
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.corpus import Text
@@ -23,7 +24,6 @@ from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, Reordering
 from hyperbaton.phrases.orientation import Side
 
 FLOOR = -100.0
-Array = npt.NDArray[Any]
 
 
 class Reordering(Protocol):

@@ -10,15 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
 from hyperbaton.models import OrientationModel
 from hyperbaton.phrases import Occurrences, distances, extract, near_samples
 from hyperbaton.phrases.orientation import Side
-
-Array = npt.NDArray[Any]
 
 # Training samples of the source phrase: never seen, left to the back-off, small, middle and large clusters.
 SUPPORTS = ((0, 0), (1, 9), (10, 99), (100, 999), (1000, None))

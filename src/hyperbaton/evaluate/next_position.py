@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton.align import Jumps, visit_order
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
 from hyperbaton.models import JumpLogProbs, NextPositionModel
-
-Array = npt.NDArray[Any]
 
 # Distortions told one by one; farther ones are added to the last. GO13 Fig. 5 shows 3 … 20.
 FARTHEST = 30

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
 from hyperbaton.models import StepModel
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.phrases import Occurrences
-
-Array = npt.NDArray[Any]
 
 
 class Rows(NamedTuple):

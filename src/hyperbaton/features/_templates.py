@@ -11,12 +11,13 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Arrays
@@ -24,7 +25,6 @@ from hyperbaton.corpus import Vocabulary
 from hyperbaton.features._set import FeatureSet, Rows
 from hyperbaton.phrases import Occurrences
 
-Array = npt.NDArray[Any]
 Layer = Literal["source", "target", "source class", "target class"]
 LAYERS: tuple[Layer, ...] = ("source", "target", "source class", "target class")
 

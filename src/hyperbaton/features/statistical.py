@@ -9,12 +9,13 @@ the counts of other sentences, those outside its own tenth of the text: otherwis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import Arrays
@@ -22,7 +23,6 @@ from hyperbaton.corpus import Vocabulary
 from hyperbaton.features._set import FeatureSet, Rows
 from hyperbaton.phrases import ClassCounts, Occurrences, smooth
 
-Array = npt.NDArray[Any]
 _LENGTH_UNIT = 10.0
 _FOLDS = 10
 

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.learn._learner import Learner, Training
 from hyperbaton.learn._matrices import delta_from_confusions, delta_matrix, matrix_text
 from hyperbaton.learn._rows import split_rows
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(eq=False)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.learn._rows import RowsError
-
-Array = npt.NDArray[Any]
 
 
 def number_labels(labels: Any, n_rows: int, n_classes: int | None) -> tuple[Array, Array]:

@@ -13,17 +13,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress
 from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
 from hyperbaton.learn._models import ClusterModel, GlobalModel, LinearModel, NotFitted, n_threads, softmax
 from hyperbaton.learn._rows import Block, RowsError, RowsLike, as_blocks, core_rows
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

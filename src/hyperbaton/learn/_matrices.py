@@ -9,14 +9,10 @@ estimated    from the confusions of a first model, see `estimate_delta`
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
-
-Array = npt.NDArray[Any]
 
 
 def parse_matrix(text: str, n_classes: int, what: str) -> Array:

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import HyperbatonError, InputError
-
-Array = npt.NDArray[Any]
 
 
 class RowsError(InputError, ValueError):

@@ -10,13 +10,12 @@ does not depend on the number of classes when the output kernel is the identity.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
@@ -24,8 +23,6 @@ from hyperbaton.learn._learner import Learner, Training, Validation
 from hyperbaton.learn._matrices import kernel_matrix
 from hyperbaton.learn._models import KernelModel
 from hyperbaton.learn._rows import BinaryRows, Block, core_rows, split_rows
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(eq=False)

@@ -18,8 +18,8 @@ from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
@@ -28,8 +28,6 @@ from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.models._store import ModelState, save_model
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(eq=False)

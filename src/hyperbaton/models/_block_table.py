@@ -13,16 +13,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Vocabulary
 
-Array = npt.NDArray[Any]
 JUMPS = tuple(_core.block_jumps())  # by class
 N_JUMPS = len(JUMPS)
 N_LENGTHS = 8  # blocks of that many words and more share a row

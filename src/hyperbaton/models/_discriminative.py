@@ -15,13 +15,14 @@ import numpy as np
 from scipy import sparse
 
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import option, plugin
 from hyperbaton.corpus import Text
 from hyperbaton.features import FEATURES, FeatureSet, Rows
 from hyperbaton.learn import LEARNERS, BinaryRows, ClusterModel, GlobalModel, Learner, LinearModel, restored_model
 from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
-from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training
+from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
 from hyperbaton.phrases.occurrences import Keys

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.learn import ClusterModel, LinearModel
-from hyperbaton.models._orientation import Array
 
 
 class Part(NamedTuple):

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import MissingExtra
 from hyperbaton.base.options import option, plugin
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._base import Array
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
 

@@ -16,12 +16,13 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.text import gather
-from hyperbaton.models._base import Array, ReorderingModel, restored_side, side_arrays
+from hyperbaton.models._base import ReorderingModel, restored_side, side_arrays
 from hyperbaton.models._store import ModelState
 
 LABELS = npt.NDArray[np.uint32]

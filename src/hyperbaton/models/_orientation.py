@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
@@ -29,7 +30,6 @@ from hyperbaton.phrases import (
 )
 from hyperbaton.phrases.orientation import Side
 
-Array = npt.NDArray[Any]
 LogProbs = npt.NDArray[np.float64]
 
 # Rows scored at once: bounds the memory of scoring.

@@ -17,9 +17,10 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.align import visit_order
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.models._base import Array, ReorderingModel
+from hyperbaton.models._base import ReorderingModel
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import Options
 

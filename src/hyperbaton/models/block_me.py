@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import option, plugin
 from hyperbaton.base.progress import Progress, default_threads
@@ -31,7 +32,7 @@ from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import apply_rules, parse_rules, read_rules
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._base import Array, restored_side, side_arrays
+from hyperbaton.models._base import restored_side, side_arrays
 from hyperbaton.models._block_table import EMPTY_TAG, JUMPS, BlockTable
 from hyperbaton.models._step import Batch, StepModel, Steps
 from hyperbaton.models._store import ModelState

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.features import FEATURES, FeatureSet
 from hyperbaton.learn import LEARNERS, Learner, LinearModel
 from hyperbaton.models._discriminative import Discriminative, learner_rows
 from hyperbaton.models._evidence import Part, cluster_part, global_part
-from hyperbaton.models._orientation import Array, LogProbs, Training
+from hyperbaton.models._orientation import LogProbs, Training
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.occurrences import Keys
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
-from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training
+from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import ClassCounts, MosesSet, Occurrences, ReorderingType, smooth
 from hyperbaton.phrases.reordering import SMOOTHING

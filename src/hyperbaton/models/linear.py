@@ -15,9 +15,10 @@ from typing import ClassVar, cast
 import numpy as np
 
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
-from hyperbaton.models._orientation import Array, LogProbs, OrientationModel, Training
+from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import DistanceSet, Occurrences
 

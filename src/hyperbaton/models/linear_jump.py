@@ -16,8 +16,8 @@ import numpy.typing as npt
 from scipy import optimize
 
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
-from hyperbaton.models._base import Array
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
 

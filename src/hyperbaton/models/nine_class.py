@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import option, plugin
 from hyperbaton.learn import LEARNERS, BinaryRows, Learner, LinearModel
-from hyperbaton.models._base import Array
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
 
