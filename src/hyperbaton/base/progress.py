@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, TextIO
 
-__all__ = ["Bars", "LiveLine", "Progress", "default_threads", "is_terminal"]
+__all__ = ["Bars", "LiveLine", "Progress", "default_threads", "is_terminal", "n_threads"]
 
 
 class Progress(Protocol):
@@ -107,6 +107,11 @@ def _silent(done: int, total: int) -> None:
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a person is at the other end of a stream, which is None where it is closed."""
     return stream is not None and not stream.closed and stream.isatty()
+
+
+def n_threads(threads: int | None) -> int:
+    """The number of threads that an option stands for: all processors where it is 0 or None."""
+    return threads or default_threads()
 
 
 def default_threads() -> int:

@@ -12,16 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.progress import default_threads
 from hyperbaton.base.store import MANIFEST, verify
 from hyperbaton.corpus.files import shown
 
 log = logging.getLogger("hyperbaton")
-
-
-def n_threads(threads: int) -> int:
-    """The number of threads that a --threads value stands for."""
-    return threads or default_threads()
 
 
 def say(message: str, quiet: bool = False) -> None:

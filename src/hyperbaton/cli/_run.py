@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hyperbaton.base.progress import LiveLine, is_terminal
-from hyperbaton.cli._common import n_threads, say
+from hyperbaton.base.progress import LiveLine, is_terminal, n_threads
+from hyperbaton.cli._common import say
 from hyperbaton.run.execute import Limits, execute, total_memory_mib
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.finish import finish

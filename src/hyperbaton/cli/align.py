@@ -11,9 +11,9 @@ from hyperbaton.align.base import ALIGNERS
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact, check_file
-from hyperbaton.base.progress import Bars
+from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Force, Quiet, Threads, Verify
-from hyperbaton.cli._common import n_threads, verify_artefacts
+from hyperbaton.cli._common import verify_artefacts
 from hyperbaton.corpus import Bitext
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.outputs import check_file
-from hyperbaton.base.progress import Bars
+from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Seed, Threads
-from hyperbaton.cli._common import n_threads, say
+from hyperbaton.cli._common import say
 from hyperbaton.corpus.classes import Clustering, word_classes
 from hyperbaton.corpus.text import Text
 

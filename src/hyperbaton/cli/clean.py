@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Json, Threads
-from hyperbaton.cli._common import n_threads, print_json, print_table, say
+from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.corpus.clean import Cleaning, clean_files
 from hyperbaton.corpus.tokenizers import make_tokenizer
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.base.progress import Bars
+from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Threads, Verify
-from hyperbaton.cli._common import n_threads, print_json, print_table, say, verify_artefacts
+from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
 from hyperbaton.cli._system import (
     DecodingFlags,
     SourceTags,

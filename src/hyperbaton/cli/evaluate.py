@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Json, Quiet, Threads, Verify
-from hyperbaton.cli._common import n_threads, print_table, say, verify_artefacts
+from hyperbaton.cli._common import print_table, say, verify_artefacts
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.evaluate import Evaluation, HeldOut
 from hyperbaton.evaluate import evaluate as measure

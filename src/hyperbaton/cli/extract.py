@@ -9,9 +9,9 @@ import typer
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact, check_text_folder
-from hyperbaton.base.progress import Bars
+from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Force, Json, Quiet, Threads
-from hyperbaton.cli._common import log, n_threads, print_json, say
+from hyperbaton.cli._common import log, print_json, say
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
 from hyperbaton.phrases.extracted import KIND

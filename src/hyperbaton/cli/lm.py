@@ -9,9 +9,9 @@ import typer
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact, check_file
-from hyperbaton.base.progress import Bars
+from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Force, Json, Quiet, Threads, Verify
-from hyperbaton.cli._common import log, n_threads, print_json, say, verify_artefacts
+from hyperbaton.cli._common import log, print_json, say, verify_artefacts
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
 from hyperbaton.lm.model import KIND

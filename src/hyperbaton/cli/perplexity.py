@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Json, Threads, Verify
-from hyperbaton.cli._common import n_threads, print_json, verify_artefacts
+from hyperbaton.cli._common import print_json, verify_artefacts
 from hyperbaton.corpus import Text
 from hyperbaton.lm import LanguageModel
 

@@ -9,9 +9,9 @@ import typer
 from hyperbaton.align.reading import read_links
 from hyperbaton.align.symmetrization import METHODS
 from hyperbaton.align.symmetrization import symmetrize as join
-from hyperbaton.base.progress import Bars
+from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Quiet, Threads
-from hyperbaton.cli._common import n_threads, need_as_many_lines
+from hyperbaton.cli._common import need_as_many_lines
 
 
 def symmetrize(

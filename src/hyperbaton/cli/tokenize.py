@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Threads
-from hyperbaton.cli._common import n_threads
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.corpus.raw import RawLines
 from hyperbaton.corpus.raw import tokenize as tokenize_lines

@@ -11,9 +11,9 @@ import typer
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import Bars
+from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Force, Json, Quiet, Seed, Threads
-from hyperbaton.cli._common import n_threads, print_json, say
+from hyperbaton.cli._common import print_json, say
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.models import KIND, MODELS, ReorderingModel
 

@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.base.progress import Bars, is_terminal
+from hyperbaton.base.progress import Bars, is_terminal, n_threads
 from hyperbaton.cli import Quiet, Threads, Verify
-from hyperbaton.cli._common import n_threads, verify_artefacts
+from hyperbaton.cli._common import verify_artefacts
 from hyperbaton.cli._system import (
     DecodingFlags,
     SourceTags,

@@ -13,10 +13,10 @@ import typer
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import Bars
+from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.store import MANIFEST, hash_arrays
 from hyperbaton.cli import Force, Json, Quiet, Seed, Threads, Verify
-from hyperbaton.cli._common import n_threads, print_json, print_table, say, verify_artefacts
+from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
 from hyperbaton.cli._system import (
     Copy,
     DecodingFlags,

@@ -18,9 +18,9 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
-from hyperbaton.learn._models import ClusterModel, GlobalModel, LinearModel, NotFitted, n_threads, softmax
+from hyperbaton.learn._models import ClusterModel, GlobalModel, LinearModel, NotFitted, softmax
 from hyperbaton.learn._rows import Block, RowsError, RowsLike, as_blocks, core_rows
 
 

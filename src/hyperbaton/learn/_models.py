@@ -15,7 +15,7 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.learn._labels import number_clusters
 from hyperbaton.learn._rows import RowsError, RowsLike, as_blocks, core_rows
 
@@ -30,11 +30,6 @@ def softmax(scores: Array) -> Array:
     powers = numeric.exp(scores - scores.max(axis=1, keepdims=True))
     probabilities: Array = powers / powers.sum(axis=1, keepdims=True)
     return probabilities
-
-
-def n_threads(threads: int) -> int:
-    """0 means all processors."""
-    return threads or default_threads()
 
 
 @dataclass(frozen=True)

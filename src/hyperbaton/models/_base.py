@@ -23,7 +23,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.classes import WordClasses
@@ -109,6 +109,10 @@ class ReorderingModel(Picklable, ABC):
         self.signature_ = bitext.signature()
         self.train_seconds_ = time.perf_counter() - started
         self.train_peak_mib_ = _peak_mib()
+
+    @property
+    def _n_threads(self) -> int:
+        return n_threads(self.threads)
 
     def _check_fitted(self) -> None:
         if "signature_" not in vars(self):

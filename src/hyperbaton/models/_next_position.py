@@ -18,7 +18,7 @@ from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.text import gather
@@ -150,10 +150,6 @@ class NextPositionModel(ReorderingModel):
             )
         labels = Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary)
         return TaggedSentences(text, labels.over(self.tag_vocabulary_).tokens)
-
-    @property
-    def _n_threads(self) -> int:
-        return self.threads or default_threads()
 
     def _known_arrays(self) -> dict[str, Array]:
         arrays = {"n_jumps": np.array([self.n_jumps_]), **side_arrays("source", self.vocabulary_, self.source_classes_)}

@@ -27,7 +27,7 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import option, plugin
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import apply_rules, parse_rules, read_rules
@@ -255,10 +255,6 @@ class BlockMe(StepModel):
             known = np.minimum(numbers, _UNKNOWN_LABEL).astype(np.uint16)[changed.labels]
             nodes = (known, changed.begins, changed.ends, changed.parents, changed.offsets)
         return _core.BlockText(text.tokens, text.offsets, labels, *nodes)
-
-    @property
-    def _n_threads(self) -> int:
-        return self.threads or default_threads()
 
     def _known_arrays(self) -> dict[str, Array]:
         arrays = {
