@@ -211,7 +211,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"train linear {BITEXT} -o new --orientations 3,1", 1, "cut points must increase, not 3, 1"),
     (f"train dpr {BITEXT} -o new --features none-such", 1, "unknown features? .*'none_such'"),
     (f"train dpr {BITEXT} -o new --scope here", 2, "--scope must be one of clusters, global, not 'here'"),
-    (f"train mms {BITEXT} -o new --delta odd", 1, "odd"),
+    (f"train mms {BITEXT} -o new --learner psl:delta=odd", 1, "odd"),
     (f"train linear {BITEXT} -o new --source-tags c/dev.source.tags", 1, "makes no use of --source-tags"),
     (f"train block_me {BITEXT} -o new --families words", 1, "words"),
     (f"train block_me {BITEXT} -o new --tree-rules nowhere", 1, "nowhere"),

@@ -62,7 +62,7 @@ def _jumps() -> Figure:
     text = generate(600, style="japanese", seed=1, noise=0.0)
     parts = text.split(n_dev=0, n_test=100)
     train, test = parts["train"], parts["test"]
-    model = MODELS["sequence"](max_passes=20)
+    model = MODELS["sequence"](learner="lbfgs:max-passes=20")
     assert isinstance(model, NextPositionModel)
     tags = Tags.of([" ".join(tags) for tags in train.source_tags], train.bitext.source)
     model.fit(train.bitext, Annotations(source_tags=tags))

@@ -92,7 +92,7 @@ STAND_IN = """
 import json, os, subprocess, sys, time
 from pathlib import Path
 folder = Path(json.loads(sys.stdin.readline())["folder"])
-folder.with_name(f"{folder.name}.{os.getpid()}-x.incomplete").mkdir()
+folder.with_name(f"{folder.name}.{os.getpid()}-0badcafe.incomplete").mkdir()
 sleep = subprocess.Popen(["sleep", "300"])
 Path("pids").write_text(f"{os.getpid()} {sleep.pid}")
 time.sleep(300)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
@@ -170,7 +171,7 @@ def _feature(model: BlockMe, number: int, key: int) -> BlockFeature:
     return BlockFeature(
         family=ask.family,
         count=int(columns["counts"][number]),
-        alpha=float(np.exp(model.weights_[number])),
+        alpha=float(numeric.exp(model.weights_[number])),
         jump=JUMPS[int(columns["jumps"][number])],
         target=_target_tag(target) if ask.about_tags else model.table_.target(target, model.target_vocabulary_),
         source=_word(model.tag_vocabulary_, source)
