@@ -59,8 +59,9 @@ check: $(DEV_STAMP) ## format, lint, types, fast tests: about a minute
 sanitize: $(DEV_STAMP) ## fast tests with a core that checks memory and undefined behaviour (C++ by GCC or Clang on Linux)
 	@$(BIN)/cmake -S . -B $(CHECKED) -G Ninja -DHYPERBATON_SANITIZE=ON -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
 	$(BIN)/cmake --build $(CHECKED) --target _core
-	PYTHONPATH=tests/sanitize HYPERBATON_CORE=$(abspath $(CHECKED)) LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python -m pytest -m "not slow" $(TESTS)
+	PYTHONPATH=tests/sanitize HYPERBATON_CORE=$(abspath $(CHECKED)) \
+	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python -m pytest --capture=sys -m "not slow" $(TESTS)
 
 format: $(DEV_STAMP) ## rewrite the sources in the house style
 	$(BIN)/ruff format src tests benchmarks tools docs/hooks
