@@ -55,7 +55,7 @@ def test_every_verb_is_in_the_reference_with_its_options(site: Path) -> None:
     reference = page(site, "commands")
     for verb in verbs():
         assert f'<h2 id="{verb}">' in reference, verb
-    for flag in ("--json", "--distortion-limit", "--orientations"):
+    for flag in ("--json", "--distortion-limit", "--source-trees"):
         assert f"<code>{flag}</code>" in reference, flag
 
 
