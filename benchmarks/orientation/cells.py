@@ -112,7 +112,7 @@ def work(folder: str, toml: dict[str, Any], cell: Cell, data: str, signature: st
     logprobs, labels = model.sample_logprobs(test, samples), model.labels(samples)
     occurrences = Occurrences.of_samples(test, samples)
     support = model.support(occurrences)
-    result = Classification.of(model.class_names, logprobs, labels, samples.distance_before, support)
+    result = Classification.of(model.class_names, logprobs, labels, samples.distance_before, support, model.class_counts_)
     history = getattr(model, "history_", {})
     answer = {
         "identity": identity(experiment, cell, signature),

@@ -10,11 +10,20 @@ import pytest
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
-from hyperbaton.evaluate import HeldOut, evaluate
+from hyperbaton.decode import ModelUse, NBest, System, Translator
+from hyperbaton.evaluate import Classification, HeldOut, evaluate
 from hyperbaton.models import MODELS, OrientationModel
 from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.models.mms import Mms
-from hyperbaton.phrases import Inventory, Occurrences, ReorderingType, Samples, extract, reordering_probabilities
+from hyperbaton.phrases import (
+    Inventory,
+    Occurrences,
+    PhraseTable,
+    ReorderingType,
+    Samples,
+    extract,
+    reordering_probabilities,
+)
 
 NAMES = [name for name in MODELS if issubclass(MODELS[name], OrientationModel)]
 
@@ -113,3 +122,19 @@ def test_tiny_text_works_or_says_what_it_lacks() -> None:
     unlinked = Bitext.of(["a"], ["x"], [[]])
     with pytest.raises(InputError, match="no phrase pair was found"):
         Mms().fit(unlinked)
+
+
+def test_of_equally_likely_classes_the_more_frequent_one_is_predicted() -> None:
+    logprobs, labels = np.log(np.full((4, 3), 1 / 3)), np.array([1, 1, 1, 0])
+    found = Classification.of(("d<0", "d=0", "d>0"), logprobs, labels, np.zeros(4), frequency=np.array([2, 9, 1]))
+    assert found.overall_precision == 75
+    assert Classification.of(("d<0", "d=0", "d>0"), logprobs, labels, np.zeros(4)).overall_precision == 25
+
+
+def test_a_class_that_never_occurred_scales_no_distance_to_infinity() -> None:
+    """NI11 eq. 7 with p = 0: an infinite cost times a distance of 0 was not a number."""
+    bitext = Bitext.of(["a b", "a b"], ["x y", "x y"], [[(0, 0), (1, 1)]] * 2)
+    model = Lexicalized(orientations="three", smoothing=0.0).fit(bitext)
+    system = System.of(PhraseTable.build(bitext, extract(bitext)), [], {"LR": ModelUse(model, "scaled")})
+    (found,) = Translator(system).blocks(["b a", "a b"], NBest(5))
+    assert np.isfinite(found.scores).all() and found.lines() == ["y x", "x y"]

@@ -24,6 +24,8 @@ from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, Reordering
 from hyperbaton.phrases.orientation import Side
 
 FLOOR = -100.0
+# The same where 1/p multiplies a distance (NI11 eq. 7): a class that never occurred costs much, and no step an infinity.
+LEAST = -20.0
 
 
 class Reordering(Protocol):
@@ -111,7 +113,7 @@ def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
     if scores.shape[0] != len(batch.options):
         raise OptionError(f"a model must score {len(batch.options)} options, not {scores.shape[0]}")
     if use.use == "scaled":
-        scores = -numeric.exp(-np.maximum(scores, FLOOR)) / use.beta
+        scores = -numeric.exp(-np.maximum(scores, LEAST)) / use.beta
     orientations = model.orientations
     orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
     side = cast(Side, getattr(model, "side", "before"))

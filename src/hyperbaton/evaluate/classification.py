@@ -58,9 +58,14 @@ class Classification(Evaluation):
         labels: Array,
         moved: Array,
         support: Array | None = None,
+        frequency: Array | None = None,
     ) -> Classification:
-        """Compare log-probabilities (n, n_classes) with true classes; `moved` is d, `support` training samples."""
-        predicted = logprobs.argmax(axis=1)
+        """Compare log-probabilities (n, n_classes) with true classes; `moved` is d, `support` training samples.
+
+        Of classes that are equally likely the one with the higher `frequency` is predicted, without it the first.
+        """
+        frequent = np.arange(len(names)) if frequency is None else np.argsort(-frequency, kind="stable")
+        predicted = frequent[logprobs[:, frequent].argmax(axis=1)]
         n = len(names)
         confusion = np.bincount(labels.astype(np.int64) * n + predicted, minlength=n * n).reshape(n, n)
         right = predicted == labels
@@ -148,5 +153,5 @@ def _(model: OrientationModel, held_out: HeldOut) -> Classification:
     logprobs = model.sample_logprobs(bitext, samples)
     support = model.support(Occurrences.of_samples(bitext, samples))
     moved = distances(samples, side)
-    result = Classification.of(model.class_names, logprobs, model.labels(samples), moved, support)
+    result = Classification.of(model.class_names, logprobs, model.labels(samples), moved, support, model.class_counts_)
     return replace(result, orientations=model.orientations, side=model.side)
