@@ -57,11 +57,11 @@ class SharedState {
 // A step of which the source span is known, but not yet the option. At the start of a sentence the previous phrase is
 // empty at 0.
 struct Step {
-  Coverage before, after;
-  SourceSpan previous, next;
-  bool first;                                 // no previous phrase
-  Orientation block = Orientation::Monotone;  // towards the stack of translated blocks, where a feature needs it
-  std::uint32_t first_option, last_option;    // of the span
+  Coverage before{nullptr, 0}, after{nullptr, 0};
+  SourceSpan previous{0, 0}, next{0, 0};
+  bool first = true;                                // no previous phrase
+  Orientation block = Orientation::Monotone;        // towards the stack of translated blocks, where a feature needs it
+  std::uint32_t first_option = 0, last_option = 0;  // of the span
 };
 
 // A step of the search graph: the state before it, an option that leads there (any at the start), and the state behind it

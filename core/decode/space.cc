@@ -94,23 +94,9 @@ float Space::future(const std::uint32_t* state) const {
   return sum;
 }
 
-Step Space::step_of(const std::uint32_t* state, const Move& move) const {
-  return {.before = coverage(state),
-          .after = coverage(move.state.data()),
-          .previous = move.previous,
-          .next = move.next,
-          .first = move.previous.end == 0,
-          .block = move.block,
-          .first_option = move.span->first,
-          .last_option = move.span->last};
-}
-
 void Space::prepare(const std::uint32_t* state, float future, const Span& span, Move& move) {
   const Coverage before = coverage(state);
   const auto [begin, end] = span.source;
-  move.span = &span;
-  move.previous = shared_.previous(state);
-  move.next = span.source;
   move.state.assign(state, state + state_size_);
   move.memos.resize(features_.n_memos());
   Coverage::set(move.state.data(), span.source);
@@ -122,25 +108,31 @@ void Space::prepare(const std::uint32_t* state, float future, const Span& span, 
   const bool keep_begin = needs_.begin || (needs_.begin_at_swap && swap_possible);
   // Where nobody asks for the end, any will do: only the start of the sentence has 0.
   shared_.set_previous(move.state.data(), {keep_begin ? begin : 0, needs_.end ? end : 1});
-  move.block = Orientation::Monotone;
+  const auto previous = shared_.previous(state);
+  move.step = {.before = before,
+               .after = coverage(move.state.data()),
+               .previous = previous,
+               .next = span.source,
+               .first = previous.end == 0,
+               .block = Orientation::Monotone,
+               .first_option = span.first,
+               .last_option = span.last};
   if (needs_.stack) {
     const auto shifted = stacks_.shift(state[at_stack_], span.source);
-    move.block = shifted.orientation;
+    move.step.block = shifted.orientation;
     move.state[at_stack_] = shifted.stack;
   }
-  const Step step = step_of(state, move);
   move.score = move.ahead = 0;
   features_.each([&](auto& placed) {
-    placed.feature.ahead(step, move.ahead);
-    placed.feature.prepare(step, state + placed.state, move.memos[placed.memo], move.score);
+    placed.feature.ahead(move.step, move.ahead);
+    placed.feature.prepare(move.step, state + placed.state, move.memos[placed.memo], move.score);
   });
 }
 
 float Space::guess(const std::uint32_t* state, std::uint32_t option, const Move& move) const {
-  const Step step = step_of(state, move);
   float score = move.score + sentence_.estimate(option);
   features_.each([&](const auto& placed) {
-    placed.feature.guess(step, state + placed.state, move.memos[placed.memo], option, score);
+    placed.feature.guess(move.step, state + placed.state, move.memos[placed.memo], option, score);
   });
   return score;
 }
@@ -153,11 +145,10 @@ bool Space::apply(const std::uint32_t* state, std::uint32_t option, Move& move, 
       return false;
     move.state[at_forced_] = done + static_cast<std::uint32_t>(target.size());
   }
-  const Step step = step_of(state, move);
   score = guess(state, option, move) - sentence_.estimate(option) + sentence_.score(option);
   features_.each([&](auto& placed) {
-    placed.feature.extend(step, state + placed.state, move.memos[placed.memo], option, move.state.data() + placed.state,
-                          score);
+    placed.feature.extend(move.step, state + placed.state, move.memos[placed.memo], option,
+                          move.state.data() + placed.state, score);
   });
   return true;
 }
@@ -176,7 +167,7 @@ const Space::Span& Space::span_of(std::uint32_t option) const {
 
 // Everything but batched features.
 void Space::add_values(const GraphStep& way, const Move& move, float* row) const {
-  Step step = step_of(way.state, move);
+  Step step = move.step;
   // Not from the state, which leaves the end of the previous phrase out where nobody needs it.
   if (!step.first) step.previous = sentence_.source(way.before);
   features_.each([&](const auto& placed) {

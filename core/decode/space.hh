@@ -47,9 +47,7 @@ class Space {
     float ahead;                       // the part of it that is not kept from step to step
     std::vector<std::uint32_t> memos;  // of the features
     std::vector<std::uint32_t> state;  // behind the step; the options' part is filled in by apply
-    SourceSpan previous, next;
-    Orientation block;
-    const Span* span;
+    Step step;                         // looks at the state before, and at the one behind
   };
 
   int n_words() const { return sentence_.n_words(); }
@@ -107,7 +105,6 @@ class Space {
                    static_cast<std::size_t>(end)];
   }
   float future_cost(int begin, int end) const { return const_cast<Space&>(*this).future_cost(begin, end); }
-  Step step_of(const std::uint32_t* state, const Move& move) const;
   void add_values(const GraphStep& way, const Move& move, float* row) const;
   void add_batched_values(std::span<const BatchedStep> steps, float* rows);
   void add_end_values(const std::uint32_t* state, float* row) const;
