@@ -10,6 +10,7 @@
 
 from os import PathLike
 
+from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.registry import Registry
 from hyperbaton.models._base import ReorderingModel
 from hyperbaton.models._next_position import JumpLogProbs, NextPositionModel
@@ -41,5 +42,8 @@ MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", Reord
 def load_model(path: str | PathLike[str]) -> ReorderingModel:
     """Open a saved model of any kind."""
     state = open_model(path)
-    with state.artefact.reading():
-        return MODELS[state.name].restored(state)
+    try:
+        with state.artefact.reading():
+            return MODELS[state.name].restored(state)
+    except OptionError as error:
+        raise ArtefactError(f"{path}: trained by another version ({error}); train the model again") from error

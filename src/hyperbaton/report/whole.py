@@ -47,7 +47,7 @@ _SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Section | None]]] 
     **{shape: (report.absent, report.section) for shape, report in shapes().items()},
     "translation": ("translation", translation_section),
     "tuning": ("tuning", tuning_section),
-    "stages": ("further stages", stages_section),
+    "stages": ("", stages_section),  # most runs have none, which needs no word
     "costs": ("costs", costs_section),
     "sentences": ("sentences", sentences_section),
     "reproduction": ("reproduction", reproduction_section),
@@ -63,7 +63,7 @@ def sections_of(results: Mapping[str, Any]) -> list[Section]:
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise InputError(f"{key!r} of the results is not as docs/report.md says: {error!r}") from error
         if section is None:
-            missing.append(name)
+            missing += [name] if name else []
             continue
         if commands := (results.get("commands") or {}).get(key):
             section.blocks.append(Listing("Commands", "\n".join(map(str, commands))))
