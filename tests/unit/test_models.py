@@ -79,9 +79,12 @@ def test_threads_do_not_matter(bitext: Bitext) -> None:
 
 def test_small_clusters_are_left_to_the_counts(bitext: Bitext) -> None:
     samples = extract(bitext, 8)
-    none = Mms(orientations="three", min_cluster=10**9, smoothing=0.5).fit(bitext, samples=samples)
-    counts = Lexicalized(orientations="three", conditioning="f", towards="backoff").fit(bitext, samples=samples)
-    assert np.allclose(none.sample_logprobs(bitext, samples), counts.sample_logprobs(bitext, samples))
+    none = Mms(orientations="three", min_cluster=10**9, smoothing=0.5, pair_smoothing=0.5).fit(bitext, samples=samples)
+    counts = Lexicalized(orientations="three", conditioning="fe", towards="backoff").fit(bitext, samples=samples)
+    # Pairs that were seen, pairs that were not of phrases that were, and phrases that were not.
+    other = generate(60, seed=99).bitext
+    for text, asked in ((bitext, samples), (other, extract(other, 8))):
+        assert np.allclose(none.sample_logprobs(text, asked), counts.sample_logprobs(text, asked))
 
 
 def test_context_beats_counts_where_context_decides() -> None:

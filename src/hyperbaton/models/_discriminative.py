@@ -2,8 +2,8 @@
 
     p(o | s, t) = exp(w_o · φ) / Σ_o' exp(w_o' · φ)                                   NI11 eq. 3, h = exp
 
-A source phrase with too few samples has no sub-model: its class frequencies are used instead, smoothed towards those of
-all samples, which also stand for phrases never seen.
+A source phrase with too few samples has no sub-model. The class frequencies of the phrase pair are used instead, smoothed
+towards those of the source phrase, and those towards the frequencies of all samples, which stand for unseen phrases too.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ class Discriminative(OrientationModel):
     scope: str = option("clusters", "one sub-model for each source phrase, or one for all", choices=("clusters", "global"))
     min_cluster: int = option(10, "samples that a source phrase needs for a sub-model", minimum=1)
     smoothing: float = option(5.0, "pseudo-count of each class for source phrases without a sub-model", minimum=1e-6)
+    pair_smoothing: float = option(0.3, "the same for phrase pairs of such source phrases", minimum=1e-6)
 
     def _learner(self, name: str = "learner") -> Learner:
         """The learner of that option, with the model's seed and threads."""
@@ -105,6 +106,7 @@ class Discriminative(OrientationModel):
             name = FEATURES.text(self.feature_set_).partition(":")[0]
             raise InputError(f"no feature occurs often enough: give more text, or --features {name}:min-count=1")
         self.phrases_, clusters = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
+        self.rare_pairs_: ClassCounts | None = None
         self._learn(training, learner_rows(found), clusters)
 
     def _learn(self, training: Training, rows: Any, clusters: Array) -> None:
@@ -114,6 +116,9 @@ class Discriminative(OrientationModel):
             self.global_ = self._fit_global(self._learner(), training, rows)
         else:
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters)
+            rest = np.flatnonzero(clusters < 0)
+            keys = training.occurrences.select(rest).pair_keys(self.threads or None)
+            self.rare_pairs_ = ClassCounts.of(keys, training.labels[rest], len(self.class_names))
 
     def _fit_global(self, learner: Learner, training: Training, rows: Any) -> GlobalModel:
         labels = training.labels.astype(np.int32)
@@ -173,22 +178,29 @@ class Discriminative(OrientationModel):
         rows = learner_rows(self.feature_set_.rows(occurrences, threads=self.threads or None))
         if self.global_ is not None:
             return numeric.log_softmax(self.global_.scores(rows, self.threads))
-        keys = occurrences.source_keys(self.threads or None)
-        return self._cluster_logprobs(rows, keys)
-
-    def _cluster_logprobs(self, rows: Any, keys: Keys) -> LogProbs:
-        """By sub-model where there is one, else by the counts of the source phrase."""
         if self.clusters_ is None:
             raise AttributeError("the model has no sub-models")
+        keys = occurrences.source_keys(self.threads or None)
         clusters = self.phrases_.clusters_of(keys)
         result = numeric.log_softmax(self.clusters_.scores(rows, clusters, self.threads))
-        rest = clusters < 0
-        result[rest] = numeric.log(smooth(self.phrases_.counts.at(keys[rest]), self.smoothing, self.prior))
+        rest = np.flatnonzero(clusters < 0)
+        result[rest] = self._backed_off(occurrences.select(rest), keys[rest])
         return result
+
+    def _backed_off(self, occurrences: Occurrences, keys: Keys) -> LogProbs:
+        """By the counts of the pair, then of the source phrase (`keys`), then of all samples."""
+        by_source = smooth(self.phrases_.counts.at(keys), self.smoothing, self.prior)
+        if self.rare_pairs_ is None:
+            raise AttributeError("the model has counted no phrase pairs")
+        pairs = self.rare_pairs_.at(occurrences.pair_keys(self.threads or None))
+        logprobs: LogProbs = numeric.log(smooth(pairs, self.pair_smoothing, by_source))
+        return logprobs
 
     def _arrays(self) -> dict[str, Array]:
         arrays = {f"features.{name}": array for name, array in self.feature_set_.arrays().items()}
         arrays |= self.phrases_.arrays("phrases")
+        if self.rare_pairs_ is not None:
+            arrays |= self.rare_pairs_.arrays("rare-pairs")
         for prefix, model in (("global", self.global_), ("clusters", self.clusters_)):
             if model is not None:
                 arrays |= {f"{prefix}.{name}": array for name, array in model.arrays().items()}
@@ -197,6 +209,8 @@ class Discriminative(OrientationModel):
     def _restore(self, state: ModelState) -> None:
         self.feature_set_ = self._feature_set().restore(state.group("features"))
         self.phrases_ = SourcePhrases.from_arrays(state.group("phrases"))
+        known = "rare-pairs.keys" in state.arrays
+        self.rare_pairs_ = ClassCounts.from_arrays(state.arrays, "rare-pairs") if known else None
         stored = {prefix: state.group(prefix) for prefix in ("global", "clusters")}
         self.global_ = restored_model(stored["global"]) if stored["global"] else None
         self.clusters_ = ClusterModel.from_arrays(stored["clusters"]) if stored["clusters"] else None
