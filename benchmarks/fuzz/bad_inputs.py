@@ -32,6 +32,7 @@ from typing import Any
 from hyperbaton.base.options import plain_type
 from hyperbaton.base.signals import Signals
 from hyperbaton.cli import build, run_program, verbs
+from hyperbaton.models import MODELS
 
 # Files of the folder in which commands run; see `prepare`.
 TEXTS = "c/dev.source c/dev.target"
@@ -209,7 +210,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"train pair {BITEXT} -o new --learner adagrad:step=inf", 2, "step must be a finite number, not inf"),
     (f"train linear {BITEXT} -o new --orientations six", 1, "six"),
     (f"train linear {BITEXT} -o new --orientations 3,1", 1, "cut points must increase, not 3, 1"),
-    (f"train dpr {BITEXT} -o new --features none-such", 1, "unknown features? .*'none_such'"),
+    (f"train dpr {BITEXT} -o new --features none-such", 2, "unknown features? .*'none_such'"),
     (f"train dpr {BITEXT} -o new --scope here", 2, "--scope must be one of clusters, global, not 'here'"),
     (f"train mms {BITEXT} -o new --learner psl:delta=odd", 1, "odd"),
     (f"train linear {BITEXT} -o new --source-tags c/dev.source.tags", 1, "makes no use of --source-tags"),
@@ -450,12 +451,13 @@ def cases() -> list[Case]:
 
 def _usage_cases() -> Iterator[Case]:
     """Options that no verb has, arguments that are missing, and every number of every verb out of range."""
-    for verb in verbs():
-        command, types = _command(verb)
-        yield Case(f"{verb} --no-such-option", 2, "No such option")
+    for verb, model in [*((verb, "") for verb in verbs()), *(("train", model) for model in MODELS)]:
+        command, types = _command(verb, model)
+        yield Case(f"{verb} {model} --no-such-option", 2, "No such option")
         if any(p.required for p in command.params):
-            yield Case(verb, 2, "Missing (argument|option)")
+            yield Case(f"{verb} {model}".strip(), 2, "Missing (argument|option)")
         words = ["x" for p in command.params if p.param_type_name == "argument" and p.required and not p.hidden]
+        words[:1] = [model] if model else words[:1]
         needed = [f"{p.opts[-1]} x" for p in command.params if p.param_type_name == "option" and p.required]
         for parameter in command.params:
             kind = plain_type(types.get(parameter.name))
@@ -477,11 +479,11 @@ def _program(verb: str, model: str = "") -> Any:
     return build([verb], [model])
 
 
-def _command(verb: str) -> tuple[Any, dict[str, Any]]:
-    """A verb as its parser knows it, and the types of its parameters."""
+def _command(verb: str, model: str = "") -> tuple[Any, dict[str, Any]]:
+    """A verb as its parser knows it, for a model where it takes one, and the types of its parameters."""
     import typer
 
-    program = _program(verb)
+    program = _program(verb, model)
     callback = next(c.callback for c in program.registered_commands if c.name == verb)
     types = {
         name: typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
