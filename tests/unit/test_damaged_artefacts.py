@@ -14,13 +14,13 @@ import pytest
 from hyperbaton import _core
 from hyperbaton.base.describe import describe, description_rows
 from hyperbaton.base.errors import ArtefactError, HyperbatonError
-from hyperbaton.base.store import verify
+from hyperbaton.base.store import manifest_checksum, verify
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import System, Translator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import export_moses
 from hyperbaton.lm import LanguageModel
-from hyperbaton.phrases import PhraseTable, extract
+from hyperbaton.phrases import Extracted, PhraseTable, extract
 
 ROOT = Path(__file__).parents[2]
 SENTENCES = ["wo ai ni", "ni ai wo", "wo"]
@@ -162,3 +162,15 @@ def test_what_a_system_refers_to_is_verified_too(tmp_path: Path) -> None:
     (tmp_path / "table").rename(tmp_path / "elsewhere")
     with pytest.raises(ArtefactError, match=r"table: no such artefact"):
         verify(tmp_path / "system")
+
+
+def test_an_option_of_a_forged_manifest_that_is_no_count_is_one_line(tmp_path: Path) -> None:
+    bitext = Bitext.of(["wo ai ni"], ["i love you"], [[(0, 0), (1, 1), (2, 2)]])
+    Extracted.of(bitext).save(tmp_path / "phrases", bitext)
+    file = tmp_path / "phrases" / "manifest.json"
+    manifest = json.loads(file.read_text(encoding="utf-8"))
+    manifest["options"]["min-count"] = float("inf")
+    manifest["checksum"] = manifest_checksum(manifest)
+    file.write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(ArtefactError, match="phrases: damaged"):
+        assemble(tmp_path / "phrases", reordering={"LR": "msd-bidirectional-fe"})

@@ -10,7 +10,6 @@
 
 from os import PathLike
 
-from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.registry import Registry
 from hyperbaton.models._base import ReorderingModel
 from hyperbaton.models._next_position import JumpLogProbs, NextPositionModel
@@ -42,8 +41,5 @@ MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", Reord
 def load_model(path: str | PathLike[str]) -> ReorderingModel:
     """Open a saved model of any kind."""
     state = open_model(path)
-    try:
-        with state.artefact.reading():
-            return MODELS[state.name].restored(state)
-    except OptionError as error:
-        raise ArtefactError(f"{path}: trained by another version ({error}); train the model again") from error
+    with state.artefact.reading():
+        return MODELS[state.name].restored(state)
