@@ -53,9 +53,12 @@ def psl(rows, labels, delta, step, n_passes, seed=0, average=False):
         random.shuffle(order)
         loss = 0.0
         for n in order:
-            candidates = delta[labels[n]] + rows[n] @ weights
+            scores = np.zeros(len(delta))
+            for feature in np.flatnonzero(rows[n]):  # in this order: what a tie is depends on the last bit
+                scores = scores + rows[n, feature] * weights[feature]
+            candidates = delta[labels[n]] + scores
             best = int(np.argmax(candidates))
-            own = rows[n] @ weights[:, labels[n]]
+            own = scores[labels[n]]
             if own < candidates[best]:
                 loss += candidates[best] - own
                 weights[:, labels[n]] += step * rows[n]
