@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 # Loaded by the interpreter of `make sanitize`, not by pytest.
 collect_ignore = ["sanitize"]
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("any-machine", deadline=None)
+settings.load_profile("any-machine")
 
 GOLDEN = Path(__file__).parent / "golden"
 
