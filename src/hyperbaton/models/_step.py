@@ -6,7 +6,6 @@ came last, and what it answered itself as the state of the step before.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -18,6 +17,7 @@ from hyperbaton import _core
 from hyperbaton.align import visit_order
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models._base import ReorderingModel
@@ -82,13 +82,16 @@ def python_steps(model: Any, batch: Batch, weight: float) -> _core.StepScorer:
 
 @dataclass(eq=False)
 class StepModel(ReorderingModel):
-    """Base of these models; a model adds options, `fit`, `step_scores`, `_arrays` and `_restore`."""
+    """Base of these models; a model adds options, `fit`, `step_scores`, `_arrays` and `_restore`.
+
+    One that scores in the core overrides `step_scorer` and `path_scores` in place of `step_scores`.
+    """
 
     shape: ClassVar = "step"
 
-    @abstractmethod
     def step_scores(self, steps: Steps) -> tuple[Array, Array]:
         """Natural logs of probabilities of steps, or any score where higher is better, and the states behind them."""
+        raise OptionError(f"the model {self.name} scores steps in the core alone, for the search")
 
     def _known_arrays(self) -> dict[str, Array]:
         return {}

@@ -34,7 +34,7 @@ from hyperbaton.corpus.tree_rules import apply_rules, parse_rules, read_rules
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
 from hyperbaton.models._base import restored_side, side_arrays
 from hyperbaton.models._block_table import EMPTY_TAG, JUMPS, BlockTable
-from hyperbaton.models._step import Batch, StepModel, Steps
+from hyperbaton.models._step import Batch, StepModel
 from hyperbaton.models._store import ModelState
 
 __all__ = ["EMPTY_TAG", "FAMILIES", "JUMPS", "BlockMe"]
@@ -126,9 +126,6 @@ class BlockMe(StepModel):
         self._check_fitted()
         core = self._core_bitext(bitext, annotations)
         return self._core_model.score_paths(core, n_threads=self._n_threads, progress=None)
-
-    def step_scores(self, steps: Steps) -> tuple[Array, Array]:
-        raise NotImplementedError("the block model scores steps in the core: see step_scorer")
 
     def step_scorer(self, batch: Batch, weight: float) -> _core.StepScorer:
         self._check_fitted()
