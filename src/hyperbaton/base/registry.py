@@ -92,8 +92,12 @@ class Registry(Generic[T]):
 
     def text(self, plugin: T) -> str:
         """The text that makes a plug-in: its name, and the options that differ from their defaults."""
-        name = type(plugin).__module__.rpartition(".")[2]
-        return ":".join([name, *settings_of(plugin)])
+        return ":".join([self.name_of(plugin), *settings_of(plugin)])
+
+    @staticmethod
+    def name_of(plugin: object) -> str:
+        """What a plug-in is called: the name of its file."""
+        return type(plugin).__module__.rpartition(".")[2]
 
     def describe(self, name: str) -> str:
         """The first line of what a plug-in says about itself."""

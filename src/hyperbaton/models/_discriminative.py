@@ -103,7 +103,7 @@ class Discriminative(OrientationModel):
             training.occurrences, training.labels, n_classes, threads=threads, progress=training.progress
         )
         if found.n_features == 0:
-            name = FEATURES.text(self.feature_set_).partition(":")[0]
+            name = FEATURES.name_of(self.feature_set_)
             raise InputError(f"no feature occurs often enough: give more text, or --features {name}:min-count=1")
         self.phrases_, clusters = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
         self.rare_pairs_: ClassCounts | None = None

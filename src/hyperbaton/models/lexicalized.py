@@ -18,7 +18,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
-from hyperbaton.phrases import ClassCounts, MosesSet, Occurrences, ReorderingType, smooth
+from hyperbaton.phrases import ORIENTATIONS, ClassCounts, MosesSet, Occurrences, ReorderingType, smooth
 from hyperbaton.phrases.reordering import SMOOTHING
 
 
@@ -55,7 +55,7 @@ class Lexicalized(OrientationModel):
         if not isinstance(orientations, MosesSet):
             return None
         unit = {"word": "wbe", "phrase": "phrase", "hierarchical": "hier"}[orientations.unit]
-        classes = type(orientations).__module__.rpartition(".")[2]
+        classes = ORIENTATIONS.name_of(orientations)
         return ReorderingType.parse(f"{unit}-{classes}-{direction}-{self.conditioning}").name
 
     def counts_of(self, occurrences: Occurrences) -> Array:

@@ -115,7 +115,7 @@ class Experiment:
             corpus[split] = named | to_mapping(self.corpus.limits[split])
         if self.corpus.files:
             corpus["tokenize"] = _without_none(to_mapping(self.corpus.tokenizing))
-        align = {} if self.aligner is None else {"aligner": _aligner_name(self.aligner)} | to_mapping(self.aligner)
+        align = {} if self.aligner is None else {"aligner": ALIGNERS.name_of(self.aligner)} | to_mapping(self.aligner)
         return {
             "title": self.title,
             "seed": self.seed,
@@ -221,10 +221,6 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
 def _read_aligner(table: Table) -> WordAligner:
     name = table.choice("aligner", table.take("aligner", str, "hmm"), ALIGNERS.names())
     return table.options(ALIGNERS[name], ["aligner"])
-
-
-def _aligner_name(aligner: WordAligner) -> str:
-    return type(aligner).__module__.rpartition(".")[2]
 
 
 def _two(table: Table, first: type[Any], second: type[Any]) -> tuple[Any, Any]:
