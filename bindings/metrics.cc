@@ -64,7 +64,7 @@ HYPERBATON_BINDINGS(metrics) {
         nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a, help);
   };
   count_edits("edit_distances", edit_distances, "Word edits between each hypothesis h and reference line[h].");
-  count_edits("translation_edits", translation_edits, "The same where blocks of words may move for one edit, as in TER.");
+  count_edits("translation_edits", translation_edits, "The same where runs of words may move for one edit, as in TER.");
 
   m.def(
       "matched_places",

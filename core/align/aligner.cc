@@ -9,7 +9,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kBlock = 128;   // sentence pairs to one piece of work
+constexpr std::size_t kChunk = 128;   // sentence pairs to one piece of work
 constexpr float kNegligible = 1e-5f;  // posteriors below this are not worth an addition
 constexpr std::array kBothDirections{kToTarget, kToSource};
 
@@ -94,13 +94,13 @@ class Trainer {
 
   void expect(bool chained, std::size_t round, std::size_t n_rounds) {
     const std::size_t n = bitext_.n_sentences();
-    std::vector<std::array<double, 2>> logprobs((n + kBlock - 1) / kBlock);
+    std::vector<std::array<double, 2>> logprobs((n + kChunk - 1) / kChunk);
     const Progress report = [&](std::size_t done, std::size_t) {
       return !progress_ || progress_(round * n + done, n_rounds * n);
     };
-    parallel_blocks(n, kBlock, n_threads_, report, [&](std::size_t begin, std::size_t end) {
+    parallel_chunks(n, kChunk, n_threads_, report, [&](std::size_t begin, std::size_t end) {
       PairPosteriors pair;
-      auto& logprob = logprobs[begin / kBlock];
+      auto& logprob = logprobs[begin / kChunk];
       for (std::size_t s = begin; s < end; ++s) {
         if (!use_[s]) continue;
         pair.run(model_, bitext_.source[s], bitext_.target[s], chained);
@@ -156,8 +156,8 @@ class Trainer {
       for (const auto& entry : lexicon.row(word))
         if (entry.count[kToSource] != 0) over_target[entry.target] += sources.count(entry.count[kToSource], word);
     for (auto& total : over_target) total = over(total);
-    constexpr std::size_t block = 64;
-    parallel_blocks(sources.frequency.size(), block, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
+    constexpr std::size_t chunk = 64;
+    parallel_chunks(sources.frequency.size(), chunk, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
       for (auto word = static_cast<WordId>(begin); word < end; ++word) {
         double total = 0;
         for (const auto& entry : lexicon.row(word))
@@ -197,21 +197,21 @@ class Trainer {
   std::vector<double> logprobs_;
 };
 
-// Call visit(pair, block) for every sentence pair in turn, with null for one that the model leaves alone.
+// Call visit(pair, chunk) for every sentence pair in turn, with null for one that the model leaves alone.
 template <class Visit>
 void for_each_pair(const AlignmentModel& model, BitextView bitext, unsigned n_threads, const Progress& progress,
                    const Visit& visit) {
-  parallel_blocks(bitext.n_sentences(), kBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(bitext.n_sentences(), kChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     PairPosteriors pair;
     for (std::size_t s = begin; s < end; ++s) {
       const bool fits = model.fits(bitext.source[s], bitext.target[s]);
       if (fits) pair.run(model, bitext.source[s], bitext.target[s], true);
-      visit(fits ? &pair : nullptr, begin / kBlock);
+      visit(fits ? &pair : nullptr, begin / kChunk);
     }
   });
 }
 
-// Links of consecutive blocks as one.
+// Links of consecutive chunks as one.
 LinksBuffer join(std::vector<LinksBuffer>& parts) {
   LinksBuffer all;
   for (auto& part : parts) {
@@ -234,17 +234,17 @@ TrainedAligner train_aligner(BitextView bitext, std::size_t n_source_words, std:
 
 LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, float threshold, unsigned n_threads,
                                const Progress& progress) {
-  const std::size_t n_blocks = (bitext.n_sentences() + kBlock - 1) / kBlock;
-  std::vector<LinksBuffer> parts(n_blocks);
-  std::vector<std::vector<float>> values(n_blocks);
-  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t block) {
-    auto& part = parts[block];
+  const std::size_t n_chunks = (bitext.n_sentences() + kChunk - 1) / kChunk;
+  std::vector<LinksBuffer> parts(n_chunks);
+  std::vector<std::vector<float>> values(n_chunks);
+  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t chunk) {
+    auto& part = parts[chunk];
     for (std::size_t i = 0; pair && i < pair->n_source(); ++i)
       for (std::size_t j = 0; j < pair->n_target(); ++j) {
         const float to_target = pair->to_target(i, j), to_source = pair->to_source(i, j);
         if (std::max(to_target, to_source) < threshold) continue;
         part.points.push_back(link(i, j));
-        values[block].insert(values[block].end(), {to_target, to_source});
+        values[chunk].insert(values[chunk].end(), {to_target, to_source});
       }
     part.end_sentence();
   });
@@ -256,11 +256,11 @@ LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, f
 
 std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextView bitext, float confidence,
                                           unsigned n_threads, const Progress& progress) {
-  const std::size_t n_blocks = (bitext.n_sentences() + kBlock - 1) / kBlock;
-  std::array<std::vector<LinksBuffer>, 2> parts{std::vector<LinksBuffer>(n_blocks), std::vector<LinksBuffer>(n_blocks)};
-  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t block) {
+  const std::size_t n_chunks = (bitext.n_sentences() + kChunk - 1) / kChunk;
+  std::array<std::vector<LinksBuffer>, 2> parts{std::vector<LinksBuffer>(n_chunks), std::vector<LinksBuffer>(n_chunks)};
+  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t chunk) {
     for (const auto direction : kBothDirections) {
-      auto& part = parts[direction][block];
+      auto& part = parts[direction][chunk];
       const std::size_t n_words = !pair ? 0 : direction == kToTarget ? pair->n_target() : pair->n_source();
       const std::size_t n_states = !pair ? 0 : direction == kToTarget ? pair->n_source() : pair->n_target();
       for (std::size_t word = 0; word < n_words; ++word) {

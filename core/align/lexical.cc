@@ -10,12 +10,12 @@ LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView lin
                              unsigned n_threads) {
   const std::size_t n = source.offsets.size() - 1;
   const auto no_source = static_cast<WordId>(sizes.source), no_target = static_cast<WordId>(sizes.target);
-  constexpr std::size_t block = 4096;
-  const std::size_t n_blocks = (n + block - 1) / block;
-  std::vector<std::vector<std::uint64_t>> keys(n_blocks);
+  constexpr std::size_t chunk = 4096;
+  const std::size_t n_chunks = (n + chunk - 1) / chunk;
+  std::vector<std::vector<std::uint64_t>> keys(n_chunks);
   const auto key = [](WordId s, WordId t) { return (static_cast<std::uint64_t>(s) << 32) | t; };
-  parallel_blocks(n, block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    auto& mine = keys[begin / block];
+  parallel_chunks(n, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    auto& mine = keys[begin / chunk];
     std::vector<std::uint8_t> source_linked, target_linked;
     for (std::size_t p = begin; p < end; ++p) {
       const auto src = source[p], tgt = target[p];

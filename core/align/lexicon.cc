@@ -35,7 +35,7 @@ Occurrences find_occurrences(TextView text, std::size_t n_words, const std::vect
   return found;
 }
 
-// Distinct target words in the sentences of one source word; one of these for each block of work.
+// Distinct target words in the sentences of one source word; one of these for each chunk of work.
 class Partners {
  public:
   explicit Partners(std::size_t n_target_words) : seen_(n_target_words, 0) {}
@@ -69,10 +69,10 @@ LexicalTable::Entry& LexicalTable::insert(std::span<Entry> row, WordId target) {
 LexicalTable::LexicalTable(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
                            const std::vector<std::uint8_t>& use, unsigned n_threads) {
   const auto occurrences = find_occurrences(bitext.source, n_source_words, use);
-  // Enough words in a block to pay for its list of seen words; the first words are the frequent ones.
-  constexpr std::size_t block = 256;
+  // Enough words in a chunk to pay for its list of seen words; the first words are the frequent ones.
+  constexpr std::size_t chunk = 256;
   const auto each = [&](const auto& visit) {
-    parallel_blocks(n_source_words, block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    parallel_chunks(n_source_words, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
       Partners partners(n_target_words);
       for (std::size_t word = begin; word < end; ++word) {
         const auto from = static_cast<std::size_t>(occurrences.starts[word]);

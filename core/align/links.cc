@@ -155,10 +155,10 @@ VisitOrders visit_orders(LinksView links, unsigned n_threads) {
   VisitOrders orders;
   orders.offsets.assign(n + 1, 0);
   orders.positions.resize(links.points.size());
-  constexpr std::size_t block = 4096;
+  constexpr std::size_t chunk = 4096;
   // Each source position appears once, so an order is never longer than the links it comes from: write in place
   // of the links, then close the gaps.
-  parallel_blocks(n, block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<Link> first;  // (source, first target), then sorted by target
     for (std::size_t s = begin; s < end; ++s) {
       first.clear();

@@ -123,13 +123,13 @@ Symmetrization Symmetrization::named(std::string_view name) {
 LinksBuffer symmetrize(LinksView forward, LinksView backward, Symmetrization method, unsigned n_threads,
                        const Progress& progress) {
   const std::size_t n = forward.offsets.size() - 1;
-  constexpr std::size_t block = 2048;
-  std::vector<std::vector<Link>> parts((n + block - 1) / block);
+  constexpr std::size_t chunk = 2048;
+  std::vector<std::vector<Link>> parts((n + chunk - 1) / chunk);
   LinksBuffer joined;
   joined.offsets.assign(n + 1, 0);
-  parallel_blocks(n, block, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n, chunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     Joiner joiner(method);
-    auto& part = parts[begin / block];
+    auto& part = parts[begin / chunk];
     for (std::size_t s = begin; s < end; ++s) {
       const auto before = part.size();
       joiner.join(forward[s], backward[s], part);

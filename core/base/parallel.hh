@@ -1,6 +1,6 @@
-// Loops over blocks of work on several threads, with progress and cancellation.
+// Loops over chunks of work on several threads, with progress and cancellation.
 //
-// A block is worked on by one thread and writes only to its own place, so results never depend on the
+// A chunk is worked on by one thread and writes only to its own place, so results never depend on the
 // number of threads. Progress is reported by the calling thread alone, which holds whatever lock the
 // callback needs.
 #pragma once
@@ -47,14 +47,14 @@ class Poll {
   unsigned n_calls_ = 0;
 };
 
-// Call work(begin, end) or, where items take long, work(begin, end, poll) for consecutive blocks of [0, n_items). Throws
+// Call work(begin, end) or, where items take long, work(begin, end, poll) for consecutive chunks of [0, n_items). Throws
 // Cancelled, or what a worker threw first.
 template <class Work>
-void parallel_blocks(std::size_t n_items, std::size_t block_size, unsigned n_threads, const Progress& progress,
+void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_threads, const Progress& progress,
                      const Work& work) {
   if (n_items == 0) return;
-  block_size = std::max<std::size_t>(block_size, 1);
-  const std::size_t n_blocks = (n_items + block_size - 1) / block_size;
+  chunk_size = std::max<std::size_t>(chunk_size, 1);
+  const std::size_t n_chunks = (n_items + chunk_size - 1) / chunk_size;
   std::atomic<std::size_t> next{0}, done{0};
   std::atomic<bool> stop{false};
   std::exception_ptr failure;
@@ -64,9 +64,9 @@ void parallel_blocks(std::size_t n_items, std::size_t block_size, unsigned n_thr
     Poll poll([&] { return !stop.load(std::memory_order_relaxed) && proceed(); });
     try {
       while (!stop.load(std::memory_order_relaxed)) {
-        const std::size_t block = next.fetch_add(1);
-        if (block >= n_blocks) break;
-        const std::size_t begin = block * block_size, end = std::min(begin + block_size, n_items);
+        const std::size_t chunk = next.fetch_add(1);
+        if (chunk >= n_chunks) break;
+        const std::size_t begin = chunk * chunk_size, end = std::min(begin + chunk_size, n_items);
         if constexpr (std::invocable<const Work&, std::size_t, std::size_t, Poll&>)
           work(begin, end, poll);
         else
@@ -81,7 +81,7 @@ void parallel_blocks(std::size_t n_items, std::size_t block_size, unsigned n_thr
     }
   };
   std::vector<std::thread> workers;
-  const std::size_t n_workers = std::min<std::size_t>(std::max(n_threads, 1u), n_blocks);
+  const std::size_t n_workers = std::min<std::size_t>(std::max(n_threads, 1u), n_chunks);
   for (std::size_t i = 1; i < n_workers; ++i) workers.emplace_back(loop, false);
   loop(true);
   for (auto& worker : workers) worker.join();

@@ -6,7 +6,7 @@
 
 using namespace hyperbaton;
 
-TEST("blocks cover all items once, whatever the number of threads") {
+TEST("chunks cover all items once, whatever the number of threads") {
   for (const unsigned n_threads : {1U, 2U, 5U}) {
     std::vector<int> visits(103, 0);
     std::size_t last_done = 0;
@@ -16,7 +16,7 @@ TEST("blocks cover all items once, whatever the number of threads") {
       last_done = done;
       return true;
     };
-    parallel_blocks(visits.size(), 10, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+    parallel_chunks(visits.size(), 10, n_threads, progress, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) ++visits[i];
     });
     CHECK(visits == std::vector<int>(visits.size(), 1));
@@ -27,11 +27,11 @@ TEST("what a worker throws reaches the caller, and progress can cancel") {
   const auto failing = [](std::size_t begin, std::size_t) {
     if (begin == 40) throw Error("item 40");
   };
-  CHECK_THROWS(parallel_blocks(100, 1, 3, {}, failing), "item 40");
+  CHECK_THROWS(parallel_chunks(100, 1, 3, {}, failing), "item 40");
   std::atomic<int> n_done = 0;
   bool cancelled = false;
   try {
-    parallel_blocks(
+    parallel_chunks(
         1000, 1, 2, [](std::size_t done, std::size_t) { return done < 10; }, [&](std::size_t, std::size_t) { ++n_done; });
   } catch (const Cancelled&) {
     cancelled = true;

@@ -133,7 +133,7 @@ JumpRow BlockModel::logprobs(const Place& place, std::span<const Question> movin
 PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsigned n_threads, const Progress& progress) {
   constexpr std::size_t kSentences = 256;
   std::vector<PathScores> parts((bitext.size() + kSentences - 1) / kSentences);
-  parallel_blocks(bitext.size(), kSentences, n_threads, progress, [&](std::size_t first, std::size_t last) {
+  parallel_chunks(bitext.size(), kSentences, n_threads, progress, [&](std::size_t first, std::size_t last) {
     auto& scores = parts[first / kSentences];
     PathReader reader(bitext);
     std::vector<Question> moving;

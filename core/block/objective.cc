@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxParts = 16;
 constexpr std::size_t kMaxBufferBytes = std::size_t{1} << 30;
-constexpr std::size_t kVectorBlock = std::size_t{1} << 16;
+constexpr std::size_t kVectorChunk = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -136,7 +136,7 @@ BlockObjective::BlockObjective(const BlockBitext& bitext, const BlockLookup& loo
   const std::size_t n_parts = std::clamp<std::size_t>(std::min(by_memory, by_work), 1, kMaxParts);
   for (std::size_t i = 0; i < n_parts; ++i)
     parts_.push_back({bitext.size() * i / n_parts, bitext.size() * (i + 1) / n_parts, {}, {}});
-  parallel_blocks(n_parts, 1, options.n_threads, progress,
+  parallel_chunks(n_parts, 1, options.n_threads, progress,
                   [&](std::size_t i, std::size_t) { fill(parts_[i], bitext, families); });
   for (const auto& part : parts_) n_steps_ += part.steps.size();
 
@@ -192,11 +192,11 @@ double BlockObjective::sum_parts(std::span<double> sum, const Progress& progress
   if (parts_.size() == 1) return work(parts_[0], sum);
   std::vector<std::vector<double>> sums(parts_.size());
   std::vector<double> losses(parts_.size());
-  parallel_blocks(parts_.size(), 1, options_.n_threads, progress, [&](std::size_t i, std::size_t) {
+  parallel_chunks(parts_.size(), 1, options_.n_threads, progress, [&](std::size_t i, std::size_t) {
     sums[i].assign(sum.size(), 0.0);
     losses[i] = work(parts_[i], sums[i]);
   });
-  parallel_blocks(sum.size(), kVectorBlock, options_.n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(sum.size(), kVectorChunk, options_.n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (const auto& part : sums)
       for (std::size_t p = begin; p < end; ++p) sum[p] += part[p];
   });

@@ -43,7 +43,7 @@ void BlockBitext::check() const {
 
 BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, const Progress& progress) {
   std::vector<std::vector<Event>> parts((bitext.size() + kSentences - 1) / kSentences);
-  parallel_blocks(bitext.size(), kSentences, options.n_threads, progress, [&](std::size_t first, std::size_t last) {
+  parallel_chunks(bitext.size(), kSentences, options.n_threads, progress, [&](std::size_t first, std::size_t last) {
     auto& events = parts[first / kSentences];
     PathReader reader(bitext);
     for (std::size_t s = first; s < last; ++s) {

@@ -46,7 +46,7 @@ Minimum scale_blocks(const BlockObjective& objective, std::vector<double> start,
     minimum.objective.push_back(loss);
     if (settled || pass >= options.max_passes) return minimum;
     if (!within(0, 0)) throw Cancelled();
-    parallel_blocks(x.size(), 4096, objective.n_threads(), {}, [&](std::size_t begin, std::size_t end) {
+    parallel_chunks(x.size(), 4096, objective.n_threads(), {}, [&](std::size_t begin, std::size_t end) {
       for (std::size_t f = begin; f < end; ++f)
         x[f] += solve(std::span(sums).subspan(f * width, width), x[f], observed[f], options.variance);
     });

@@ -248,7 +248,7 @@ WordBigrams::WordBigrams(std::span<const WordId> tokens, std::span<const std::in
     each_bigram([&](WordId left, WordId right) { followers[at[left]++] = right; });
   }
   std::vector<std::int64_t> n_after(n_words + 2), n_before(n_words + 2);
-  parallel_blocks(n_words + 1, 256, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n_words + 1, 256, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t word = begin; word < end; ++word) {
       const auto first = followers.begin() + starts[word], last = followers.begin() + starts[word + 1];
       std::sort(first, last);
@@ -299,7 +299,7 @@ Classes exchange(const WordBigrams& bigrams, std::span<const ClassId> initial, c
     std::size_t n_moves = 0;
     for (std::size_t start = 0; start < order.size(); start += options.batch_size) {
       const std::span batch(order.data() + start, std::min(options.batch_size, order.size() - start));
-      parallel_blocks(batch.size(), 16, options.n_threads, {}, [&](std::size_t begin, std::size_t end) {
+      parallel_chunks(batch.size(), 16, options.n_threads, {}, [&](std::size_t begin, std::size_t end) {
         Context own(counts.width());
         std::vector<double> gains;
         for (std::size_t i = begin; i < end; ++i) {

@@ -44,7 +44,7 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
 Decoded decode(const DecodeInput& input, const DecodeOptions& options, const Progress& progress) {
   const std::size_t n = input.source_offsets.size() - 1;
   std::vector<Translated> parts(n);
-  parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
+  parallel_chunks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
     for (std::size_t s = begin; s < end; ++s) parts[s] = translate(input, s, options, poll);
   });
   Decoded all;

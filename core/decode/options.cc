@@ -194,7 +194,7 @@ void append_offsets(std::vector<std::int64_t>& to, const std::vector<std::int64_
 Options find_options(const OptionsInput& input, const LookupOptions& options, RankCache& cache, const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
   std::vector<Options> parts(n);
-  parallel_blocks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t s = begin; s < end; ++s) {
       Collector collector(input, options, cache);
       collector.add_sentence(s);

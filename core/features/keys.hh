@@ -62,26 +62,26 @@ struct KeySource {
 };
 
 // The keys that at least min_count items emit, sorted. `make_worker()` gives a callable (item, emit) that calls emit(key)
-// for each key of an item; each block of items has a worker of its own. Keys are counted in rounds by their top bits, so
+// for each key of an item; each chunk of items has a worker of its own. Keys are counted in rounds by their top bits, so
 // that a round holds about keys_together of them; each round goes through all items again.
 template <class MakeWorker>
 std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& options, const Progress& progress,
                                       const MakeWorker& make_worker) {
   constexpr unsigned kPartitionBits = 8;
   constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
-  constexpr std::size_t kCountBlocks = 64;
+  constexpr std::size_t kCountChunks = 64;
   const std::size_t n = source.n_items;
   const std::size_t n_rounds = std::bit_ceil(source.n_keys / options.keys_together + 1);
   const unsigned round_bits = static_cast<unsigned>(std::bit_width(n_rounds) - 1);
-  const std::size_t block_size = n / kCountBlocks + 1, n_blocks = n == 0 ? 0 : (n - 1) / block_size + 1;
+  const std::size_t chunk_size = n / kCountChunks + 1, n_chunks = n == 0 ? 0 : (n - 1) / chunk_size + 1;
   std::vector<std::uint64_t> all;
   for (std::size_t round = 0; round < n_rounds; ++round) {
-    std::vector<std::array<std::vector<std::uint64_t>, kPartitions>> parts(n_blocks);
+    std::vector<std::array<std::vector<std::uint64_t>, kPartitions>> parts(n_chunks);
     const Progress report = [&](std::size_t done, std::size_t) {
       return !progress || progress(round * n + done, n_rounds * n);
     };
-    parallel_blocks(n, block_size, options.n_threads, report, [&](std::size_t begin, std::size_t end) {
-      auto& mine = parts[begin / block_size];
+    parallel_chunks(n, chunk_size, options.n_threads, report, [&](std::size_t begin, std::size_t end) {
+      auto& mine = parts[begin / chunk_size];
       auto worker = make_worker();
       for (std::size_t i = begin; i < end; ++i)
         worker(i, [&](std::uint64_t key) {
@@ -90,7 +90,7 @@ std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& o
         });
     });
     std::array<std::vector<std::uint64_t>, kPartitions> kept;
-    parallel_blocks(kPartitions, 1, options.n_threads, {}, [&](std::size_t p, std::size_t) {
+    parallel_chunks(kPartitions, 1, options.n_threads, {}, [&](std::size_t p, std::size_t) {
       std::size_t n_keys = 0;
       for (const auto& part : parts) n_keys += part[p].size();
       KeyCounter counter(n_keys);

@@ -9,7 +9,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kRowBlock = 4096;
+constexpr std::size_t kRowChunk = 4096;
 
 // The different keys of one occurrence.
 class RowKeys {
@@ -73,12 +73,12 @@ std::vector<std::uint64_t> count_features(std::span<const Template> templates, c
 
 FeatureRows feature_rows(std::span<const Template> templates, const Occurrences& where, const KeyIndex& index,
                          unsigned n_threads, const Progress& progress) {
-  const std::size_t n = where.size(), n_blocks = (n + kRowBlock - 1) / kRowBlock;
+  const std::size_t n = where.size(), n_chunks = (n + kRowChunk - 1) / kRowChunk;
   FeatureRows rows;
   rows.starts.assign(n + 1, 0);
-  std::vector<std::vector<std::int32_t>> parts(n_blocks);
-  parallel_blocks(n, kRowBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
-    auto& mine = parts[begin / kRowBlock];
+  std::vector<std::vector<std::int32_t>> parts(n_chunks);
+  parallel_chunks(n, kRowChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+    auto& mine = parts[begin / kRowChunk];
     RowKeys row_keys(templates, where);
     for (std::size_t i = begin; i < end; ++i) {
       const auto& wanted = row_keys.of(i);
@@ -94,8 +94,8 @@ FeatureRows feature_rows(std::span<const Template> templates, const Occurrences&
   });
   for (std::size_t i = 0; i < n; ++i) rows.starts[i + 1] += rows.starts[i];
   rows.indices.resize(static_cast<std::size_t>(rows.starts[n]));
-  parallel_blocks(n_blocks, 1, n_threads, {}, [&](std::size_t b, std::size_t) {
-    std::copy(parts[b].begin(), parts[b].end(), rows.indices.begin() + rows.starts[b * kRowBlock]);
+  parallel_chunks(n_chunks, 1, n_threads, {}, [&](std::size_t b, std::size_t) {
+    std::copy(parts[b].begin(), parts[b].end(), rows.indices.begin() + rows.starts[b * kRowChunk]);
     std::vector<std::int32_t>().swap(parts[b]);
   });
   return rows;
@@ -114,7 +114,7 @@ FeatureContents feature_contents(std::span<const Template> templates, const Occu
     }
   FeatureContents contents{std::vector<std::int32_t>(index.size(), -1), std::vector<std::uint8_t>(index.size(), 0),
                            std::vector<WordId>(kMaxWords * index.size(), 0)};
-  parallel_blocks(where.size(), kRowBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(where.size(), kRowChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<std::pair<std::uint64_t, std::int32_t>> introduced;  // key and number of features met here first
     for (std::size_t i = begin; i < end; ++i) {
       introduced.clear();

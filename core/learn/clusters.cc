@@ -14,7 +14,7 @@ namespace {
 
 // Consecutive clusters are worked on together until they have this many rows.
 constexpr std::size_t kRowsTogether = 4096;
-constexpr std::size_t kScoreBlock = 4096;
+constexpr std::size_t kScoreChunk = 4096;
 
 // Rows grouped by cluster, in their old order inside each.
 struct Groups {
@@ -166,7 +166,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
   // Workers borrow a local problem, whose table of features is too large to make for every chunk.
   std::mutex mutex;
   std::vector<std::unique_ptr<LocalProblem>> idle;
-  parallel_blocks(parts.size(), 1, problem.n_threads, problem.progress, [&](std::size_t p, std::size_t, Poll& poll) {
+  parallel_chunks(parts.size(), 1, problem.n_threads, problem.progress, [&](std::size_t p, std::size_t, Poll& poll) {
     std::unique_ptr<LocalProblem> local;
     {
       const std::lock_guard lock(mutex);
@@ -201,7 +201,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
 std::vector<double> score_clusters(const Rows& rows, std::span<const std::int64_t> clusters, const ClusterView& model,
                                    std::size_t n_classes, unsigned n_threads, const Progress& progress) {
   std::vector<double> scores(rows.size() * n_classes, 0.0);
-  parallel_blocks(rows.size(), kScoreBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(rows.size(), kScoreChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (clusters[i] < 0) continue;
       const std::size_t c = static_cast<std::size_t>(clusters[i]);

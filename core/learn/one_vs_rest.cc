@@ -100,7 +100,7 @@ Trainer one_vs_rest_trainer(const SvmOptions& options) {
     fit.weights.resize(problem.rows.width() * n);
     std::vector<std::vector<double>> objectives(n), actives(n);
     problem.report(0, n);
-    parallel_blocks(n, 1, problem.n_threads, problem.progress, [&](std::size_t k, std::size_t, Poll& poll) {
+    parallel_chunks(n, 1, problem.n_threads, problem.progress, [&](std::size_t k, std::size_t, Poll& poll) {
       BinarySvm svm(options, problem, k);
       svm.run(poll);
       for (std::size_t f = 0; f < svm.weights.size(); ++f) fit.weights[f * n + k] = svm.weights[f];

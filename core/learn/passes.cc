@@ -6,16 +6,16 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kVectorBlock = std::size_t{1} << 16;
-constexpr std::size_t kRowBlock = std::size_t{1} << 12;
-constexpr std::size_t kMaxBlocks = 16;
+constexpr std::size_t kVectorChunk = std::size_t{1} << 16;
+constexpr std::size_t kRowChunk = std::size_t{1} << 12;
+constexpr std::size_t kMaxChunks = 16;
 constexpr std::size_t kMaxBufferBytes = std::size_t{1} << 28;
 
-// How many blocks to cut the rows into: each needs a gradient of its own, which must be worth its zeroing and adding.
-std::size_t count_blocks(const Rows& rows, std::size_t n_parameters) {
+// How many chunks to cut the rows into: each needs a gradient of its own, which must be worth its zeroing and adding.
+std::size_t count_chunks(const Rows& rows, std::size_t n_parameters) {
   const std::size_t by_work = rows.n_entries() / (4 * rows.width() + 1024);
   const std::size_t by_memory = kMaxBufferBytes / (n_parameters * sizeof(double) + 1);
-  return std::clamp<std::size_t>(std::min(by_work, by_memory), 1, kMaxBlocks);
+  return std::clamp<std::size_t>(std::min(by_work, by_memory), 1, kMaxChunks);
 }
 
 double pass_over(const Rows& rows, const PassShape& shape, const double* weights, const RowLoss& loss, std::size_t begin,
@@ -36,17 +36,17 @@ double pass_over(const Rows& rows, const PassShape& shape, const double* weights
 
 double loss_and_gradient(const Rows& rows, const PassShape& shape, const double* weights, const RowLoss& loss,
                          std::span<double> gradient, unsigned n_threads) {
-  const std::size_t n_blocks = count_blocks(rows, gradient.size());
+  const std::size_t n_chunks = count_chunks(rows, gradient.size());
   std::fill(gradient.begin(), gradient.end(), 0.0);
-  if (n_blocks == 1) return pass_over(rows, shape, weights, loss, 0, rows.size(), gradient);
-  std::vector<std::vector<double>> parts(n_blocks);
-  std::vector<double> losses(n_blocks);
-  parallel_blocks(n_blocks, 1, n_threads, {}, [&](std::size_t b, std::size_t) {
+  if (n_chunks == 1) return pass_over(rows, shape, weights, loss, 0, rows.size(), gradient);
+  std::vector<std::vector<double>> parts(n_chunks);
+  std::vector<double> losses(n_chunks);
+  parallel_chunks(n_chunks, 1, n_threads, {}, [&](std::size_t b, std::size_t) {
     parts[b].assign(gradient.size(), 0.0);
     losses[b] =
-        pass_over(rows, shape, weights, loss, rows.size() * b / n_blocks, rows.size() * (b + 1) / n_blocks, parts[b]);
+        pass_over(rows, shape, weights, loss, rows.size() * b / n_chunks, rows.size() * (b + 1) / n_chunks, parts[b]);
   });
-  parallel_blocks(gradient.size(), kVectorBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(gradient.size(), kVectorChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (const auto& part : parts)
       for (std::size_t j = begin; j < end; ++j) gradient[j] += part[j];
   });
@@ -58,7 +58,7 @@ double loss_and_gradient(const Rows& rows, const PassShape& shape, const double*
 std::vector<double> score_rows(const Rows& rows, std::span<const double> weights, std::size_t n_outputs, unsigned n_threads,
                                const Progress& progress) {
   std::vector<double> scores(rows.size() * n_outputs);
-  parallel_blocks(rows.size(), kRowBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(rows.size(), kRowChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       score_row(rows[i], weights.data(), std::span(scores).subspan(i * n_outputs, n_outputs));
   });
@@ -66,11 +66,11 @@ std::vector<double> score_rows(const Rows& rows, std::span<const double> weights
 }
 
 double sum_over_rows(std::size_t n_rows, unsigned n_threads, const std::function<double(std::size_t)>& value) {
-  std::vector<double> sums((n_rows + kRowBlock - 1) / kRowBlock);
-  parallel_blocks(n_rows, kRowBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  std::vector<double> sums((n_rows + kRowChunk - 1) / kRowChunk);
+  parallel_chunks(n_rows, kRowChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) sum += value(i);
-    sums[begin / kRowBlock] = sum;
+    sums[begin / kRowChunk] = sum;
   });
   double total = 0;
   for (const double sum : sums) total += sum;
@@ -85,11 +85,11 @@ std::vector<double> squared_columns(const Rows& rows) {
 }
 
 double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads) {
-  std::vector<double> sums((a.size() + kVectorBlock - 1) / kVectorBlock);
-  parallel_blocks(a.size(), kVectorBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  std::vector<double> sums((a.size() + kVectorChunk - 1) / kVectorChunk);
+  parallel_chunks(a.size(), kVectorChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     double sum = 0;
     for (std::size_t j = begin; j < end; ++j) sum += a[j] * b[j];
-    sums[begin / kVectorBlock] = sum;
+    sums[begin / kVectorChunk] = sum;
   });
   double total = 0;
   for (const double sum : sums) total += sum;
@@ -97,7 +97,7 @@ double dot(std::span<const double> a, std::span<const double> b, unsigned n_thre
 }
 
 void add_scaled(double factor, std::span<const double> x, std::span<double> y, unsigned n_threads) {
-  parallel_blocks(x.size(), kVectorBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(x.size(), kVectorChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) y[j] += factor * x[j];
   });
 }

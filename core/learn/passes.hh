@@ -1,7 +1,7 @@
 // One pass over all rows: scores, losses and gradients, the same for any number of threads.
 //
-// The rows are cut into blocks whose number depends on the data alone. Each block sums its loss and gradient by itself,
-// and the sums are added in the order of the blocks.
+// The rows are cut into chunks whose number depends on the data alone. Each chunk sums its loss and gradient by itself,
+// and the sums are added in the order of the chunks.
 #pragma once
 
 #include <functional>

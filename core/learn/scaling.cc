@@ -10,7 +10,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kFeatureBlock = 256;
+constexpr std::size_t kFeatureChunk = 256;
 constexpr int kMaxNewton = 100;
 
 // A term count · exp(δ · size) of the equation for δ.
@@ -94,7 +94,7 @@ Trainer gis_trainer(const ScalingOptions& options) {
     auto& weights = fit.weights;
     fit.history["objective"] =
         scale(problem, options, weights, logistic_loss(problem), [&](std::span<const double> gradient) {
-          parallel_blocks(weights.size(), kFeatureBlock, problem.n_threads, {}, [&](std::size_t begin, std::size_t end) {
+          parallel_chunks(weights.size(), kFeatureChunk, problem.n_threads, {}, [&](std::size_t begin, std::size_t end) {
             for (std::size_t j = begin; j < end; ++j) {
               // The gradient is the model's count less the empirical one; rounding must not make the
               // former negative.
@@ -145,7 +145,7 @@ Trainer iis_trainer(const ScalingOptions& options) {
     fit.weights.assign(width * n, 0.0);
     auto& weights = fit.weights;
     fit.history["objective"] = scale(problem, options, weights, loss, [&](std::span<const double>) {
-      parallel_blocks(width, kFeatureBlock, problem.n_threads, {}, [&](std::size_t begin, std::size_t end) {
+      parallel_chunks(width, kFeatureChunk, problem.n_threads, {}, [&](std::size_t begin, std::size_t end) {
         std::vector<Term> terms;
         for (std::size_t f = begin; f < end; ++f)
           for (std::size_t k = 0; k < n; ++k) {

@@ -39,7 +39,7 @@ void ArpaWriter::sort_order() {
   with_order(order_, [&]<std::size_t N>() {
     rows_.resize(slots.size() * (N + 2));
     const auto rows = as_rows<N>(std::span(rows_));
-    parallel_blocks(rows.size(), 1 << 14, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
+    parallel_chunks(rows.size(), 1 << 14, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         spell(model_, N, slots[i], rows[i].words.data());
         rows[i].value = {slots[i], 0};

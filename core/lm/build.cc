@@ -123,13 +123,13 @@ class Builder {
 
   // Finding the ends takes nearly all the time, and only reads what lies below.
   void insert_all(std::size_t n) {
-    constexpr std::size_t segment = 1 << 20, block = 1 << 14;
+    constexpr std::size_t segment = 1 << 20, chunk = 1 << 14;
     const auto& columns = orders_[n - 1];
     const auto size = columns.log10_prob.size();
     std::vector<Ends> ends(std::min(segment, size));
     for (std::size_t first = 0; first < size; first += segment) {
       const auto here = std::min(segment, size - first);
-      parallel_blocks(here, block, n_threads_, progress_, [&](std::size_t begin, std::size_t end) {
+      parallel_chunks(here, chunk, n_threads_, progress_, [&](std::size_t begin, std::size_t end) {
         Finder contexts(tables_), parents(tables_);
         for (std::size_t i = begin; i < end; ++i) {
           if (i + kAhead < end) {

@@ -100,12 +100,12 @@ decltype(auto) with_order(std::size_t order, const F& f) {
 // Sort rows that lie in memory.
 template <std::size_t N, class Less>
 void sort_rows(std::span<NgramRow<N>> rows, const Less& less, unsigned n_threads, const Progress& progress) {
-  constexpr std::size_t block = 1 << 16;
-  parallel_blocks(rows.size(), block, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  constexpr std::size_t chunk = 1 << 16;
+  parallel_chunks(rows.size(), chunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     std::sort(rows.begin() + static_cast<std::ptrdiff_t>(begin), rows.begin() + static_cast<std::ptrdiff_t>(end), less);
   });
-  for (std::size_t width = block; width < rows.size(); width *= 2) {
-    parallel_blocks(rows.size(), 2 * width, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  for (std::size_t width = chunk; width < rows.size(); width *= 2) {
+    parallel_chunks(rows.size(), 2 * width, n_threads, progress, [&](std::size_t begin, std::size_t end) {
       if (begin + width >= end) return;
       const auto at = [&](std::size_t i) { return rows.begin() + static_cast<std::ptrdiff_t>(i); };
       std::inplace_merge(at(begin), at(begin + width), at(end), less);

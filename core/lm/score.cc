@@ -13,7 +13,7 @@ std::vector<float> score_words(const NgramModel& model, const TokensView& text, 
     throw Error("tokens that are not in the vocabulary");
   const std::size_t n_sentences = text.offsets.size() - 1;
   std::vector<float> logprobs(text.tokens.size() + n_sentences);
-  parallel_blocks(n_sentences, 1000, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n_sentences, 1000, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     LmState states[2];
     for (std::size_t s = begin; s < end; ++s) {
       auto* out = logprobs.data() + static_cast<std::size_t>(text.offsets[s]) + s;

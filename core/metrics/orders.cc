@@ -8,7 +8,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kBlock = 256;
+constexpr std::size_t kSentences = 256;
 using Order = std::span<const std::uint16_t>;
 
 // The steps of `reference` that `hypothesis` makes too. Position -1 stands for the sentence start.
@@ -64,7 +64,7 @@ void compare_permutations(Order hypothesis, Order reference, OrderAgreement& fou
 std::vector<OrderAgreement> compare_orders(const OrdersView& hypotheses, const OrdersView& references,
                                            std::span<const std::int64_t> line, unsigned n_threads) {
   std::vector<OrderAgreement> found(hypotheses.size(), OrderAgreement{});
-  parallel_blocks(hypotheses.size(), kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(hypotheses.size(), kSentences, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<int> before;
     for (std::size_t h = begin; h < end; ++h) {
       const Order hypothesis = hypotheses[h], reference = references[line[h]];

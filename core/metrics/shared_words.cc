@@ -13,7 +13,7 @@ namespace hyperbaton {
 namespace {
 
 using Words = std::span<const std::uint32_t>;
-constexpr std::size_t kBlock = 16;
+constexpr std::size_t kSentences = 16;
 constexpr std::uint32_t kNowhere = 0xffffffffU;
 
 // The suffixes of hypothesis, a separator and reference in order, by doubling the prefix that is sorted by.
@@ -167,7 +167,7 @@ std::vector<SharedWords> count_shared_words(const WordsView& hypotheses, const W
                                             std::span<const std::int64_t> line, unsigned n_threads,
                                             const Progress& progress) {
   std::vector<SharedWords> counts(hypotheses.size());
-  parallel_blocks(hypotheses.size(), kBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(hypotheses.size(), kSentences, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t h = begin; h < end; ++h) {
       auto places = matched_places(hypotheses[h], references[static_cast<std::size_t>(line[h])]);
       const auto n = static_cast<std::int64_t>(places.size());

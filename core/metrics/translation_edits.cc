@@ -11,7 +11,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kBlock = 16;
+constexpr std::size_t kSentences = 16;
 
 // The limits of Tercom and of sacreBLEU.
 constexpr std::size_t kLongestShift = 10;
@@ -138,8 +138,8 @@ struct Alignment {
   }
 };
 
-// Words with the block of `length` at `start` moved in front of the word `target`, counted as sacreBLEU does: inside the
-// block, it moves so many words to the right.
+// Words with the `length` words at `start` moved in front of the word `target`, counted as sacreBLEU does: inside the
+// run, it moves so many words to the right.
 Words shifted(const Words& words, std::size_t start, std::size_t length, std::size_t target) {
   Words found = words;
   const auto at = [&](std::size_t i) { return found.begin() + static_cast<std::ptrdiff_t>(std::min(i, words.size())); };
@@ -164,10 +164,10 @@ std::int64_t edits_of(std::span<const std::uint32_t> hypothesis, std::span<const
   while (true) {
     const std::int32_t before = distances(words);
     const Alignment alignment(distances, words.size(), reference.size());
-    // What ranks a shift: gain, length, then the earliest block and place.
+    // What ranks a shift: gain, length, then the earliest run and place.
     using Rank = std::tuple<std::int32_t, std::size_t, std::int64_t, std::int64_t>;
     std::optional<Rank> best;
-    const auto try_block = [&](std::size_t start, std::size_t start_r, std::size_t length) {
+    const auto try_run = [&](std::size_t start, std::size_t start_r, std::size_t length) {
       const std::int64_t own = alignment.at[start_r];
       const auto begin = static_cast<std::int64_t>(start);
       if (!any(alignment.hypothesis_wrong, start, length) || !any(alignment.reference_wrong, start_r, length)) return;
@@ -191,7 +191,7 @@ std::int64_t edits_of(std::span<const std::uint32_t> hypothesis, std::span<const
         for (std::size_t length = 1; length <= kLongestShift && n_candidates < kMostCandidates; ++length) {
           if (start + length > words.size() || start_r + length > reference.size()) break;
           if (words[start + length - 1] != reference[start_r + length - 1]) break;
-          try_block(start, start_r, length);
+          try_run(start, start_r, length);
         }
       }
     }
@@ -209,7 +209,7 @@ std::vector<std::int64_t> translation_edits(const WordsView& hypotheses, const W
                                             std::span<const std::int64_t> line, unsigned n_threads,
                                             const Progress& progress) {
   std::vector<std::int64_t> edits(hypotheses.size());
-  parallel_blocks(hypotheses.size(), kBlock, n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
+  parallel_chunks(hypotheses.size(), kSentences, n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
     for (std::size_t h = begin; h < end; ++h) edits[h] = edits_of(hypotheses[h], references[line[h]], poll);
   });
   return edits;

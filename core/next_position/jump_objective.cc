@@ -7,9 +7,9 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kMaxBlocks = 16;
+constexpr std::size_t kMaxChunks = 16;
 constexpr std::size_t kMaxBufferBytes = std::size_t{1} << 30;
-constexpr std::size_t kVectorBlock = std::size_t{1} << 16;
+constexpr std::size_t kVectorChunk = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -28,19 +28,19 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, s
       n_jumps_ += static_cast<std::size_t>(visits.offsets[s + 1] - visits.offsets[s]) + 1;
     }
   if (sentences_.empty()) throw Error("there is nothing to learn from: no sentence pair has links");
-  cut_blocks();
+  cut_chunks();
   if (!options.cached) return;
-  parallel_blocks(blocks_.size(), 1, options.n_threads, progress, [&](std::size_t b, std::size_t) {
-    Block& block = blocks_[b];
+  parallel_chunks(chunks_.size(), 1, options.n_threads, progress, [&](std::size_t b, std::size_t) {
+    Chunk& chunk = chunks_[b];
     PositionParts parts;
-    for (std::size_t place = block.begin; place < block.end; ++place) {
-      block.list_starts.push_back(block.lists.counts.size());
-      block.id_starts.push_back(block.lists.ids.size());
-      features_.append(text_, sentences_[place], parts, block.lists);
+    for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
+      chunk.list_starts.push_back(chunk.lists.counts.size());
+      chunk.id_starts.push_back(chunk.lists.ids.size());
+      features_.append(text_, sentences_[place], parts, chunk.lists);
     }
-    block.id_starts.push_back(block.lists.ids.size());
-    block.lists.counts.shrink_to_fit();
-    block.lists.ids.shrink_to_fit();
+    chunk.id_starts.push_back(chunk.lists.ids.size());
+    chunk.lists.counts.shrink_to_fit();
+    chunk.lists.ids.shrink_to_fit();
   });
   number_by_frequency();
 }
@@ -48,16 +48,16 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, s
 void JumpObjective::number_by_frequency() {
   const std::size_t n_features = n_parameters_ / options_.planes;
   std::vector<std::uint32_t> frequency(n_features, 0), inner(n_features);
-  for (const Block& block : blocks_)
-    for (const std::uint32_t id : block.lists.ids) ++frequency[id];
+  for (const Chunk& chunk : chunks_)
+    for (const std::uint32_t id : chunk.lists.ids) ++frequency[id];
   order_.resize(n_features);
   std::iota(order_.begin(), order_.end(), 0u);
   // The constants stay in front.
   std::stable_sort(order_.begin() + kJumpConstants, order_.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return frequency[a] > frequency[b]; });
   for (std::size_t f = 0; f < n_features; ++f) inner[order_[f]] = static_cast<std::uint32_t>(f);
-  parallel_blocks(blocks_.size(), 1, options_.n_threads, {}, [&](std::size_t b, std::size_t) {
-    for (std::uint32_t& id : blocks_[b].lists.ids) id = inner[id];
+  parallel_chunks(chunks_.size(), 1, options_.n_threads, {}, [&](std::size_t b, std::size_t) {
+    for (std::uint32_t& id : chunks_[b].lists.ids) id = inner[id];
   });
 }
 
@@ -77,18 +77,18 @@ std::vector<double> JumpObjective::in_inner_order(std::span<const double> ours) 
   return inner;
 }
 
-// About the same number of jumps in each block; no more blocks than their gradients are worth.
-void JumpObjective::cut_blocks() {
+// About the same number of jumps in each chunk; no more chunks than their gradients are worth.
+void JumpObjective::cut_chunks() {
   const auto work = [&](std::size_t place) { return n_lists(text_.words[sentences_[place]].size()); };
   std::size_t total = 0;
   for (std::size_t place = 0; place < sentences_.size(); ++place) total += work(place);
   const std::size_t by_memory = kMaxBufferBytes / (n_parameters_ * sizeof(double) + 1), by_work = total / 2048;
-  const std::size_t n_blocks = std::clamp<std::size_t>(std::min({by_memory, by_work, sentences_.size()}), 1, kMaxBlocks);
+  const std::size_t n_chunks = std::clamp<std::size_t>(std::min({by_memory, by_work, sentences_.size()}), 1, kMaxChunks);
   std::size_t done = 0;
   for (std::size_t place = 0; place < sentences_.size(); ++place) {
-    if (done >= total * blocks_.size() / n_blocks) {
-      if (!blocks_.empty()) blocks_.back().end = place;
-      blocks_.push_back({place, sentences_.size(), {}, {}, {}});
+    if (done >= total * chunks_.size() / n_chunks) {
+      if (!chunks_.empty()) chunks_.back().end = place;
+      chunks_.push_back({place, sentences_.size(), {}, {}, {}});
     }
     done += work(place);
   }
@@ -103,12 +103,12 @@ SentenceLists JumpObjective::lists_of(std::size_t place, Scratch& scratch) const
     features_.append(text_, s, scratch.parts, scratch.lists);
     return {n_words, scratch.lists.counts.data(), scratch.lists.ids.data(), scratch.lists.ids.size()};
   }
-  const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), place,
-                                      [](std::size_t at, const Block& block) { return at < block.begin; });
-  const Block& block = *(after - 1);
-  const std::size_t at = place - block.begin, first = block.id_starts[at];
-  return {n_words, block.lists.counts.data() + block.list_starts[at], block.lists.ids.data() + first,
-          block.id_starts[at + 1] - first};
+  const auto after = std::upper_bound(chunks_.begin(), chunks_.end(), place,
+                                      [](std::size_t at, const Chunk& chunk) { return at < chunk.begin; });
+  const Chunk& chunk = *(after - 1);
+  const std::size_t at = place - chunk.begin, first = chunk.id_starts[at];
+  return {n_words, chunk.lists.counts.data() + chunk.list_starts[at], chunk.lists.ids.data() + first,
+          chunk.id_starts[at + 1] - first};
 }
 
 JumpLists JumpObjective::all_lists() const {
@@ -123,11 +123,11 @@ JumpLists JumpObjective::all_lists() const {
 }
 
 template <std::size_t Planes>
-double JumpObjective::pass(const Block& block, std::span<const double> weights, std::span<double> gradient) const {
+double JumpObjective::pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient) const {
   JumpScores<Planes> scores;
   Scratch scratch;
   double total = 0;
-  for (std::size_t place = block.begin; place < block.end; ++place) {
+  for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
     const SentenceLists lists = lists_of(place, scratch);
     scores.score(lists, weights.data(), scratch.next);
     total += scores.loss(scratch.next);
@@ -137,10 +137,10 @@ double JumpObjective::pass(const Block& block, std::span<const double> weights, 
 }
 
 template <std::size_t Planes>
-void JumpObjective::add_curvature(const Block& block, std::span<double> curvature) const {
+void JumpObjective::add_curvature(const Chunk& chunk, std::span<double> curvature) const {
   JumpScores<Planes> scores;
   Scratch scratch;
-  for (std::size_t place = block.begin; place < block.end; ++place) {
+  for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
     const SentenceLists lists = lists_of(place, scratch);
     scores.flat_curvature(lists, scratch.next);
     scores.add_gradient(lists, curvature, scratch.next);
@@ -148,15 +148,15 @@ void JumpObjective::add_curvature(const Block& block, std::span<double> curvatur
 }
 
 template <class Work>
-void JumpObjective::sum_blocks(std::span<double> sum, const Progress& progress, const Work& work) const {
+void JumpObjective::sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const {
   std::fill(sum.begin(), sum.end(), 0.0);
-  if (blocks_.size() == 1) return work(std::size_t{0}, sum);
-  std::vector<std::vector<double>> parts(blocks_.size());
-  parallel_blocks(blocks_.size(), 1, options_.n_threads, progress, [&](std::size_t b, std::size_t) {
+  if (chunks_.size() == 1) return work(std::size_t{0}, sum);
+  std::vector<std::vector<double>> parts(chunks_.size());
+  parallel_chunks(chunks_.size(), 1, options_.n_threads, progress, [&](std::size_t b, std::size_t) {
     parts[b].assign(sum.size(), 0.0);
     work(b, std::span(parts[b]));
   });
-  parallel_blocks(sum.size(), kVectorBlock, options_.n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(sum.size(), kVectorChunk, options_.n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (const auto& part : parts)
       for (std::size_t p = begin; p < end; ++p) sum[p] += part[p];
   });
@@ -164,10 +164,10 @@ void JumpObjective::sum_blocks(std::span<double> sum, const Progress& progress, 
 
 double JumpObjective::operator()(std::span<const double> weights, std::span<double> gradient,
                                  const Progress& progress) const {
-  std::vector<double> losses(blocks_.size());
+  std::vector<double> losses(chunks_.size());
   const std::vector<double> inner = in_inner_order(weights);
-  sum_blocks(gradient, progress, [&](std::size_t b, std::span<double> part) {
-    losses[b] = options_.planes == 1 ? pass<1>(blocks_[b], inner, part) : pass<3>(blocks_[b], inner, part);
+  sum_chunks(gradient, progress, [&](std::size_t b, std::span<double> part) {
+    losses[b] = options_.planes == 1 ? pass<1>(chunks_[b], inner, part) : pass<3>(chunks_[b], inner, part);
   });
   const std::vector<double> ours = in_our_order(gradient);
   std::copy(ours.begin(), ours.end(), gradient.begin());
@@ -179,8 +179,8 @@ double JumpObjective::operator()(std::span<const double> weights, std::span<doub
 std::vector<double> JumpObjective::curvature(const Progress& progress) const {
   constexpr double kTogether = 20;  // features of a jump that are in the space, about
   std::vector<double> result(n_parameters_);
-  sum_blocks(result, progress, [&](std::size_t b, std::span<double> part) {
-    options_.planes == 1 ? add_curvature<1>(blocks_[b], part) : add_curvature<3>(blocks_[b], part);
+  sum_chunks(result, progress, [&](std::size_t b, std::span<double> part) {
+    options_.planes == 1 ? add_curvature<1>(chunks_[b], part) : add_curvature<3>(chunks_[b], part);
   });
   for (double& one : result) one *= kTogether;
   return in_our_order(result);

@@ -1,7 +1,7 @@
 // The training objective of PAIR and SEQUENCE over a corpus: −Σ log P(NP | CP) over all jumps, and its gradient.
 //
-// Sentences are cut into blocks whose number and borders depend on the data alone. Each block sums its loss and gradient
-// by itself, and the sums are added in the order of the blocks: the result is the same for any number of threads.
+// Sentences are cut into chunks whose number and borders depend on the data alone. Each chunk sums its loss and gradient
+// by itself, and the sums are added in the order of the chunks: the result is the same for any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -54,19 +54,19 @@ class JumpObjective {
 
  private:
   // Consecutive sentences.
-  struct Block {
+  struct Chunk {
     std::size_t begin, end;                           // places
     JumpLists lists;                                  // of all sentences, if they are kept
     std::vector<std::size_t> list_starts, id_starts;  // of each sentence, and the end
   };
   template <std::size_t Planes>
-  double pass(const Block& block, std::span<const double> weights, std::span<double> gradient) const;
+  double pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient) const;
   template <std::size_t Planes>
-  void add_curvature(const Block& block, std::span<double> curvature) const;
-  // Let each block fill a vector of its own, and add them up.
+  void add_curvature(const Chunk& chunk, std::span<double> curvature) const;
+  // Let each chunk fill a vector of its own, and add them up.
   template <class Work>
-  void sum_blocks(std::span<double> sum, const Progress& progress, const Work& work) const;
-  void cut_blocks();
+  void sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const;
+  void cut_chunks();
   void number_by_frequency();
   std::vector<double> in_inner_order(std::span<const double> ours) const;
 
@@ -77,7 +77,7 @@ class JumpObjective {
   std::size_t n_parameters_;
   std::size_t n_jumps_ = 0;
   std::vector<std::uint32_t> sentences_;
-  std::vector<Block> blocks_;
+  std::vector<Chunk> chunks_;
   std::vector<std::uint32_t> order_;  // of the features: our number of each inner one; empty: they are the same
 };
 

@@ -66,7 +66,7 @@ PositionRows position_rows(const TaggedText& text, Bound bound, std::span<const 
   const KeyIndex index(keys);
   const std::size_t n_blocks = (text.size() + kBlock - 1) / kBlock;
   std::vector<PositionRows> pieces(n_blocks);
-  parallel_blocks(text.size(), kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(text.size(), kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     PositionRows& piece = pieces[begin / kBlock];
     PositionParts parts;
     for (std::size_t s = begin; s < end; ++s) {
@@ -114,7 +114,7 @@ void nine_class_logprobs(std::span<const std::int64_t> offsets, std::span<const 
                          std::span<const double> inbound, std::span<double> logprobs, unsigned n_threads) {
   const std::size_t n_sentences = offsets.size() - 1;
   const auto starts = jump_starts(offsets);
-  parallel_blocks(n_sentences, kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n_sentences, kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t s = begin; s < end; ++s) {
       const auto side = static_cast<std::size_t>(offsets[s + 1] - offsets[s]) + 1;
       const std::size_t first = static_cast<std::size_t>(offsets[s]) + s;  // positions before this sentence

@@ -133,12 +133,12 @@ Samples extract_samples(SentenceLengths source, SentenceLengths target, LinksVie
       throw LineError(s + 1, "a sentence of more than " + std::to_string(kMaxExtractLength) + " words");
 
   // Count first, so that every sample's place is known and the threads fill one set of columns.
-  constexpr std::size_t block = 512;
+  constexpr std::size_t chunk = 512;
   Samples samples;
   samples.offsets.assign(n + 1, 0);
   const Progress counting = [&](std::size_t done, std::size_t) { return !progress || progress(done / 2, n); };
   const Progress filling = [&](std::size_t done, std::size_t) { return !progress || progress((n + done + 1) / 2, n); };
-  parallel_blocks(n, block, options.n_threads, counting, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n, chunk, options.n_threads, counting, [&](std::size_t begin, std::size_t end) {
     PairMatrix matrix;
     for (std::size_t s = begin; s < end; ++s) {
       matrix.reset(source[s], target[s], links[s]);
@@ -149,7 +149,7 @@ Samples extract_samples(SentenceLengths source, SentenceLengths target, LinksVie
   });
   samples.resize(static_cast<std::size_t>(exclusive_sum(samples.offsets)));
 
-  parallel_blocks(n, block, options.n_threads, filling, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n, chunk, options.n_threads, filling, [&](std::size_t begin, std::size_t end) {
     PairMatrix matrix;
     OrientationGrid grid;
     Neighbours neighbours;

@@ -35,11 +35,11 @@ struct Partition {
 
 template <class Key>
 Partition partition(std::size_t n, std::size_t n_keys, unsigned n_threads, const Key& key) {
-  constexpr std::size_t block = std::size_t{1} << 20;
-  const std::size_t n_blocks = (n + block - 1) / block;
-  std::vector<std::vector<std::int64_t>> counts(n_blocks, std::vector<std::int64_t>(n_keys, 0));
-  parallel_blocks(n, block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    auto& mine = counts[begin / block];
+  constexpr std::size_t chunk = std::size_t{1} << 20;
+  const std::size_t n_chunks = (n + chunk - 1) / chunk;
+  std::vector<std::vector<std::int64_t>> counts(n_chunks, std::vector<std::int64_t>(n_keys, 0));
+  parallel_chunks(n, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    auto& mine = counts[begin / chunk];
     for (std::size_t i = begin; i < end; ++i) ++mine[key(i)];
   });
   Partition result;
@@ -55,8 +55,8 @@ Partition partition(std::size_t n, std::size_t n_keys, unsigned n_threads, const
   }
   result.offsets[n_keys] = at;
   result.order.resize(n);
-  parallel_blocks(n, block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    auto& next = counts[begin / block];
+  parallel_chunks(n, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    auto& next = counts[begin / chunk];
     for (std::size_t i = begin; i < end; ++i)
       result.order[static_cast<std::size_t>(next[key(i)]++)] = static_cast<std::uint32_t>(i);
   });
@@ -106,7 +106,7 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
     const auto x = words_of(text, spans, a), y = words_of(text, spans, b);
     return std::equal(x.begin(), x.end(), y.begin(), y.end());
   };
-  parallel_blocks(kPartitions, 1, n_threads, progress, [&](std::size_t part, std::size_t) {
+  parallel_chunks(kPartitions, 1, n_threads, progress, [&](std::size_t part, std::size_t) {
     const auto begin = static_cast<std::size_t>(parts.offsets[part]),
                end = static_cast<std::size_t>(parts.offsets[part + 1]);
     struct Slot {
@@ -158,7 +158,7 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
     }
   };
   std::vector<std::uint32_t> sorted(distinct.size());
-  parallel_blocks(order.ranks.size() + 1, 64, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(order.ranks.size() + 1, 64, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {
       const auto first = buckets.offsets[b], last = buckets.offsets[b + 1];
       for (auto i = first; i < last; ++i)
@@ -174,14 +174,14 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
   for (std::size_t p = 0; p < sorted.size(); ++p) phrases.offsets[p + 1] = phrases.offsets[p] + spans.length[sorted[p]];
   phrases.words.resize(static_cast<std::size_t>(phrases.offsets.back()));
   std::vector<std::uint32_t> number(n);
-  parallel_blocks(sorted.size(), std::size_t{1} << 16, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(sorted.size(), std::size_t{1} << 16, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       const auto words = words_of(text, spans, sorted[p]);
       std::copy(words.begin(), words.end(), phrases.words.begin() + phrases.offsets[p]);
       number[sorted[p]] = static_cast<std::uint32_t>(p);
     }
   });
-  parallel_blocks(n, std::size_t{1} << 18, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n, std::size_t{1} << 18, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) result.ids[i] = number[result.ids[i]];
   });
   return result;
@@ -202,9 +202,9 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
       pairs.sample_order[static_cast<std::size_t>(next[source_ids[i]]++)] = static_cast<std::uint32_t>(i);
   }
   // Sort each source phrase's samples by target phrase, counting the pairs; then write them down.
-  constexpr std::size_t block = 8192;
+  constexpr std::size_t chunk = 8192;
   pairs.offsets.assign(n_source_phrases + 1, 0);
-  parallel_blocks(n_source_phrases, block, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n_source_phrases, chunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       const auto first = pairs.sample_order.begin() + starts[p], last = pairs.sample_order.begin() + starts[p + 1];
       std::sort(first, last, [&](std::uint32_t a, std::uint32_t b) {
@@ -218,7 +218,7 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
   const auto n_pairs = static_cast<std::size_t>(exclusive_sum(pairs.offsets));
   pairs.targets.resize(n_pairs);
   pairs.sample_offsets.assign(n_pairs + 1, static_cast<std::int64_t>(n));
-  parallel_blocks(n_source_phrases, block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n_source_phrases, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       auto pair = static_cast<std::size_t>(pairs.offsets[p]);
       for (auto i = starts[p]; i < starts[p + 1]; ++i) {

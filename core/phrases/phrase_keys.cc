@@ -6,7 +6,7 @@ namespace hyperbaton {
 
 std::vector<std::uint64_t> phrase_keys(TokensView text, SpansView spans, unsigned n_threads) {
   std::vector<std::uint64_t> keys(spans.size());
-  parallel_blocks(spans.size(), std::size_t{1} << 16, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(spans.size(), std::size_t{1} << 16, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (spans.sentence[i] + std::size_t{1} >= text.offsets.size()) throw Error("a phrase lies behind the last sentence");
       const auto words = text[spans.sentence[i]];

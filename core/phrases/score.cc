@@ -9,7 +9,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kBlock = 1 << 14;
+constexpr std::size_t kChunk = 1 << 14;
 
 // The sentence's links that fall into a sample. Its source span's links are consecutive, and consistency puts all of
 // them into its target span.
@@ -49,7 +49,7 @@ InnerLinks most_frequent_links(Groups samples, SpansView source, SpansView targe
   std::vector<std::uint32_t> chosen(n);
   InnerLinks result;
   result.offsets.assign(n + 1, 0);
-  parallel_blocks(n, kBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n, kChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     struct Candidate {
       std::string key;
       std::size_t count;
@@ -84,7 +84,7 @@ InnerLinks most_frequent_links(Groups samples, SpansView source, SpansView targe
     }
   });
   result.points.resize(static_cast<std::size_t>(exclusive_sum(result.offsets)));
-  parallel_blocks(n, kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n, kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       auto* out = result.points.data() + result.offsets[k];
       for (const auto link : links_inside(links, source, chosen[k]))
@@ -101,7 +101,7 @@ std::vector<double> lexical_weights(const PairsView& pairs, const LexicalTable& 
   const std::size_t n_source_phrases = pairs.offsets.size() - 1;
   std::vector<double> weights(2 * pairs.targets.size());
   const auto no_source = static_cast<WordId>(lexical.sizes.source), no_target = static_cast<WordId>(lexical.sizes.target);
-  parallel_blocks(n_source_phrases, kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n_source_phrases, kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     struct Sum {
       double value = 0;
       int n = 0;
@@ -140,7 +140,7 @@ std::vector<double> lexical_weights(const PairsView& pairs, const LexicalTable& 
 std::vector<std::uint32_t> count_classes(Groups samples, std::span<const std::uint8_t> classes, std::size_t n_classes,
                                          unsigned n_threads) {
   std::vector<std::uint32_t> counts(samples.size() * n_classes, 0);
-  parallel_blocks(samples.size(), kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(samples.size(), kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k)
       for (const auto sample : slice(samples.order, samples.offsets, k)) {
         if (sample >= classes.size()) throw_damaged("there is no such sample");

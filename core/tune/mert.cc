@@ -24,7 +24,7 @@ class Columns {
  public:
   Columns(const NBestView& nbest, std::span<const std::uint32_t> axes, unsigned n_threads)
       : axes_(axes), n_(nbest.n_candidates()), values_(axes.size() * n_) {
-    parallel_blocks(axes.size(), 1, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    parallel_chunks(axes.size(), 1, n_threads, {}, [&](std::size_t begin, std::size_t end) {
       for (std::size_t a = begin; a < end; ++a)
         for (std::size_t c = 0; c < n_; ++c) values_[a * n_ + c] = nbest.features[c * nbest.n_features + axes[a]];
     });
@@ -108,7 +108,7 @@ Climbed mert(const NBestView& nbest, const Objective& objective, std::span<const
   const std::size_t d = nbest.n_features, n_starts = starts.size() / d;
   Climbed climbed{std::vector<double>(starts.begin(), starts.end()), std::vector<double>(n_starts)};
   const Columns columns(nbest, axes, options.n_threads);
-  parallel_blocks(n_starts, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n_starts, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
     std::vector<double> direction(d);
     for (std::size_t start = begin; start < end; ++start) {
       const std::uint64_t seed = combine(options.seed, start);

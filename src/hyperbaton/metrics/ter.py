@@ -1,6 +1,6 @@
 """TER (Snover et al. 2006), with the numbers of sacreBLEU, which follows Tercom; the edits are counted by the core.
 
-TER = 100 · E / R: E counts insertions, deletions, substitutions and shifts of blocks of words, R the words of the
+TER = 100 · E / R: E counts insertions, deletions, substitutions and shifts of runs of words, R the words of the
 references (of several, their mean; E is then the fewest). Statistics: E, R.
 """
 
@@ -21,7 +21,7 @@ from hyperbaton.metrics._words import edits_of, number_words
 
 @dataclass
 class Ter(Metric):
-    """TER: edits, shifts of blocks among them, for each word of the reference; lower is better."""
+    """TER: edits, shifts of runs of words among them, for each word of the reference; lower is better."""
 
     title: ClassVar[str] = "TER"
     higher_is_better: ClassVar[bool] = False
