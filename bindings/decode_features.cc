@@ -105,7 +105,7 @@ HYPERBATON_BINDINGS(decode_features) {
   nb::enum_<StepRule>(m, "StepRule", "By what the class of a step is decided.")
       .value("distance", StepRule::Distance)
       .value("neighbour", StepRule::Neighbour)
-      .value("block", StepRule::Block);
+      .value("hierarchical", StepRule::Hierarchical);
 
   nb::class_<BoundOptionScorer, BoundFeature>(m, "OptionScorer", "Scores of the classes of options.")
       .def(

@@ -1,4 +1,4 @@
-// Translate the sentences of a block.
+// Translate sentences.
 #pragma once
 
 #include "decode/envelope.hh"
@@ -18,7 +18,7 @@ struct Decoded {
   std::vector<std::uint8_t> relaxed;        // by sentence: no translation within the limits was found, so they were lifted
   std::vector<SearchCounts> counts;         // by sentence
   std::vector<std::int64_t> graph_offsets;  // rows of sentence s
-  std::vector<GraphRow> graph;              // if asked for; options are those of the block
+  std::vector<GraphRow> graph;              // if asked for; options by their rows
 };
 
 struct DecodeOptions {

@@ -1,9 +1,9 @@
 // What the search scores: a feature sees steps of hypotheses, gives each a score, and keeps what it must know of the past
 // in its own words of the hypothesis' state.
 //
-// A kind of feature is one file in decode/features: its input, which lives as long as a block of sentences and holds the
-// weights, and its class, which lives as long as a sentence. A class derives from FeatureDefaults and declares what it has
-// to say; what it leaves out costs nothing, since nothing here is virtual. decode/features.hh lists the kinds.
+// A kind of feature is one file in decode/features: its input, which lives as long as the sentences of one call and holds
+// the weights, and its class, which lives as long as a sentence. A class derives from FeatureDefaults and declares what it
+// has to say; what it leaves out costs nothing, since nothing here is virtual. decode/features.hh lists the kinds.
 #pragma once
 
 #include <concepts>
@@ -23,7 +23,7 @@ struct Needs {
   bool end = false;            // where the previous phrase ended
   bool begin = false;          // where it began
   bool begin_at_swap = false;  // the same, if the next phrase can end there
-  bool stack = false;          // orientation towards the stack of translated blocks
+  bool stack = false;          // orientation towards the stack of translated spans
 
   Needs& operator|=(const Needs& other) {
     end |= other.end;
@@ -59,9 +59,9 @@ class SharedState {
 struct Step {
   Coverage before{nullptr, 0}, after{nullptr, 0};
   SourceSpan previous{0, 0}, next{0, 0};
-  bool first = true;                                // no previous phrase
-  Orientation block = Orientation::Monotone;        // towards the stack of translated blocks, where a feature needs it
-  std::uint32_t first_option = 0, last_option = 0;  // of the span
+  bool first = true;                                 // no previous phrase
+  Orientation hierarchical = Orientation::Monotone;  // towards the stack of translated spans, where a feature needs it
+  std::uint32_t first_option = 0, last_option = 0;   // of the span
 };
 
 // A step of the search graph: the state before it, an option that leads there (any at the start), and the state behind it

@@ -27,7 +27,7 @@ struct KindList {
 using FeatureKinds = KindList<DistanceFeature, LmFeature, OrientationFeature, JumpFeature, StepFeature>;
 using FeatureInput = FeatureKinds::Input;
 
-// The features of a block of sentences, with their names and their columns of values.
+// The features of sentences that are translated together, with their names and their columns of values.
 class FeatureList {
  public:
   struct Entry {

@@ -59,7 +59,7 @@ struct Toy {
     made.features.add("jump", JumpScorer{jumps, jump_offsets, 0.5F, true});
     made.features.add("after", scorer(Side::After, StepRule::Neighbour));
     made.features.add("distance", WeightedDistance{0.25F});
-    made.features.add("block", scorer(Side::Before, StepRule::Block));
+    made.features.add("hierarchical", scorer(Side::Before, StepRule::Hierarchical));
     return made;
   }
   OptionScorer scorer(Side side, StepRule rule) const {
@@ -107,8 +107,9 @@ TEST("columns stand by kind of feature, with the option's own last") {
   const Toy toy;
   const auto input = toy.input();
   CHECK(input.column_names() ==
-        std::vector<std::string>({"distance", "after", "after", "after", "after", "block", "block", "block", "block",
-                                  "jump", "TranslationModel0", "WordPenalty0", "PhrasePenalty0", "UnknownWordPenalty0"}));
+        std::vector<std::string>({"distance", "after", "after", "after", "after", "hierarchical", "hierarchical",
+                                  "hierarchical", "hierarchical", "jump", "TranslationModel0", "WordPenalty0",
+                                  "PhrasePenalty0", "UnknownWordPenalty0"}));
 }
 
 TEST("without pruning the search finds the best of all orders, whichever way it goes") {

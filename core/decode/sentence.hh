@@ -1,4 +1,4 @@
-// One sentence of a block as the search sees it: its length, and its translation options numbered from 0.
+// One sentence of a call as the search sees it: its length, and its translation options numbered from 0.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ class Sentence {
     for (std::size_t o = 0; o < n_options_; ++o) targets_.push_back(options.target(first_ + o));
   }
 
-  std::size_t number() const { return number_; }  // in its block
+  std::size_t number() const { return number_; }  // in its call
   int n_words() const { return n_words_; }
   std::size_t n_options() const { return n_options_; }
-  // The number of an option in its block.
-  std::size_t in_block(std::uint32_t option) const { return first_ + option; }
+  // The row of an option in the columns of all sentences.
+  std::size_t row(std::uint32_t option) const { return first_ + option; }
 
   SourceSpan source(std::uint32_t option) const {
     const int begin = options_.begin[first_ + option];

@@ -114,12 +114,12 @@ void Space::prepare(const std::uint32_t* state, float future, const Span& span, 
                .previous = previous,
                .next = span.source,
                .first = previous.end == 0,
-               .block = Orientation::Monotone,
+               .hierarchical = Orientation::Monotone,
                .first_option = span.first,
                .last_option = span.last};
   if (needs_.stack) {
     const auto shifted = stacks_.shift(state[at_stack_], span.source);
-    move.step.block = shifted.orientation;
+    move.step.hierarchical = shifted.orientation;
     move.state[at_stack_] = shifted.stack;
   }
   move.score = move.ahead = 0;

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "decode/block_stack.hh"
 #include "decode/features.hh"
+#include "decode/span_stack.hh"
 
 namespace hyperbaton {
 
@@ -118,7 +118,7 @@ class Space {
   std::vector<Span> spans_;
   std::vector<std::size_t> span_offsets_;
   std::vector<float> future_;  // of [begin, end), (n + 1)²
-  BlockStacks stacks_;
+  SpanStacks stacks_;
 
   const SharedState shared_;
   FeatureSet features_;

@@ -88,16 +88,16 @@ inline Orientation step_orientation(SourceSpan previous, SourceSpan next) {
   return next.begin > previous.end ? Orientation::DiscontinuousRight : Orientation::DiscontinuousLeft;
 }
 // Hierarchical, towards the next phrase: where the source words next to the previous phrase are still to be translated, the
-// block that will hold them follows (Galley and Manning 2008, as Moses approximates it).
+// span that will hold them follows (Galley and Manning 2008, as Moses approximates it).
 struct Beside {
   bool left_covered, right_covered;  // the words next to the previous phrase
 };
-inline Orientation block_step_orientation(SourceSpan previous, SourceSpan next, Beside beside) {
+inline Orientation hierarchical_step_orientation(SourceSpan previous, SourceSpan next, Beside beside) {
   if (next.begin == previous.end || (next.begin > previous.end && !beside.right_covered)) return Orientation::Monotone;
   if (next.end == previous.begin || (next.end < previous.begin && !beside.left_covered)) return Orientation::Swap;
   return next.begin > previous.end ? Orientation::DiscontinuousRight : Orientation::DiscontinuousLeft;
 }
-// Hierarchical, towards the previous phrase: step_orientation of the block on top of the stack of what is translated.
+// Hierarchical, towards the previous phrase: step_orientation of the span on top of the stack of what is translated.
 
 // The class of a distance: the number of cut points that are not above it.
 inline std::uint8_t distance_class(std::int32_t distance, std::span<const std::int32_t> cuts) {

@@ -27,11 +27,13 @@ TEST("steps are monotone, swaps, or jumps to either side") {
   CHECK(step_orientation(previous, {0, 2}) == Orientation::DiscontinuousLeft);
   CHECK(first_step_orientation({0, 2}) == Orientation::Monotone);
   CHECK(first_step_orientation({1, 2}) == Orientation::DiscontinuousRight);
-  // Behind a gap that the block can still fill, a jump is monotone towards the next block.
-  CHECK(block_step_orientation(previous, {6, 7}, {.left_covered = true, .right_covered = false}) == Orientation::Monotone);
-  CHECK(block_step_orientation(previous, {6, 7}, {.left_covered = true, .right_covered = true}) ==
+  // Behind a gap that the span can still fill, a jump is monotone towards the next span.
+  CHECK(hierarchical_step_orientation(previous, {6, 7}, {.left_covered = true, .right_covered = false}) ==
+        Orientation::Monotone);
+  CHECK(hierarchical_step_orientation(previous, {6, 7}, {.left_covered = true, .right_covered = true}) ==
         Orientation::DiscontinuousRight);
-  CHECK(block_step_orientation(previous, {0, 2}, {.left_covered = false, .right_covered = true}) == Orientation::Swap);
+  CHECK(hierarchical_step_orientation(previous, {0, 2}, {.left_covered = false, .right_covered = true}) ==
+        Orientation::Swap);
 }
 
 TEST("the grid sees the links diagonally behind the corners of a phrase pair") {

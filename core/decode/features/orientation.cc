@@ -16,7 +16,7 @@ void OptionScorer::check() const {
 
 OrientationFeature::OrientationFeature(const OptionScorer& scorer, const Sentence& sentence, const Limits&)
     : scorer_(scorer), sentence_(sentence), weighted_(sentence.n_options() * scorer.n_classes) {
-  const auto scores = scorer.scores.subspan(sentence.in_block(0) * scorer.n_classes, weighted_.size());
+  const auto scores = scorer.scores.subspan(sentence.row(0) * scorer.n_classes, weighted_.size());
   for (std::size_t i = 0; i < weighted_.size(); ++i) weighted_[i] = scores[i] * scorer.weight(i % scorer.n_classes);
   if (!is_after()) return;
   Interner numbers;
@@ -30,18 +30,18 @@ OrientationFeature::OrientationFeature(const OptionScorer& scorer, const Sentenc
 }
 
 Needs OrientationFeature::needs(const Limits&) const {
-  const bool on_blocks = scorer_.rule == StepRule::Block;
-  return {.end = !on_blocks || is_after(),
-          .begin_at_swap = scorer_.rule == StepRule::Neighbour || (on_blocks && is_after()),
-          .stack = on_blocks && !is_after()};
+  const bool hierarchical = scorer_.rule == StepRule::Hierarchical;
+  return {.end = !hierarchical || is_after(),
+          .begin_at_swap = scorer_.rule == StepRule::Neighbour || (hierarchical && is_after()),
+          .stack = hierarchical && !is_after()};
 }
 
 std::uint32_t OrientationFeature::step_class(const Step& step) const {
   Orientation orientation;
   if (scorer_.rule == StepRule::Distance) {
     return distance_class(step.previous.end - step.next.begin, scorer_.cuts);
-  } else if (scorer_.rule == StepRule::Block && scorer_.side == Side::Before) {
-    orientation = step.block;
+  } else if (scorer_.rule == StepRule::Hierarchical && scorer_.side == Side::Before) {
+    orientation = step.hierarchical;
   } else if (step.first) {
     orientation = first_step_orientation(step.next);
   } else if (scorer_.rule == StepRule::Neighbour) {
@@ -49,14 +49,14 @@ std::uint32_t OrientationFeature::step_class(const Step& step) const {
   } else {
     const Beside beside{step.previous.begin > 0 && step.before[step.previous.begin - 1],
                         step.previous.end < sentence_.n_words() && step.before[step.previous.end]};
-    orientation = block_step_orientation(step.previous, step.next, beside);
+    orientation = hierarchical_step_orientation(step.previous, step.next, beside);
   }
   return scorer_.merge[static_cast<std::size_t>(orientation)];
 }
 
 void OrientationFeature::add_values(const Step& step, const GraphStep& way, std::uint32_t memo, float* columns) const {
   if (is_after() && step.first) return;
-  const std::size_t row = sentence_.in_block(is_after() ? way.before : way.option);
+  const std::size_t row = sentence_.row(is_after() ? way.before : way.option);
   const float score = scorer_.scores[row * scorer_.n_classes + memo];
   columns[scorer_.n_values() == 1 ? 0 : memo] +=
       scorer_.times_distance ? score * static_cast<float>(jump_distance(step.previous, step.next)) : score;

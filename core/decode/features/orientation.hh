@@ -13,7 +13,7 @@
 namespace hyperbaton {
 
 // By what the class of a step is decided.
-enum class StepRule : std::uint8_t { Distance, Neighbour, Block };
+enum class StepRule : std::uint8_t { Distance, Neighbour, Hierarchical };
 
 // Row o, column c is the score of option o when its movement towards the previous phrase (Side::Before) or the next one
 // (Side::After) has class c. Scores of movements towards the next phrase are charged when that phrase is chosen.

@@ -11,7 +11,7 @@ std::span<const float> StepFeature::ask(std::span<const BatchedStep> steps, cons
     batch_.coverage.insert(batch_.coverage.end(), step.before, step.before + shared.n_coverage());
     batch_.previous_begin.push_back(previous.begin);
     batch_.previous_end.push_back(previous.end);
-    batch_.options.push_back(option_in_block(step.option));
+    batch_.options.push_back(option_row(step.option));
   }
   scores_.resize(steps.size());
   states_.resize(steps.size());

@@ -15,7 +15,7 @@ struct StepBatch {
   std::vector<std::int64_t> states;                        // what the scorer returned for the step before, 0 at first
   std::vector<std::uint32_t> coverage;                     // before the step: words of a Coverage for each
   std::vector<std::int32_t> previous_begin, previous_end;  // source span of the previous phrase, 0 and 0 at first
-  std::vector<std::int64_t> options;                       // of the block
+  std::vector<std::int64_t> options;                       // by their rows
 
   std::size_t size() const { return options.size(); }
   void clear() {
@@ -55,7 +55,7 @@ class StepFeature : public FeatureDefaults {
   std::size_t n_state() const { return 2; }
   Needs needs(const Limits&) const { return {.end = true, .begin = true}; }
   void estimate(std::uint32_t option, float& score) const {
-    score += input_.weight * input_.scorer->estimate(sentence_.number(), option_in_block(option));
+    score += input_.weight * input_.scorer->estimate(sentence_.number(), option_row(option));
   }
   float weight() const { return input_.weight; }
   // Unweighted scores of steps. The feature's words of a state are at `at`, the shared ones in front.
@@ -63,7 +63,7 @@ class StepFeature : public FeatureDefaults {
   void forget() const { input_.scorer->forget(sentence_.number()); }
 
  private:
-  std::int64_t option_in_block(std::uint32_t option) const { return static_cast<std::int64_t>(sentence_.in_block(option)); }
+  std::int64_t option_row(std::uint32_t option) const { return static_cast<std::int64_t>(sentence_.row(option)); }
 
   const WeightedSteps& input_;
   const Sentence& sentence_;

@@ -140,7 +140,7 @@ def _option_scorer(
         raise OptionError(f"a model of {len(orientations)} classes gave {scores.shape[1]} scores for each option")
     rule, cuts, merge = _core.StepRule.distance, [], [0, 0, 0, 0]
     if isinstance(orientations, MosesSet):
-        rule = _core.StepRule.block if orientations.unit == "hierarchical" else _core.StepRule.neighbour
+        rule = _core.StepRule.hierarchical if orientations.unit == "hierarchical" else _core.StepRule.neighbour
         merge = list(orientations.merge)
     elif isinstance(orientations, DistanceSet):
         cuts = list(orientations.cuts)

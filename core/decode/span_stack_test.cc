@@ -1,4 +1,4 @@
-#include "decode/block_stack.hh"
+#include "decode/span_stack.hh"
 
 #include <algorithm>
 #include <map>
@@ -11,18 +11,18 @@ using namespace hyperbaton;
 
 namespace {
 
-// The same by a list of blocks.
+// The same by a list of spans.
 struct PlainStack {
-  std::vector<SourceSpan> blocks;
+  std::vector<SourceSpan> spans;
   Orientation shift(SourceSpan span) {
-    const auto orientation = blocks.empty() ? first_step_orientation(span) : step_orientation(blocks.back(), span);
-    blocks.push_back(span);
-    while (blocks.size() > 1) {
-      auto& below = blocks[blocks.size() - 2];
-      const auto top = blocks.back();
+    const auto orientation = spans.empty() ? first_step_orientation(span) : step_orientation(spans.back(), span);
+    spans.push_back(span);
+    while (spans.size() > 1) {
+      auto& below = spans[spans.size() - 2];
+      const auto top = spans.back();
       if (below.end != top.begin && top.end != below.begin) break;
       below = {std::min(below.begin, top.begin), std::max(below.end, top.end)};
-      blocks.pop_back();
+      spans.pop_back();
     }
     return orientation;
   }
@@ -30,9 +30,9 @@ struct PlainStack {
 
 }  // namespace
 
-TEST("stacks of blocks join neighbours, and equal stacks have equal numbers") {
+TEST("stacks of spans join neighbours, and equal stacks have equal numbers") {
   std::mt19937 random(2);
-  BlockStacks stacks;
+  SpanStacks stacks;
   std::map<std::vector<std::pair<int, int>>, std::uint32_t> numbers;
   for (int round = 0; round < 500; ++round) {
     std::vector<SourceSpan> spans;
@@ -43,14 +43,14 @@ TEST("stacks of blocks join neighbours, and equal stacks have equal numbers") {
     }
     std::ranges::shuffle(spans, random);
     PlainStack plain;
-    auto stack = BlockStacks::kEmpty;
+    auto stack = SpanStacks::kEmpty;
     for (const auto span : spans) {
       const auto expected = plain.shift(span);
       const auto shifted = stacks.shift(stack, span);
       CHECK(shifted.orientation == expected);
       stack = shifted.stack;
       std::vector<std::pair<int, int>> key;
-      for (const auto block : plain.blocks) key.emplace_back(block.begin, block.end);
+      for (const auto span : plain.spans) key.emplace_back(span.begin, span.end);
       CHECK(numbers.emplace(key, stack).first->second == stack);
     }
   }

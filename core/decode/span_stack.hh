@@ -1,6 +1,6 @@
-// The stack of translated source blocks, by which hierarchical orientation is decided (Galley and Manning 2008).
+// The stack of translated source spans, by which hierarchical orientation is decided (Galley and Manning 2008).
 //
-// A new phrase is compared with the block on top; blocks that are neighbours in the source are joined. Stacks share their
+// A new phrase is compared with the span on top; spans that are neighbours in the source are joined. Stacks share their
 // lower parts and are known by a number, so that equal stacks have equal numbers.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace hyperbaton {
 
-class BlockStacks {
+class SpanStacks {
  public:
   static constexpr std::uint32_t kEmpty = 0;
   struct Shifted {
@@ -21,13 +21,13 @@ class BlockStacks {
   };
 
   Shifted shift(std::uint32_t stack, SourceSpan span) {
-    const auto orientation = stack == kEmpty ? first_step_orientation(span) : step_orientation(node(stack).block, span);
+    const auto orientation = stack == kEmpty ? first_step_orientation(span) : step_orientation(node(stack).span, span);
     while (stack != kEmpty) {
       const auto& top = node(stack);
-      if (top.block.end == span.begin)
-        span.begin = top.block.begin;
-      else if (top.block.begin == span.end)
-        span.end = top.block.end;
+      if (top.span.end == span.begin)
+        span.begin = top.span.begin;
+      else if (top.span.begin == span.end)
+        span.end = top.span.end;
       else
         break;
       stack = top.below;
@@ -37,16 +37,16 @@ class BlockStacks {
 
  private:
   struct Node {
-    SourceSpan block;
+    SourceSpan span;
     std::uint32_t below;
   };
   const Node& node(std::uint32_t stack) const { return nodes_[stack - 1]; }
-  std::uint32_t push(std::uint32_t below, SourceSpan block) {
-    const auto key = static_cast<std::uint64_t>(below) << 32 | static_cast<std::uint64_t>(block.begin) << 16 |
-                     static_cast<std::uint64_t>(block.end);
+  std::uint32_t push(std::uint32_t below, SourceSpan span) {
+    const auto key = static_cast<std::uint64_t>(below) << 32 | static_cast<std::uint64_t>(span.begin) << 16 |
+                     static_cast<std::uint64_t>(span.end);
     const auto [number, found] = numbers_.find_or_add(key);
     if (!found) {
-      nodes_.push_back({block, below});
+      nodes_.push_back({span, below});
       *number = static_cast<std::uint32_t>(nodes_.size());
     }
     return *number;
