@@ -53,12 +53,12 @@ class BoundInput {
 struct BoundEnvelope {
   Array2<double> directions;
   std::size_t max_steps;
-  EnvelopeOptions options() const { return {{directions.data(), directions.size()}, directions.shape(1), max_steps}; }
+  EnvelopeSettings settings() const { return {{directions.data(), directions.size()}, directions.shape(1), max_steps}; }
 };
 
 // Without the directions of the envelope, which are views.
-struct BoundDecodeOptions {
-  DecodeOptions options;
+struct BoundDecodeSettings {
+  DecodeSettings settings;
   BoundEnvelope envelope;
 };
 
@@ -99,21 +99,21 @@ HYPERBATON_BINDINGS(decode) {
           "columns", [](const BoundInput& self) { return self.input().column_names(); },
           "The name of the feature that each column of values belongs to.");
 
-  nb::class_<SearchOptions>(m, "SearchOptions", "How a sentence is searched.")
+  nb::class_<SearchSettings>(m, "SearchSettings", "How a sentence is searched.")
       .def(
           "__init__",
-          [](SearchOptions* self, bool cube, std::size_t stack, double log_threshold, std::size_t pop_limit,
+          [](SearchSettings* self, bool cube, std::size_t stack, double log_threshold, std::size_t pop_limit,
              int distortion_limit, bool early_distortion, bool future_distortion) {
-            new (self) SearchOptions{
+            new (self) SearchSettings{
                 cube, {stack, log_threshold}, pop_limit, {distortion_limit, true, {early_distortion, future_distortion}}};
           },
           nb::kw_only(), "cube"_a, "stack"_a, "log_threshold"_a, "pop_limit"_a, "distortion_limit"_a, "early_distortion"_a,
           "future_distortion"_a);
 
-  nb::class_<NBestOptions>(m, "NBestOptions", "How many translations of a sentence are wanted.")
+  nb::class_<NBestSettings>(m, "NBestSettings", "How many translations of a sentence are wanted.")
       .def(nb::init<std::size_t, bool, std::size_t>(), nb::kw_only(), "n"_a, "distinct"_a, "factor"_a);
 
-  nb::class_<BoundEnvelope>(m, "EnvelopeOptions",
+  nb::class_<BoundEnvelope>(m, "EnvelopeSettings",
                             "Directions (n, n_columns) of which the best translations are wanted too.")
       .def(
           "__init__",
@@ -123,31 +123,31 @@ HYPERBATON_BINDINGS(decode) {
           },
           nb::kw_only(), "directions"_a, "max_steps"_a);
 
-  nb::class_<BoundDecodeOptions>(m, "DecodeOptions", "How sentences are searched, and what is returned of them.")
+  nb::class_<BoundDecodeSettings>(m, "DecodeSettings", "How sentences are searched, and what is returned of them.")
       .def(
           "__init__",
-          [](BoundDecodeOptions* self, const SearchOptions& search, const NBestOptions& n_best,
+          [](BoundDecodeSettings* self, const SearchSettings& search, const NBestSettings& n_best,
              const BoundEnvelope& envelope, bool relax, bool graph, unsigned n_threads) {
-            new (self) BoundDecodeOptions{{search, n_best, {}, relax, graph, n_threads}, envelope};
-            self->options.envelope = self->envelope.options();
+            new (self) BoundDecodeSettings{{search, n_best, {}, relax, graph, n_threads}, envelope};
+            self->settings.envelope = self->envelope.settings();
           },
           nb::kw_only(), "search"_a, "n_best"_a, "envelope"_a, "relax"_a, "graph"_a, "n_threads"_a);
 
   m.def(
       "decode",
-      [](const BoundInput& input, const BoundDecodeOptions& options, const std::optional<nb::callable>& progress) {
+      [](const BoundInput& input, const BoundDecodeSettings& settings, const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
-        const auto& envelope = options.options.envelope;
+        const auto& envelope = settings.settings.envelope;
         if (!envelope.directions.empty() && envelope.n_features != input.input().n_values())
           throw Error("a direction needs a value for each feature");
         Decoded decoded;
         {
           const nb::gil_scoped_release release;
-          decoded = decode(input.input(), options.options, report);
+          decoded = decode(input.input(), settings.settings, report);
         }
         return to_dict(std::move(decoded));
       },
-      "input"_a, "options"_a, nb::arg("progress").none(), "The best translations of sentences, as columns.");
+      "input"_a, "settings"_a, nb::arg("progress").none(), "The best translations of sentences, as columns.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -27,7 +27,7 @@ class BoundOptionScorer : public BoundFeature {
     scorer_.check();
   }
   FeatureInput input() const override { return scorer_; }
-  void check(const Options& options, std::span<const std::int64_t>) const override {
+  void check(const TranslationOptions& options, std::span<const std::int64_t>) const override {
     if (scores_.shape(0) != options.size()) throw Error("a row of scores for each option is needed");
   }
 
@@ -43,7 +43,9 @@ class BoundJumpScorer : public BoundFeature {
         offsets_(std::move(offsets)),
         scorer_{view(matrices_), view(offsets_), weight, inside} {}
   FeatureInput input() const override { return scorer_; }
-  void check(const Options&, std::span<const std::int64_t> source_offsets) const override { scorer_.check(source_offsets); }
+  void check(const TranslationOptions&, std::span<const std::int64_t> source_offsets) const override {
+    scorer_.check(source_offsets);
+  }
 
  private:
   Floats matrices_;

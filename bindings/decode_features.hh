@@ -11,7 +11,7 @@ class BoundFeature {
   virtual ~BoundFeature() = default;
   virtual FeatureInput input() const = 0;
   // Throws where the feature was made for other sentences or options.
-  virtual void check(const Options& /*options*/, std::span<const std::int64_t> /*source_offsets*/) const {}
+  virtual void check(const TranslationOptions& /*options*/, std::span<const std::int64_t> /*source_offsets*/) const {}
 };
 
 // A language model with the arrays it stands on.

@@ -99,7 +99,7 @@ HYPERBATON_BINDINGS(decode_options) {
           },
           nb::kw_only(), "spans"_a, "words"_a);
 
-  nb::class_<LookupOptions>(m, "LookupOptions", "Which translation options are taken.")
+  nb::class_<LookupSettings>(m, "LookupSettings", "Which translation options are taken.")
       .def(nb::init<std::size_t, int, bool, unsigned>(), nb::kw_only(), "table_limit"_a, "max_length"_a, "drop_unknown"_a,
            "n_threads"_a);
 
@@ -129,7 +129,7 @@ HYPERBATON_BINDINGS(decode_options) {
   m.def(
       "find_options",
       [](const LookupTable& table, RankCache& cache, const SourceTokens& source, const std::vector<const BoundLm*>& lms,
-         const Floats& weights, const BoundDemands& demands, const BoundTokens* forced, const LookupOptions& options) {
+         const Floats& weights, const BoundDemands& demands, const BoundTokens* forced, const LookupSettings& settings) {
         const auto pairs = table.pairs();
         if (weights.size() != table.scores.shape(1) + kOwnFeatures) throw Error("a weight for each score is needed");
         std::vector<WeightedLm> views;
@@ -139,26 +139,26 @@ HYPERBATON_BINDINGS(decode_options) {
             throw Error("a language model's number of each target word is needed");
         }
         const auto tokens = source.tokens.tokens();
-        const OptionsInput input{tokens,
-                                 view(source.copies),
-                                 pairs,
-                                 table.n_target_words,
-                                 {table.scores.data(), table.scores.size()},
-                                 table.scores.shape(1),
-                                 PhraseIndex(view(table.index), pairs.source),
-                                 views,
-                                 view(weights),
-                                 demands.demands(),
-                                 view_forced(forced, tokens.offsets.size() - 1)};
-        BoundOptions found;
+        const LookupInput input{tokens,
+                                view(source.copies),
+                                pairs,
+                                table.n_target_words,
+                                {table.scores.data(), table.scores.size()},
+                                table.scores.shape(1),
+                                PhraseIndex(view(table.index), pairs.source),
+                                views,
+                                view(weights),
+                                demands.demands(),
+                                view_forced(forced, tokens.offsets.size() - 1)};
+        BoundOptions bound;
         {
           const nb::gil_scoped_release release;
-          found.options = find_options(input, options, cache, {});
+          bound.options = find_options(input, settings, cache, {});
         }
-        return found;
+        return bound;
       },
       nb::kw_only(), "table"_a, "cache"_a, "source"_a, "lms"_a, "weights"_a, "demands"_a, nb::arg("forced").none(),
-      "options"_a, "Translation options of sentences.");
+      "settings"_a, "Translation options of sentences.");
 }
 
 }  // namespace hyperbaton::bindings

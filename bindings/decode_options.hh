@@ -8,7 +8,7 @@
 namespace hyperbaton::bindings {
 
 struct BoundOptions {
-  Options options;
+  TranslationOptions options;
 };
 
 // Translations that must come out, one for each of n sentences; a null pointer forces nothing.

@@ -150,7 +150,7 @@ def _translate(path: Path, system: System, run: str, options: Translating, threa
     for name in TESTED:
         part = Part(path, name)
         processor = time.process_time()
-        blocks = list(translator.blocks(part.lines("zh"), **_annotations(system, part)))
+        blocks = list(translator.batches(part.lines("zh"), **_annotations(system, part)))
         seconds[name] = time.process_time() - processor
         write_pieces(path / f"{run}.{name}.hyp", (f"{line}\n".encode() for block in blocks for line in block.lines()))
         write_pieces(path / f"{run}.{name}.links", (piece for block in blocks for piece in block.links().pieces()))

@@ -14,12 +14,12 @@ def translate(system: str, source: str, tags: str | None, n: int, options: dict[
     start = time.perf_counter()
     loaded = System.load(system)
     translator = Translator(loaded, Decoding(**options), threads=threads)
-    list(translator.blocks([""], tags=None if tags is None else [""]))
+    list(translator.batches([""], tags=None if tags is None else [""]))
     loading = time.perf_counter() - start
     lines = list(read_lines(source))[:n]
     labels = None if tags is None else list(read_lines(tags))[:n]
     start, processor = time.perf_counter(), time.process_time()
-    scores = [score for block in translator.blocks(lines, tags=labels) for score in block.scores.tolist()]
+    scores = [score for batch in translator.batches(lines, tags=labels) for score in batch.scores.tolist()]
     return {
         "load_s": loading,
         "seconds": time.perf_counter() - start,

@@ -35,7 +35,7 @@ class Cubes {
     n_entered_ = 0;
     for (const auto& grid : grids_[s]) propose(grid, 0, 0, s);
     enter();
-    for (std::size_t popped = 0; popped < search_.options_.pop_limit && !queue_.empty(); ++popped) {
+    for (std::size_t popped = 0; popped < search_.settings_.pop_limit && !queue_.empty(); ++popped) {
       const auto i = queue_.top().second;
       queue_.pop();
       const Item item = items_[i];
@@ -150,7 +150,7 @@ void Search::search_cubes() {
   Cubes cubes(*this);
   for (std::size_t s = 0; s < stacks_.size(); ++s) {
     cubes.fill(s);
-    stacks_[s].finish(chart_, options_.beam);
+    stacks_[s].finish(chart_, settings_.beam);
     cubes.open(s);
   }
 }

@@ -16,36 +16,36 @@ struct Translated {
   std::vector<GraphRow> graph;
 };
 
-Translated translate(const DecodeInput& input, std::size_t sentence, const DecodeOptions& options, Poll& poll) {
+Translated translate(const DecodeInput& input, std::size_t sentence, const DecodeSettings& settings, Poll& poll) {
   Translated result;
   result.first_option = static_cast<std::size_t>(input.options.offsets[sentence]);
-  auto search_options = options.search;
+  auto search_settings = settings.search;
   while (true) {
-    Space space(input, sentence, search_options.limits);
-    const bool keep_arcs = options.n_best.n > 1 || options.graph || !options.envelope.directions.empty();
-    Search search(space, search_options, keep_arcs, poll);
+    Space space(input, sentence, search_settings.limits);
+    const bool keep_arcs = settings.n_best.n > 1 || settings.graph || !settings.envelope.directions.empty();
+    Search search(space, search_settings, keep_arcs, poll);
     const bool found = search.run();
     if (!result.relaxed) result.counts = search.counts();
-    if (found || result.relaxed || !options.relax) {
-      result.paths = best_paths(search, space, options.n_best);
-      std::ranges::move(envelope_paths(search, space, options.envelope), std::back_inserter(result.paths));
+    if (found || result.relaxed || !settings.relax) {
+      result.paths = best_paths(search, space, settings.n_best);
+      std::ranges::move(envelope_paths(search, space, settings.envelope), std::back_inserter(result.paths));
       for (const auto& path : result.paths) space.add_path_values(path.options, result.features);
-      if (options.graph) result.graph = search_graph(search);
+      if (settings.graph) result.graph = search_graph(search);
       return result;
     }
     result.relaxed = true;
-    search_options.limits.constraints = false;
-    search_options.limits.distortion = -1;
+    search_settings.limits.constraints = false;
+    search_settings.limits.distortion = -1;
   }
 }
 
 }  // namespace
 
-Decoded decode(const DecodeInput& input, const DecodeOptions& options, const Progress& progress) {
+Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const Progress& progress) {
   const std::size_t n = input.source_offsets.size() - 1;
   std::vector<Translated> parts(n);
-  parallel_chunks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
-    for (std::size_t s = begin; s < end; ++s) parts[s] = translate(input, s, options, poll);
+  parallel_chunks(n, 1, settings.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
+    for (std::size_t s = begin; s < end; ++s) parts[s] = translate(input, s, settings, poll);
   });
   Decoded all;
   all.n_features = input.n_values();

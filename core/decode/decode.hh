@@ -21,15 +21,15 @@ struct Decoded {
   std::vector<GraphRow> graph;              // if asked for; options by their rows
 };
 
-struct DecodeOptions {
-  SearchOptions search;
-  NBestOptions n_best;
-  EnvelopeOptions envelope;  // translations to add behind the n best
-  bool relax;                // lift walls, zones and the distortion limit where nothing covers a sentence
-  bool graph;                // return the search graph
+struct DecodeSettings {
+  SearchSettings search;
+  NBestSettings n_best;
+  EnvelopeSettings envelope;  // translations to add behind the n best
+  bool relax;                 // lift walls, zones and the distortion limit where nothing covers a sentence
+  bool graph;                 // return the search graph
   unsigned n_threads;
 };
 
-Decoded decode(const DecodeInput& input, const DecodeOptions& options, const Progress& progress);
+Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const Progress& progress);
 
 }  // namespace hyperbaton

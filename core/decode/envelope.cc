@@ -115,13 +115,13 @@ class Envelopes {
 
 }  // namespace
 
-std::vector<Path> envelope_paths(const Search& search, Space& space, const EnvelopeOptions& options) {
+std::vector<Path> envelope_paths(const Search& search, Space& space, const EnvelopeSettings& settings) {
   std::vector<Path> paths;
-  if (options.directions.empty()) return paths;
-  Envelopes envelopes(search, space, options.max_steps);
+  if (settings.directions.empty()) return paths;
+  Envelopes envelopes(search, space, settings.max_steps);
   Interner known;
-  for (std::size_t at = 0; at < options.directions.size(); at += options.n_features)
-    envelopes.along(options.directions.subspan(at, options.n_features), [&](Path path) {
+  for (std::size_t at = 0; at < settings.directions.size(); at += settings.n_features)
+    envelopes.along(settings.directions.subspan(at, settings.n_features), [&](Path path) {
       if (known.number(std::span<const std::uint32_t>(path.options)).second) paths.push_back(std::move(path));
     });
   return paths;

@@ -9,13 +9,13 @@
 
 namespace hyperbaton {
 
-struct EnvelopeOptions {
+struct EnvelopeSettings {
   std::span<const double> directions;  // (n_directions, n_features), may be empty
   std::size_t n_features;              // of a step
   std::size_t max_steps;               // looked at: those with the best translations through them
 };
 
 // The translations on the envelope of each direction, none twice.
-std::vector<Path> envelope_paths(const Search& search, Space& space, const EnvelopeOptions& options);
+std::vector<Path> envelope_paths(const Search& search, Space& space, const EnvelopeSettings& settings);
 
 }  // namespace hyperbaton

@@ -17,7 +17,7 @@ struct Way {
 
 }  // namespace
 
-std::vector<Path> best_paths(const Search& search, const Space& space, const NBestOptions& options) {
+std::vector<Path> best_paths(const Search& search, const Space& space, const NBestSettings& settings) {
   const auto& chart = search.chart();
   std::vector<Way> ways;
   const auto later = [&](std::uint32_t a, std::uint32_t b) {
@@ -33,8 +33,8 @@ std::vector<Path> best_paths(const Search& search, const Space& space, const NBe
   std::vector<Path> paths;
   Interner outputs;
   const std::size_t most =
-      options.distinct && options.factor == 0 ? ~std::size_t{0} : options.n * std::max<std::size_t>(options.factor, 1);
-  for (std::size_t taken = 0; taken < most && paths.size() < options.n && !queue.empty();) {
+      settings.distinct && settings.factor == 0 ? ~std::size_t{0} : settings.n * std::max<std::size_t>(settings.factor, 1);
+  for (std::size_t taken = 0; taken < most && paths.size() < settings.n && !queue.empty();) {
     search.poll();
     const auto i = queue.top();
     queue.pop();
@@ -49,7 +49,7 @@ std::vector<Path> best_paths(const Search& search, const Space& space, const NBe
         const auto target = space.target(step.option);
         words.insert(words.end(), target.begin(), target.end());
       }
-      if (!options.distinct || outputs.number(std::span<const WordId>(words)).second) paths.push_back(std::move(path));
+      if (!settings.distinct || outputs.number(std::span<const WordId>(words)).second) paths.push_back(std::move(path));
       continue;
     }
     push({way.total, here.previous, here.option, i});

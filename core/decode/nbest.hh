@@ -5,7 +5,7 @@
 
 namespace hyperbaton {
 
-struct NBestOptions {
+struct NBestSettings {
   std::size_t n;
   bool distinct;       // by target words
   std::size_t factor;  // distinct: give up after n times this many translations; 0 never does
@@ -16,6 +16,6 @@ struct Path {
   std::vector<std::uint32_t> options;  // of the sentence, in target order
 };
 
-std::vector<Path> best_paths(const Search& search, const Space& space, const NBestOptions& options);
+std::vector<Path> best_paths(const Search& search, const Space& space, const NBestSettings& settings);
 
 }  // namespace hyperbaton

@@ -30,11 +30,11 @@ constexpr std::int64_t kMany = 50;
 // Collects the options of some sentences.
 class Collector {
  public:
-  Collector(const OptionsInput& input, const LookupOptions& options, RankCache& cache)
-      : input_(input), options_(options), cache_(cache) {
-    found_.n_features = input.n_scores + kOwnFeatures;
-    found_.target_offsets.push_back(0);
-    found_.link_offsets.push_back(0);
+  Collector(const LookupInput& input, const LookupSettings& settings, RankCache& cache)
+      : input_(input), settings_(settings), cache_(cache) {
+    options_.n_features = input.n_scores + kOwnFeatures;
+    options_.target_offsets.push_back(0);
+    options_.link_offsets.push_back(0);
   }
 
   void add_sentence(std::size_t s) {
@@ -43,7 +43,7 @@ class Collector {
     const std::span<const Demand> demands(first_demand, last_demand);
     const auto n = static_cast<int>(words.size());
     for (int begin = 0; begin < n; ++begin) {
-      for (int end = begin + 1; end <= std::min(n, begin + std::clamp(options_.max_length, 1, kMaxPhraseLength)); ++end) {
+      for (int end = begin + 1; end <= std::min(n, begin + std::clamp(settings_.max_length, 1, kMaxPhraseLength)); ++end) {
         if (std::ranges::any_of(demands, [&](const Demand& d) { return d.begin < end && begin < d.end; })) break;
         const auto phrase = words.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
         const auto number = std::ranges::find(phrase, kUnknownWord) == phrase.end() ? input_.index.find(phrase) : kNoPhrase;
@@ -55,7 +55,7 @@ class Collector {
     }
   }
 
-  Options take() { return std::move(found_); }
+  TranslationOptions take() { return std::move(options_); }
 
  private:
   float weighted(std::span<const float> features) const {
@@ -73,7 +73,7 @@ class Collector {
   }
 
   void fill_features(std::int64_t pair, std::size_t n_target) {
-    features_.assign(found_.n_features, 0.0F);
+    features_.assign(options_.n_features, 0.0F);
     if (pair >= 0) {
       const auto row = input_.scores.subspan(static_cast<std::size_t>(pair) * input_.n_scores, input_.n_scores);
       // Scores of a damaged file may be no numbers, which become the floor: the order of the arguments matters.
@@ -108,7 +108,7 @@ class Collector {
     }
     // Equal estimates keep the order of the table.
     std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
-    if (options_.table_limit > 0 && ranked.size() > options_.table_limit) ranked.resize(options_.table_limit);
+    if (settings_.table_limit > 0 && ranked.size() > settings_.table_limit) ranked.resize(settings_.table_limit);
     ranked.shrink_to_fit();
     auto found = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
     if (many) cache_.add(phrase, found);
@@ -118,15 +118,15 @@ class Collector {
   bool add_phrase(std::size_t s, SourceSpan span, std::uint32_t phrase) {
     const auto ranked = rank(s, phrase);
     for (const auto& row : *ranked) {
-      const auto first = static_cast<std::ptrdiff_t>(found_.links.size());
+      const auto first = static_cast<std::ptrdiff_t>(options_.links.size());
       const auto target = target_of(row.pair);
       for (const auto link : input_.table.links_of(static_cast<std::size_t>(row.pair))) {
         if (link.source >= span.end - span.begin || link.target >= target.size())
           throw_damaged("a phrase pair has a link outside of it");
-        found_.links.push_back({link.source, link.target});
+        options_.links.push_back({link.source, link.target});
       }
       // Tables of other programs have their links in any order.
-      std::sort(found_.links.begin() + first, found_.links.end(),
+      std::sort(options_.links.begin() + first, options_.links.end(),
                 [](Link a, Link b) { return a.source != b.source ? a.source < b.source : a.target < b.target; });
       add(s, span, row, target);
     }
@@ -135,8 +135,8 @@ class Collector {
 
   void add_unknown(std::size_t s, int position) {
     const auto at = static_cast<std::size_t>(input_.source.offsets[s] + position);
-    const auto copy = options_.drop_unknown ? std::span<const WordId>() : input_.copies.subspan(at, 1);
-    if (!copy.empty()) found_.links.push_back({0, 0});
+    const auto copy = settings_.drop_unknown ? std::span<const WordId>() : input_.copies.subspan(at, 1);
+    if (!copy.empty()) options_.links.push_back({0, 0});
     add_single(s, {position, position + 1}, kUnknownPair, copy);
   }
 
@@ -147,7 +147,7 @@ class Collector {
     // Which word of the span stands for which is not said: all of them are linked to the first target word.
     if (!words.empty())
       for (int w = demand.begin; w < demand.end; ++w)
-        found_.links.push_back({static_cast<std::uint16_t>(w - demand.begin), 0});
+        options_.links.push_back({static_cast<std::uint16_t>(w - demand.begin), 0});
     add_single(s, {demand.begin, demand.end}, kDemandedPair, words);
   }
 
@@ -159,22 +159,22 @@ class Collector {
 
   void add(std::size_t s, SourceSpan span, const RankedPair& row, std::span<const WordId> target) {
     fill_features(row.pair, target.size());
-    found_.sentence.push_back(static_cast<std::uint32_t>(s));
-    found_.begin.push_back(static_cast<std::uint16_t>(span.begin));
-    found_.length.push_back(static_cast<std::uint8_t>(span.end - span.begin));
-    found_.pair.push_back(row.pair);
-    found_.target_words.insert(found_.target_words.end(), target.begin(), target.end());
-    found_.target_offsets.push_back(static_cast<std::int64_t>(found_.target_words.size()));
-    found_.link_offsets.push_back(static_cast<std::int64_t>(found_.links.size()));
-    found_.features.insert(found_.features.end(), features_.begin(), features_.end());
-    found_.score.push_back(row.score);
-    found_.estimate.push_back(row.estimate);
+    options_.sentence.push_back(static_cast<std::uint32_t>(s));
+    options_.begin.push_back(static_cast<std::uint16_t>(span.begin));
+    options_.length.push_back(static_cast<std::uint8_t>(span.end - span.begin));
+    options_.pair.push_back(row.pair);
+    options_.target_words.insert(options_.target_words.end(), target.begin(), target.end());
+    options_.target_offsets.push_back(static_cast<std::int64_t>(options_.target_words.size()));
+    options_.link_offsets.push_back(static_cast<std::int64_t>(options_.links.size()));
+    options_.features.insert(options_.features.end(), features_.begin(), features_.end());
+    options_.score.push_back(row.score);
+    options_.estimate.push_back(row.estimate);
   }
 
-  const OptionsInput& input_;
-  const LookupOptions& options_;
+  const LookupInput& input_;
+  const LookupSettings& settings_;
   RankCache& cache_;
-  Options found_;
+  TranslationOptions options_;
   std::vector<float> features_;
 };
 
@@ -191,17 +191,18 @@ void append_offsets(std::vector<std::int64_t>& to, const std::vector<std::int64_
 
 }  // namespace
 
-Options find_options(const OptionsInput& input, const LookupOptions& options, RankCache& cache, const Progress& progress) {
+TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, RankCache& cache,
+                                const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
-  std::vector<Options> parts(n);
-  parallel_chunks(n, 1, options.n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  std::vector<TranslationOptions> parts(n);
+  parallel_chunks(n, 1, settings.n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t s = begin; s < end; ++s) {
-      Collector collector(input, options, cache);
+      Collector collector(input, settings, cache);
       collector.add_sentence(s);
       parts[s] = collector.take();
     }
   });
-  Options all;
+  TranslationOptions all;
   all.n_features = input.n_scores + kOwnFeatures;
   all.offsets.push_back(0);
   all.target_offsets.push_back(0);
@@ -219,7 +220,7 @@ Options find_options(const OptionsInput& input, const LookupOptions& options, Ra
     append(all.score, part.score);
     append(all.estimate, part.estimate);
     all.offsets.push_back(static_cast<std::int64_t>(all.sentence.size()));
-    part = Options{};
+    part = TranslationOptions{};
   }
   return all;
 }

@@ -81,7 +81,7 @@ struct ForcedView {
   }
 };
 
-struct OptionsInput {
+struct LookupInput {
   TokensView source;               // numbers of the table's source vocabulary, kUnknownWord where it has none
   std::span<const WordId> copies;  // for each token the target word that stands for it when it is passed through
   PairsView table;
@@ -95,7 +95,7 @@ struct OptionsInput {
   ForcedView forced;  // options that cannot be part of these are left out
 };
 
-struct LookupOptions {
+struct LookupSettings {
   std::size_t table_limit;  // options of a source phrase; 0 means all
   int max_length;           // longest source phrase of the table
   bool drop_unknown;        // leave unknown words out instead of copying them
@@ -105,7 +105,7 @@ struct LookupOptions {
 inline constexpr std::int64_t kUnknownPair = -1, kDemandedPair = -2;
 
 // Options as columns, by sentence, source begin, source end, and falling estimate.
-struct Options {
+struct TranslationOptions {
   std::vector<std::int64_t> offsets;  // options of sentence s are [offsets[s], offsets[s+1])
   std::vector<std::uint32_t> sentence;
   std::vector<std::uint16_t> begin;
@@ -132,6 +132,7 @@ struct Options {
   }
 };
 
-Options find_options(const OptionsInput& input, const LookupOptions& options, RankCache& cache, const Progress& progress);
+TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, RankCache& cache,
+                                const Progress& progress);
 
 }  // namespace hyperbaton

@@ -9,8 +9,8 @@ constexpr std::size_t kBatch = 16384;
 
 }  // namespace
 
-Search::Search(Space& space, const SearchOptions& options, bool keep_arcs, Poll& poll)
-    : space_(space), options_(options), poll_(poll), chart_(space.state_size(), keep_arcs) {
+Search::Search(Space& space, const SearchSettings& settings, bool keep_arcs, Poll& poll)
+    : space_(space), settings_(settings), poll_(poll), chart_(space.state_size(), keep_arcs) {
   stacks_.resize(static_cast<std::size_t>(space.n_words()) + 1);
 }
 
@@ -18,8 +18,8 @@ bool Search::run() {
   std::vector<std::uint32_t> state(space_.state_size());
   space_.start(state);
   const float future = space_.future(state.data());
-  stacks_[0].add(chart_, options_.beam, {0, future, future, kNone, kNone, kNone}, state.data());
-  if (options_.cube)
+  stacks_[0].add(chart_, settings_.beam, {0, future, future, kNone, kNone, kNone}, state.data());
+  if (settings_.cube)
     search_cubes();
   else
     search_stacks();
@@ -29,7 +29,7 @@ bool Search::run() {
 void Search::search_stacks() {
   Space::Move move;
   for (std::size_t s = 0; s + 1 < stacks_.size(); ++s) {
-    for (const auto id : stacks_[s].finish(chart_, options_.beam)) {
+    for (const auto id : stacks_[s].finish(chart_, settings_.beam)) {
       const Hypothesis from = chart_[id];
       for_each_span(id, [&](const std::uint32_t* state, const Space::Span& span) {
         space_.prepare(state, from.future, span, move);
@@ -43,7 +43,7 @@ void Search::search_stacks() {
     }
     flush();
   }
-  stacks_.back().finish(chart_, options_.beam);
+  stacks_.back().finish(chart_, settings_.beam);
 }
 
 void Search::add(const Candidate& candidate, std::uint32_t* state) {
@@ -84,7 +84,7 @@ void Search::insert(Candidate candidate, const std::uint32_t* state) {
 void Search::keep(const Candidate& candidate, const std::uint32_t* state) {
   auto& stack = stacks_[candidate.stack];
   if (stack.hopeless(candidate.estimate())) return;
-  stack.add(chart_, options_.beam,
+  stack.add(chart_, settings_.beam,
             {candidate.score, candidate.estimate(), candidate.future, candidate.previous, candidate.option, kNone}, state);
 }
 

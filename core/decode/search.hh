@@ -7,7 +7,7 @@
 
 namespace hyperbaton {
 
-struct SearchOptions {
+struct SearchSettings {
   bool cube;
   Beam beam;
   std::size_t pop_limit;  // cube pruning: hypotheses made for a stack
@@ -23,7 +23,7 @@ struct SearchCounts {
 // Fill stacks 0 … n_words. The last one holds complete translations, their scores with the end of the sentence.
 class Search {
  public:
-  Search(Space& space, const SearchOptions& options, bool keep_arcs, Poll& poll);
+  Search(Space& space, const SearchSettings& settings, bool keep_arcs, Poll& poll);
   // False if no hypothesis covers the sentence.
   bool run();
 
@@ -58,7 +58,7 @@ class Search {
 
   friend class Cubes;
   Space& space_;
-  const SearchOptions options_;
+  const SearchSettings settings_;
   Poll& poll_;
   Chart chart_;
   std::vector<Stack> stacks_;

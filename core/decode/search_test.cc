@@ -16,7 +16,7 @@ constexpr int kWords = 5;
 
 // One sentence; each word has two translations, and so has each pair of neighbours.
 struct Toy {
-  Options options;
+  TranslationOptions options;
   std::vector<std::int64_t> source_offsets{0, kWords};
   std::vector<float> jumps, classes;
   std::vector<std::int64_t> jump_offsets{0, (kWords + 1) * (kWords + 1)};
@@ -67,7 +67,7 @@ struct Toy {
   }
 };
 
-DecodeOptions how(bool cube, std::size_t stack, int limit) {
+DecodeSettings how(bool cube, std::size_t stack, int limit) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   return {{cube, {stack, kNever}, 100000, {limit, true, {false, true}}}, {3, false, 1}, {{}, 0, 1}, false, false, 1};
 }

@@ -11,7 +11,7 @@ namespace hyperbaton {
 
 class Sentence {
  public:
-  Sentence(const Options& options, std::size_t number, int n_words)
+  Sentence(const TranslationOptions& options, std::size_t number, int n_words)
       : options_(options),
         number_(number),
         n_words_(n_words),
@@ -43,7 +43,7 @@ class Sentence {
   }
 
  private:
-  const Options& options_;
+  const TranslationOptions& options_;
   std::size_t number_;
   int n_words_;
   std::size_t first_, n_options_;

@@ -15,7 +15,7 @@
 namespace hyperbaton {
 
 struct DecodeInput {
-  const Options& options;
+  const TranslationOptions& options;
   std::span<const std::int64_t> source_offsets;
   FeatureList features;
   std::span<const Wall> walls;  // by sentence

@@ -67,7 +67,7 @@ def parts() -> Parts:
 
 def answers(translator: Translator, parts: Parts) -> Any:
     lines = [" ".join(line) for line in parts.bitext.source][:N_TRANSLATED]
-    found = translator.translate_block(
+    found = translator.translate_batch(
         lines, NBest(3), tags=parts.tag_lines[:N_TRANSLATED], trees=parts.tree_lines[:N_TRANSLATED]
     )
     return found.text.tokens.tolist(), found.features.tolist()

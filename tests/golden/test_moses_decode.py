@@ -60,7 +60,7 @@ def translations(kind: str, limit: int, search: int) -> Translations:
         early_distortion=system(kind).options.early_distortion,
         future_distortion=False,
     )
-    return Translator(system(kind), options, threads=2).translate_block(LINES, NBest(5, distinct=True))
+    return Translator(system(kind), options, threads=2).translate_batch(LINES, NBest(5, distinct=True))
 
 
 @cache

@@ -219,7 +219,7 @@ def test_decoding_asks_as_training_does(corpus: Corpus, search: str, max_targets
     known = {"tags": [" ".join(tags) for tags in corpus.tags], "trees": corpus.trees}
     forced = [" ".join(words) for words in corpus.target]
     for wanted in (None, forced):
-        found = translator.translate_block(lines, NBest(5), forced=wanted, relax=False, **known)
+        found = translator.translate_batch(lines, NBest(5), forced=wanted, relax=False, **known)
         options = found.block.options
         for s in range(len(lines)):
             for path in range(found.path_offsets[s], found.path_offsets[s + 1]):

@@ -257,7 +257,7 @@ def test_search_without_pruning_finds_the_best(shape: str, case: Any, limit: int
             early_distortion=early,
             future_distortion=ahead,
         )
-        found = Translator(system, options, threads=1).translate_block([" ".join(words)], NBest(30))
+        found = Translator(system, options, threads=1).translate_batch([" ".join(words)], NBest(30))
         assert not found.relaxed.any()
         # Not only the best: the whole list out of the recombination graph, none missing.
         assert found.scores == pytest.approx(totals[:30], abs=1e-4)

@@ -105,6 +105,6 @@ def test_an_exported_system_is_the_same_when_it_is_imported(system: System) -> N
     assert asdict(back.options) == asdict(system.options)
     assert dict(back.weights) == dict(system.weights)
     theirs, ours = (
-        list(Translator(each, threads=1).translate_block(LINES, NBest(5)).nbest(alignment=True)) for each in (back, system)
+        list(Translator(each, threads=1).translate_batch(LINES, NBest(5)).nbest(alignment=True)) for each in (back, system)
     )
     assert theirs == ours

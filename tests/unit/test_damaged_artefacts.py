@@ -104,7 +104,7 @@ def test_scores_that_are_no_numbers_are_scores_all_the_same(saved: Path, tmp_pat
         else:
             file[:, 8:12] = np.frombuffer(np.float32(value).tobytes(), np.uint8)
         file.flush()
-    translations = next(Translator(System.load(tmp_path / "system"), threads=1).blocks(SENTENCES))
+    translations = next(Translator(System.load(tmp_path / "system"), threads=1).batches(SENTENCES))
     assert np.isfinite(translations.scores).all()
 
 

@@ -60,7 +60,7 @@ def test_no_translation_of_the_graph_is_better_than_those_of_the_envelope_along_
 def test_few_steps_of_the_graph_hold_the_best_translation() -> None:
     system = import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
     n_weights = sum(system.features.values())
-    found = Translator(system, threads=1).translate_block(SHORT, NBest(1, directions=np.eye(n_weights), max_steps=1))
+    found = Translator(system, threads=1).translate_batch(SHORT, NBest(1, directions=np.eye(n_weights), max_steps=1))
     counts = np.diff(found.path_offsets)
     assert (counts == 2).all()  # the best one, and once more by its own steps
     assert found.scores[found.path_offsets[:-1]] == pytest.approx(found.scores[found.path_offsets[:-1] + 1])

@@ -139,5 +139,5 @@ def test_a_class_that_never_occurred_scales_no_distance_to_infinity() -> None:
     bitext = Bitext.of(["a b", "a b"], ["x y", "x y"], [[(0, 0), (1, 1)]] * 2)
     model = Lexicalized(orientations="three", smoothing=0.0).fit(bitext)
     system = System.of(PhraseTable.build(bitext, extract(bitext)), [], {"LR": ModelUse(model, "scaled")})
-    (found,) = Translator(system).blocks(["b a", "a b"], NBest(5))
+    (found,) = Translator(system).batches(["b a", "a b"], NBest(5))
     assert np.isfinite(found.scores).all() and found.lines() == ["y x", "x y"]

@@ -46,7 +46,7 @@ def experiment(made: Path, tmp_path: Path) -> Path:
 
 
 def scores(system: System) -> list[float]:
-    return [float(score) for score in Translator(system, threads=1).translate_block(LINES, NBest(1)).scores]
+    return [float(score) for score in Translator(system, threads=1).translate_batch(LINES, NBest(1)).scores]
 
 
 def references(system: Path) -> dict[str, str]:

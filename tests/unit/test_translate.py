@@ -56,7 +56,7 @@ def run(*arguments: object, text: bytes = b"") -> subprocess.CompletedProcess[by
 
 
 def scores(system: System, **options: Any) -> list[float]:
-    found = Translator(system, Decoding(**options), threads=1).translate_block(LINES, NBest(1))
+    found = Translator(system, Decoding(**options), threads=1).translate_batch(LINES, NBest(1))
     return found.scores.tolist()
 
 
@@ -65,8 +65,8 @@ def test_a_saved_system_is_the_same(system: System, saved: Path) -> None:
 
 
 def test_output_does_not_depend_on_threads_or_blocks(system: System) -> None:
-    one = list(Translator(system, threads=1).translate_block(LINES, NBest(3)).nbest(alignment=True))
-    two = Translator(system, threads=3).blocks(LINES, NBest(3), block=7)
+    one = list(Translator(system, threads=1).translate_batch(LINES, NBest(3)).nbest(alignment=True))
+    two = Translator(system, threads=3).batches(LINES, NBest(3), batch_size=7)
     first, lines = 0, []
     for block in two:
         lines += list(block.nbest(first, alignment=True))
@@ -111,7 +111,7 @@ def test_verbs(saved: Path, tmp_path: Path) -> None:
 
 
 def test_traces_add_up(system: System) -> None:
-    found = Translator(system, threads=1).translate_block(LINES[:3], NBest(100))
+    found = Translator(system, threads=1).translate_batch(LINES[:3], NBest(100))
     for told in traces(found):
         piece = told["pieces"][0]
         total = sum(sum(step["weighted"].values()) for step in piece["steps"])
@@ -125,7 +125,7 @@ def test_traces_add_up(system: System) -> None:
 
 
 def test_search_graph_holds_the_best_translation(system: System) -> None:
-    found = Translator(system, Decoding(stack=30, pop_limit=200), threads=1).translate_block(
+    found = Translator(system, Decoding(stack=30, pop_limit=200), threads=1).translate_batch(
         LINES[:4], NBest(1), graph=True
     )
     for sentence in range(4):
@@ -242,7 +242,7 @@ def test_markup_demands_walls_and_zones(system: System) -> None:
         "n1 de n2 <wall/> de n3 v5 .",
         "n3 <zone>de n1 de n2</zone> v5 n4",
     ]
-    found = translator.translate_block(lines, NBest(20))
+    found = translator.translate_batch(lines, NBest(20))
     for sentence in range(3):
         for path in range(int(found.path_offsets[sentence]), int(found.path_offsets[sentence + 1])):
             steps = found.steps(path)
@@ -264,10 +264,10 @@ def test_markup_demands_walls_and_zones(system: System) -> None:
 
 def test_forced_decoding_finds_the_score_of_its_own_output(system: System) -> None:
     free = Translator(system, threads=1)
-    found = free.translate_block(LINES, NBest(1))
-    forced = free.translate_block(LINES, NBest(1), forced=found.lines(), relax=False)
+    found = free.translate_batch(LINES, NBest(1))
+    forced = free.translate_batch(LINES, NBest(1), forced=found.lines(), relax=False)
     assert forced.scores == pytest.approx(found.scores, abs=1e-4)
-    nothing = free.translate_block(LINES[:2], NBest(1), forced=["no such words"] * 2, relax=False)
+    nothing = free.translate_batch(LINES[:2], NBest(1), forced=["no such words"] * 2, relax=False)
     assert nothing.lines() == ["", ""]
 
 
@@ -292,7 +292,7 @@ class Backwards:
 
 def test_own_model_changes_the_order(system: System) -> None:
     backwards = System.of(system.table, system.lms, {"B": Backwards()}, {"B": 20.0, "Distortion0": 0.0})
-    found = Translator(backwards, Decoding(distortion_limit=-1), threads=2).translate_block(LINES[:5], NBest(1))
+    found = Translator(backwards, Decoding(distortion_limit=-1), threads=2).translate_batch(LINES[:5], NBest(1))
     for path in range(5):
         starts = [step.begin for step in found.steps(path)]
         # Nothing forbids to jump right first, which costs once.
@@ -344,8 +344,8 @@ def test_every_model_of_the_package_can_be_used(tmp_path: Path) -> None:
     loaded = System.load(tmp_path / "system")
     use = loaded.reordering["lexicalized"]
     assert isinstance(use, ModelUse) and (use.use, use.beta) == ("scaled", 2.0)
-    first = Translator(made, threads=1).translate_block(lines[0][:20], NBest(1))
-    second = Translator(loaded, threads=2).translate_block(lines[0][:20], NBest(1))
+    first = Translator(made, threads=1).translate_batch(lines[0][:20], NBest(1))
+    second = Translator(loaded, threads=2).translate_batch(lines[0][:20], NBest(1))
     assert first.scores.tolist() == second.scores.tolist()
     assert all(np.abs(first.totals[:, column]).sum() > 0 for column in (first.columns[n][0] for n in ("mms", "pair", "T")))
 
@@ -401,7 +401,7 @@ def test_distances_that_weigh_nothing_are_listed_all_the_same(system: System) ->
     """Without weight, limit and future cost the search forgets where a phrase ended; tuning needs the distance even so."""
     bare = System.of(system.table, system.lms, {}, {"Distortion0": 0.0})
     options = Decoding(distortion_limit=-1, future_distortion=False)
-    found = Translator(bare, options, threads=1).translate_block(LINES[:10], NBest(3))
+    found = Translator(bare, options, threads=1).translate_batch(LINES[:10], NBest(3))
     for path in range(len(found.scores)):
         steps = [oracle.Step(step.begin, step.end, ()) for step in found.steps(path)]
         assert found.named(found.totals[path])["Distortion0"] == [oracle.distortion(steps)]

@@ -42,7 +42,7 @@ def test_features_times_weights_are_the_scores_of_the_system(system: System) -> 
     best = first_of_each(nbest)
     assert [nbest.hypotheses[i] for i in best] == Translator(system).translate(lines)
     scores = nbest.features @ decoder.start
-    found = Translator(system).translate_block(lines, NBest(7))
+    found = Translator(system).translate_batch(lines, NBest(7))
     words = np.repeat(np.arange(len(lines)), np.diff(found.path_offsets)) != 5  # the empty sentence is our own affair
     assert scores[nbest.sentence != 5] == pytest.approx(found.scores[words], abs=1e-3)
     assert decoder.with_weights(decoder.start).weights == system.weights

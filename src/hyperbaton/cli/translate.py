@@ -27,7 +27,7 @@ from hyperbaton.corpus import read_tree_lines
 from hyperbaton.corpus.files import read_sentence_groups, read_sentences, writing_outputs
 from hyperbaton.decode import NBest, System, Translations, Translator
 from hyperbaton.decode.trace import TRACED, traces
-from hyperbaton.decode.translator import BLOCK
+from hyperbaton.decode.translator import BATCH
 
 
 def translate(
@@ -84,30 +84,30 @@ def translate(
         at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
         progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
         done = 0
-        for found in translator.groups(
-            read_sentence_groups(source, 1 if unbuffered else BLOCK),
+        for translations in translator.groups(
+            read_sentence_groups(source, 1 if unbuffered else BATCH),
             NBest(max(nbest, TRACED if trace else 1), distinct and not trace),
             tags=None if source_tags is None else read_sentences(source_tags),
             trees=None if source_trees is None else read_tree_lines(source_trees),
             graph=search_graph is not None,
         ):
             for option, output_file in outputs.items():
-                for piece in _pieces(option, found, done, nbest, alignment):
+                for piece in _pieces(option, translations, done, nbest, alignment):
                     output_file.write(piece)
                 output_file.flush()
-            done += len(found)
+            done += len(translations)
             progress(done, done)
 
 
-def _pieces(option: str, found: Translations, first: int, nbest: int, alignment: bool) -> Iterable[bytes]:
+def _pieces(option: str, translations: Translations, first: int, nbest: int, alignment: bool) -> Iterable[bytes]:
     """What an output says of translations of which the first belongs to line `first`."""
     if option == "--links":
-        return found.links().pieces()
+        return translations.links().pieces()
     rows: Iterable[str]
     if option == "--trace":
-        rows = (json.dumps(item, ensure_ascii=False) for item in traces(found, first))
+        rows = (json.dumps(item, ensure_ascii=False) for item in traces(translations, first))
     elif option == "--search-graph":
-        rows = found.graph(first)
+        rows = translations.graph(first)
     else:
-        rows = found.nbest(first, alignment, nbest) if nbest else found.lines()
+        rows = translations.nbest(first, alignment, nbest) if nbest else translations.lines()
     return (f"{row}\n".encode() for row in rows)

@@ -111,8 +111,8 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         raise OptionError(
             f"a {kind.name} table can only be counted from what 'hyperbaton extract -o' wrote; give {name}:FILE"
         )
-    found, artefact = Extracted.load(phrases), Artefact(phrases)
+    extracted, artefact = Extracted.load(phrases), Artefact(phrases)
     with artefact.reading():
         min_count = int(artefact.options.get("min-count", 1))
-    probabilities = reordering_probabilities(found.inventory, found.samples, kind, min_count=min_count)
+    probabilities = reordering_probabilities(extracted.inventory, extracted.samples, kind, min_count=min_count)
     return ReorderingTable(kind, probabilities.astype("float32"))

@@ -21,7 +21,7 @@ from hyperbaton.base.errors import AnnotationError, InputError
 from hyperbaton.base.progress import Progress
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.system import System
-from hyperbaton.decode.translator import BLOCK, NBest, Translator
+from hyperbaton.decode.translator import BATCH, NBest, Translator
 
 JUMPS = (0, 1, 3, 6, 10, 20)  # buckets: the longest jump is at least this
 _FORCED_STACK = 1000
@@ -89,23 +89,23 @@ def diagnose(
     limited = replace(unlimited, distortion_limit=ordinary.options.distortion_limit)
     forcing, forcing_limited = (Translator(system, how, threads=threads) for how in (unlimited, limited))
     result = Diagnosis()
-    for first in range(0, len(sources), BLOCK):
-        here = slice(first, first + BLOCK)
+    for first in range(0, len(sources), BATCH):
+        here = slice(first, first + BATCH)
         lines, wanted = list(sources[here]), list(references[here])
         known: dict[str, Any] = {
             name: column[here] for name, column in (("tags", tags), ("trees", trees)) if column is not None
         }
         try:
-            found = ordinary.translate_block(lines, NBest(1), **known)
+            ordinary_best = ordinary.translate_batch(lines, NBest(1), **known)
         except AnnotationError as error:
             raise error.moved(first) from error
-        forced = forcing.translate_block(lines, NBest(1), forced=wanted, relax=False, **known)
-        within = forcing_limited.translate_block(lines, NBest(1), forced=wanted, relax=False, **known)
+        forced = forcing.translate_batch(lines, NBest(1), forced=wanted, relax=False, **known)
+        within = forcing_limited.translate_batch(lines, NBest(1), forced=wanted, relax=False, **known)
         result.sentences += len(lines)
-        result.spans += int(found.counts[:, 1].sum())
-        result.spans_cut += int(found.counts[:, 2].sum())
-        result.limits_lifted += int(found.relaxed.sum())
-        for s, line in enumerate(found.lines()):
+        result.spans += int(ordinary_best.counts[:, 1].sum())
+        result.spans_cut += int(ordinary_best.counts[:, 2].sum())
+        result.limits_lifted += int(ordinary_best.relaxed.sum())
+        for s, line in enumerate(ordinary_best.lines()):
             if forced.path_offsets[s] == forced.path_offsets[s + 1]:
                 continue
             result.reachable += 1
@@ -115,7 +115,7 @@ def diagnose(
                 longest = max(longest, abs(end - step.begin))
                 end = step.end
             verdicts = result.by_jump[max(jump for jump in JUMPS if jump <= longest)]
-            best = float(found.scores[found.path_offsets[s]])
+            best = float(ordinary_best.scores[ordinary_best.path_offsets[s]])
             if line.split() == wanted[s].split():
                 verdicts.reference += 1
             elif best >= float(forced.scores[path]) - _EQUAL:

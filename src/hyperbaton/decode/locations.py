@@ -37,14 +37,14 @@ class Location:
         path = Path(os.path.normpath(Path(os.path.realpath(system)) / entry["path"]))
         advice = "or build the system again, with --copy if its parts may be moved or deleted"
         try:
-            found = cls.of(path, entry["arrays"])
+            location = cls.of(path, entry["arrays"])
         except ArtefactError as error:
             raise ArtefactError(f"{system}: cannot open its part {part}: {error}; put it back, {advice}") from error
-        if found.digest != entry["digest"]:
+        if location.digest != entry["digest"]:
             raise ArtefactError(
                 f"{system}: its part {part} ({path}) is no longer what the system was built with; put it back, {advice}"
             )
-        return found
+        return location
 
     def as_json(self, system: Path) -> dict[str, str]:
         """The location as a system in that folder stores it."""

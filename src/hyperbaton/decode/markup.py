@@ -54,7 +54,7 @@ def parse_markup(lines: Sequence[str]) -> Markup:
     >>> found.lines, found.demands[0], found.walls
     (['das haus da'], Demand(span=(0, 1, 2), translation='a house'), [(0, 1)])
     """
-    found = Markup([])
+    markup = Markup([])
     for number, line in enumerate(lines):
         words: list[str] = []
         opened: list[tuple[str, dict[str, str], int]] = []
@@ -65,7 +65,7 @@ def parse_markup(lines: Sequence[str]) -> Markup:
             closing, name, attributes, single = tag.groups()
             if name == "wall":
                 if words:
-                    found.walls.append((number, len(words) - 1))
+                    markup.walls.append((number, len(words) - 1))
             elif not closing and not single:
                 opened.append((name, dict(_ATTRIBUTE.findall(attributes)), len(words)))
             elif closing:
@@ -75,21 +75,21 @@ def parse_markup(lines: Sequence[str]) -> Markup:
                 if begin == len(words):
                     raise InputError(f"sentence {number + 1}: nothing stands inside <{name}>")
                 if name == "zone":
-                    found.zones.append((number, begin, len(words)))
+                    markup.zones.append((number, begin, len(words)))
                 elif "translation" in values:
                     if len(words) - begin > 255:
                         raise InputError(f"sentence {number + 1}: more than 255 words inside <{name}>")
-                    found.demands.append(Demand((number, begin, len(words)), unescape(values["translation"])))
+                    markup.demands.append(Demand((number, begin, len(words)), unescape(values["translation"])))
         if opened:
             raise InputError(f"sentence {number + 1}: <{opened[-1][0]}> is not closed")
         words += line[at:].split()
-        found.lines.append(" ".join(words))
-    found.zones.sort()
-    found.demands.sort()
-    for a, b in zip(found.demands, found.demands[1:], strict=False):
+        markup.lines.append(" ".join(words))
+    markup.zones.sort()
+    markup.demands.sort()
+    for a, b in zip(markup.demands, markup.demands[1:], strict=False):
         if a.span[0] == b.span[0] and b.span[1] < a.span[2]:
             raise InputError(f"sentence {a.span[0] + 1}: demanded translations overlap")
-    return found
+    return markup
 
 
 def punctuation_walls(source: Text) -> list[tuple[int, int]]:

@@ -179,19 +179,19 @@ class MosesIni(NamedTuple):
 
     def value(self, section: str) -> Line | None:
         """The value of a section that has one, None where there is no such section."""
-        found = self.sections.get(section)
-        if found is None:
+        entry = self.sections.get(section)
+        if entry is None:
             return None
-        if len(found.lines) != 1:
-            at = found.lines[1].number if found.lines else found.number
-            raise InputError(f"[{section}] expects one value, found {len(found.lines)}", self.path, at)
-        return found.lines[0]
+        if len(entry.lines) != 1:
+            at = entry.lines[1].number if entry.lines else entry.number
+            raise InputError(f"[{section}] expects one value, found {len(entry.lines)}", self.path, at)
+        return entry.lines[0]
 
     def flag(self, section: str) -> bool:
         """Whether a section is there and does not say no."""
-        found = self.sections.get(section)
-        if found is None or not found.lines:
-            return found is not None
+        entry = self.sections.get(section)
+        if entry is None or not entry.lines:
+            return entry is not None
         line = self.value(section)
         text = line.text.lower() if line else ""
         if text not in (*_OFF, "true", "t", "yes", "y", "1"):
@@ -248,9 +248,9 @@ def _check_sections(path: Path, sections: dict[str, Section]) -> None:
                 if not any(_same(line.text, value) for value in NEUTRAL[name]):
                     values = NEUTRAL[name][:1] if NEUTRAL[name] is _OFF else NEUTRAL[name]
                     expected = " or ".join(map(repr, values))
-                    found = repr(line.text) if line.text else "nothing"
+                    content = repr(line.text) if line.text else "nothing"
                     raise InputError(
-                        f"[{name}] cannot be imported unless its value is {expected}; found {found}", path, line.number
+                        f"[{name}] cannot be imported unless its value is {expected}; found {content}", path, line.number
                     )
         elif name not in APPLIED and name not in HARMLESS:
             raise InputError(f"[{name}] is not a section that Moses has", path, section.number)

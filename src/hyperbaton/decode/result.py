@@ -1,4 +1,4 @@
-"""Translations of a block of sentences, as columns, and what can be said about them: lines, n-best lists, steps."""
+"""Translations of a batch of sentences, as columns, and what can be said about them: lines, n-best lists, steps."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Translations:
     """
 
     system: System
-    block: Batch
+    batch: Batch
     columns: dict[str, list[int]]
     pieces: npt.NDArray[np.int64]
     static: _core.TranslationOptions
@@ -70,7 +70,7 @@ class Translations:
     @cached_property
     def text(self) -> Text:
         """All translations, one line each."""
-        target = self.block.options.target
+        target = self.batch.options.target
         where, offsets = gather(target.offsets, self.options)
         return Text(target.tokens[where], offsets[self.step_offsets], target.vocabulary)
 
@@ -97,17 +97,17 @@ class Translations:
         where, ends = gather(self.step_offsets, best)
         options = self.options[where]
         owner = np.repeat(np.arange(len(best)), np.diff(ends))
-        target_ends = np.cumsum(self.block.options.target.lengths[options])
+        target_ends = np.cumsum(self.batch.options.target.lengths[options])
         # Where pieces start in their sentence: the words of those before it.
         sentence = np.searchsorted(self.pieces, pieces, side="right") - 1
-        source_start = self.block.source.offsets[pieces] - self.block.source.offsets[self.pieces[sentence]]
+        source_start = self.batch.source.offsets[pieces] - self.batch.source.offsets[self.pieces[sentence]]
         first = np.searchsorted(sentence[owner], sentence[owner], side="left")
-        lengths = self.block.options.target.lengths[options]
+        lengths = self.batch.options.target.lengths[options]
         target_start = target_ends - lengths - (target_ends - lengths)[first]
-        inner, link_ends = gather(self.block.options.links.offsets, options)
+        inner, link_ends = gather(self.batch.options.links.offsets, options)
         n_inner = np.diff(link_ends)
-        points = self.block.options.links.points[inner].astype(np.int64)
-        begins = self.block.options.source.begin[options].astype(np.int64) + source_start[owner]
+        points = self.batch.options.links.points[inner].astype(np.int64)
+        begins = self.batch.options.source.begin[options].astype(np.int64) + source_start[owner]
         points += np.repeat(np.stack([begins, target_start], axis=1), n_inner, axis=0)
         of_sentence = np.repeat(sentence[owner], n_inner)
         order = np.lexsort((points[:, 1], points[:, 0], of_sentence))
@@ -116,13 +116,13 @@ class Translations:
 
     def steps(self, path: int) -> list[Step]:
         """The steps of a translation."""
-        source, base = self.block.options.source, int(self.step_offsets[path]) + path
-        found = []
+        source, base = self.batch.options.source, int(self.step_offsets[path]) + path
+        steps = []
         for i, option in enumerate(self.options[self.step_offsets[path] : self.step_offsets[path + 1]].tolist()):
             begin = int(source.begin[option])
-            target = self.block.options.target[option]
-            found.append(Step(begin, begin + int(source.length[option]), target, self.named(self.features[base + i])))
-        return found
+            target = self.batch.options.target[option]
+            steps.append(Step(begin, begin + int(source.length[option]), target, self.named(self.features[base + i])))
+        return steps
 
     def named(self, row: npt.NDArray[np.floating]) -> dict[str, list[float]]:
         """A row of features by name."""
@@ -130,7 +130,7 @@ class Translations:
 
     def graph(self, first: int = 0) -> Iterator[str]:
         """Lines of the search graph, much as Moses writes it; sentences are numbered from `first`."""
-        source, target = self.block.options.source, self.block.options.target
+        source, target = self.batch.options.source, self.batch.options.target
         for sentence in range(len(self)):
             for row in range(*self.graph_offsets[self.pieces[[sentence, sentence + 1]]].tolist()):
                 hypothesis, stack, back, recombined, option = self.graph_places[row].tolist()
@@ -153,12 +153,12 @@ class Translations:
     def _nbest_line(self, number: int, path: int, alignment: bool) -> str:
         words = "".join(f"{word} " for word in self.text[path])
         named = self.named(self.totals[path])
-        told = " ".join(
+        features = " ".join(
             f"{name}= " + " ".join(f"{value:g}" for value in values)
             for name, values in named.items()
             if name != UNKNOWN_WORD
         )
-        line = f"{number} ||| {words} ||| {told} ||| {self.scores[path]:g}"
+        line = f"{number} ||| {words} ||| {features} ||| {self.scores[path]:g}"
         if not alignment:
             return line
         at, segments = 0, []

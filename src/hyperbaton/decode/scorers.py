@@ -61,12 +61,12 @@ class ReorderingTable(Picklable):
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
         rows = batch.sources if self.kind.conditioning == "f" else batch.pairs
         known = batch.pairs >= 0
-        found = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
+        scores = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found[known] = np.nan_to_num(numeric.log(self.probabilities[rows[known]]), nan=0.0, posinf=-FLOOR)
+            scores[known] = np.nan_to_num(numeric.log(self.probabilities[rows[known]]), nan=0.0, posinf=-FLOOR)
         n, width = len(self.orientations), self.n_features // len(self.kind.sides)
         return [
-            _option_scorer(found[:, i * n : (i + 1) * n], weights[i * width : (i + 1) * width], self.orientations, side)
+            _option_scorer(scores[:, i * n : (i + 1) * n], weights[i * width : (i + 1) * width], self.orientations, side)
             for i, side in enumerate(self.kind.sides)
         ]
 

@@ -134,8 +134,8 @@ class System(Picklable):
         """The same system with these weights in place of its own of those names."""
         merged = {name: list(values) for name, values in self.weights.items()}
         features = self.features
-        for name, given in weights.items():
-            values = [float(v) for v in given] if isinstance(given, list | tuple) else [float(given)]
+        for name, weight in weights.items():
+            values = [float(v) for v in weight] if isinstance(weight, list | tuple) else [float(weight)]
             if name not in features:
                 raise OptionError(
                     f"there is a weight for {name!r}, but the system has no such model; it has {', '.join(features)}"
@@ -242,17 +242,17 @@ class System(Picklable):
         with artefact.reading():
             table = read(TRANSLATION, folder, "table", open_table)
             lms = {
-                name: read(name, folder / f"lm.{i}", "", lambda found: LanguageModel.load(found.path))
+                name: read(name, folder / f"lm.{i}", "", lambda part: LanguageModel.load(part.path))
                 for i, name in enumerate(details["lms"])
             }
             reordering: dict[str, Reordering] = {}
             for i, entry in enumerate(details["reordering"]):
                 name, own = entry["name"], f"reordering.{i}"
                 if "table" in entry:
-                    rows = read(name, folder, own, lambda found: Artefact(found.path)[found.arrays])
+                    rows = read(name, folder, own, lambda part: Artefact(part.path)[part.arrays])
                     reordering[name] = ReorderingTable(ReorderingType.parse(entry["table"]), rows, entry["collapse"])
                 else:
-                    model = read(name, folder / own, "", lambda found: load_model(found.path))
+                    model = read(name, folder / own, "", lambda part: load_model(part.path))
                     reordering[name] = ModelUse(model, entry["use"], entry["beta"], entry["inside"])
             system = cls(
                 table,

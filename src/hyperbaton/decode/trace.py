@@ -10,48 +10,51 @@ from hyperbaton.decode.result import Step, Translations
 TRACED = 100  # translations among which another order is looked for
 
 
-def traces(found: Translations, first: int = 0) -> Iterator[dict[str, Any]]:
+def traces(translations: Translations, first: int = 0) -> Iterator[dict[str, Any]]:
     """One object for each sentence; sentences are numbered from `first`.
 
     `second_order` is the best translation that takes the source words in another order, and what it costs more; None where
     there is none among those that were asked for.
     """
-    for sentence in range(len(found)):
-        pieces = range(int(found.pieces[sentence]), int(found.pieces[sentence + 1]))
-        yield {"sentence": first + sentence, "pieces": [_piece(found, piece) for piece in pieces]}
+    for sentence in range(len(translations)):
+        pieces = range(int(translations.pieces[sentence]), int(translations.pieces[sentence + 1]))
+        yield {"sentence": first + sentence, "pieces": [_piece(translations, piece) for piece in pieces]}
 
 
-def _piece(found: Translations, piece: int) -> dict[str, Any]:
-    paths = range(int(found.path_offsets[piece]), int(found.path_offsets[piece + 1]))
-    told: dict[str, Any] = {"source": " ".join(found.block.source[piece]), "limits_lifted": bool(found.relaxed[piece])}
+def _piece(translations: Translations, piece: int) -> dict[str, Any]:
+    paths = range(int(translations.path_offsets[piece]), int(translations.path_offsets[piece + 1]))
+    record: dict[str, Any] = {
+        "source": " ".join(translations.batch.source[piece]),
+        "limits_lifted": bool(translations.relaxed[piece]),
+    }
     if not paths:
-        return told | {"translation": None}
+        return record | {"translation": None}
     best = paths[0]
-    steps = found.steps(best)
+    steps = translations.steps(best)
     order = _order(steps)
-    second = next((p for p in paths[1:] if _order(found.steps(p)) != order), None)
-    hypotheses, spans, cut = found.counts[piece].tolist()
-    return told | {
-        "translation": " ".join(found.text[best]),
-        "score": float(found.scores[best]),
-        "features": found.named(found.totals[best]),
-        "steps": list(_steps(found, piece, steps)),
-        "end": _nonzero(found.named(found.features[int(found.step_offsets[best + 1]) + best])),
+    second = next((p for p in paths[1:] if _order(translations.steps(p)) != order), None)
+    hypotheses, spans, cut = translations.counts[piece].tolist()
+    return record | {
+        "translation": " ".join(translations.text[best]),
+        "score": float(translations.scores[best]),
+        "features": translations.named(translations.totals[best]),
+        "steps": list(_steps(translations, piece, steps)),
+        "end": _nonzero(translations.named(translations.features[int(translations.step_offsets[best + 1]) + best])),
         "search": {"hypotheses": hypotheses, "spans": spans, "spans_cut": cut},
         "second_order": None
         if second is None
         else {
-            "translation": " ".join(found.text[second]),
-            "score": float(found.scores[second]),
-            "costs_more": float(found.scores[best] - found.scores[second]),
-            "segments": [[step.begin, step.end] for step in found.steps(second)],
+            "translation": " ".join(translations.text[second]),
+            "score": float(translations.scores[second]),
+            "costs_more": float(translations.scores[best] - translations.scores[second]),
+            "segments": [[step.begin, step.end] for step in translations.steps(second)],
         },
     }
 
 
-def _steps(found: Translations, piece: int, steps: list[Step]) -> Iterator[dict[str, Any]]:
-    words = found.block.source[piece]
-    weights = found.system.weights
+def _steps(translations: Translations, piece: int, steps: list[Step]) -> Iterator[dict[str, Any]]:
+    words = translations.batch.source[piece]
+    weights = translations.system.weights
     end = 0
     for step in steps:
         weighted = {

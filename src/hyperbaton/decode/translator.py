@@ -24,7 +24,7 @@ from hyperbaton.decode.system import DISTORTION, OWN_FEATURES, TRANSLATION, Syst
 from hyperbaton.models import Batch
 from hyperbaton.phrases import Options, Spans
 
-BLOCK = 256  # sentences translated together
+BATCH = 256  # sentences translated together
 
 
 @dataclass(frozen=True)
@@ -81,23 +81,23 @@ class Translator(Picklable):
         trees: Iterable[str] | None = None,
     ) -> list[str]:
         """The best translation of each sentence; `tags` for each are wanted by models that were trained with some."""
-        blocks = self.blocks(sentences, tags=tags, trees=trees, progress=progress)
-        return [line for found in blocks for line in found.lines()]
+        batches = self.batches(sentences, tags=tags, trees=trees, progress=progress)
+        return [line for batch in batches for line in batch.lines()]
 
-    def blocks(
+    def batches(
         self,
         sentences: Iterable[str],
         n_best: NBest | None = None,
         *,
         tags: Iterable[str] | None = None,
         trees: Iterable[str] | None = None,
-        block: int = BLOCK,
+        batch_size: int = BATCH,
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
-        """Translations of consecutive blocks of sentences; `block=1` answers each sentence before it asks for the next."""
+        """Translations of consecutive batches of sentences; `batch_size=1` answers each before it asks for the next."""
         lines = iter(sentences)
-        groups = iter(lambda: list(islice(lines, block)), [])
+        groups = iter(lambda: list(islice(lines, batch_size)), [])
         return self.groups(groups, n_best, tags=tags, trees=trees, graph=graph, progress=progress)
 
     def groups(
@@ -124,19 +124,19 @@ class Translator(Picklable):
                         kind, f"there are only {n_found} lines of {kind}, fewer than of text", n_found + 1
                     )
             try:
-                found = self.translate_block(
+                translations = self.translate_batch(
                     chunk, n_best or NBest(), tags=own, trees=parsed, graph=graph, progress=progress
                 )
             except AnnotationError as error:
                 raise error.moved(done) from error
-            yield found
+            yield translations
             done += len(chunk)
         if parses is not None and next(parses, ""):
             raise AnnotationError("trees", f"there are more trees than the {done} lines of text", done + 1)
         if labels is not None and next(labels, None) is not None:
             raise AnnotationError("tags", f"there are more lines of tags than the {done} lines of text", done + 1)
 
-    def translate_block(
+    def translate_batch(
         self,
         lines: Sequence[str],
         n_best: NBest,
@@ -160,27 +160,27 @@ class Translator(Picklable):
         request = Request.of(lines, self.system.table, self.options, forced, tags=tags, trees=trees)
         lms = self._lms(request)
         options = self._find_options(request, lms)
-        block = _batch(request, options)
+        batch = _batch(request, options)
         search_input = _core.DecodeInput(
             options=options,
             source_offsets=request.source.offsets,
-            features=self._features(block, lms),
+            features=self._features(batch, lms),
             walls=request.walls,
             zones=request.zones,
             forced=request.forced,
         )
         columns = feature_columns(self.system, search_input)
-        how = _core.DecodeOptions(
-            search=_search_options(self.options),
-            n_best=_core.NBestOptions(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
-            envelope=_core.EnvelopeOptions(directions=n_best.over(columns), max_steps=n_best.max_steps),
+        how = _core.DecodeSettings(
+            search=_search_settings(self.options),
+            n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
+            envelope=_core.EnvelopeSettings(directions=n_best.over(columns), max_steps=n_best.max_steps),
             relax=relax,
             graph=graph,
             n_threads=self.threads,
         )
         return Translations(
             system=self.system,
-            block=block,
+            batch=batch,
             columns=columns,
             pieces=request.pieces.offsets,
             static=options,
@@ -209,7 +209,7 @@ class Translator(Picklable):
             weights=np.array([w for name in (TRANSLATION, *OWN_FEATURES) for w in weights[name]], np.float32),
             demands=request.demands,
             forced=request.forced,
-            options=_core.LookupOptions(
+            settings=_core.LookupSettings(
                 table_limit=self.options.table_limit,
                 max_length=self.system.index.max_length,
                 drop_unknown=self.options.drop_unknown,
@@ -217,18 +217,18 @@ class Translator(Picklable):
             ),
         )
 
-    def _features(self, block: Batch, lms: dict[str, _core.WeightedLm]) -> list[tuple[str, _core.Feature]]:
+    def _features(self, batch: Batch, lms: dict[str, _core.WeightedLm]) -> list[tuple[str, _core.Feature]]:
         """What the search scores, by name; a reordering model may have several features under its own."""
         weights = self.system.weights
         features: list[tuple[str, _core.Feature]] = [(DISTORTION, _core.Distance(weight=weights[DISTORTION][0]))]
         features += lms.items()
         for name, model in self.system.reordering.items():
-            features += [(name, scorer) for scorer in model.scorers(block, weights[name])]
+            features += [(name, scorer) for scorer in model.scorers(batch, weights[name])]
         return features
 
 
-def _search_options(options: Decoding) -> _core.SearchOptions:
-    return _core.SearchOptions(
+def _search_settings(options: Decoding) -> _core.SearchSettings:
+    return _core.SearchSettings(
         cube=options.search == "cube",
         stack=options.stack,
         log_threshold=float(numeric.log(options.threshold)) if options.threshold > 0 else -np.inf,
@@ -239,16 +239,16 @@ def _search_options(options: Decoding) -> _core.SearchOptions:
     )
 
 
-def _batch(request: Request, found: _core.TranslationOptions) -> Batch:
+def _batch(request: Request, columns: _core.TranslationOptions) -> Batch:
     """The sentences of a request with their options, as models see them."""
     options = Options(
-        Spans(found.sentence, found.begin, found.length),
-        Text(found.target_words, found.target_offsets, request.target.vocabulary),
-        Links(found.links, found.link_offsets),
-        found.offsets,
+        Spans(columns.sentence, columns.begin, columns.length),
+        Text(columns.target_words, columns.target_offsets, request.target.vocabulary),
+        Links(columns.links, columns.link_offsets),
+        columns.offsets,
     )
     # Which source phrase a pair belongs to.
-    sources = np.searchsorted(request.table.offsets, found.pair, side="right") - 1
+    sources = np.searchsorted(request.table.offsets, columns.pair, side="right") - 1
     sources = np.clip(sources, 0, max(len(request.table.source) - 1, 0))
     annotations = Annotations(source_tags=request.tags, source_trees=request.trees)
-    return Batch(request.source, options, found.pair, sources, annotations)
+    return Batch(request.source, options, columns.pair, sources, annotations)

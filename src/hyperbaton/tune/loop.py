@@ -211,8 +211,8 @@ def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, size:
 
 def _sized(weights: Floats, size: float) -> Floats | None:
     """Weights with this sum of absolute values, nothing if they vanish."""
-    found = np.abs(weights).sum()
-    return weights * (size / found) if found > _VANISHED * size else None
+    total = np.abs(weights).sum()
+    return weights * (size / total) if total > _VANISHED * size else None
 
 
 def _reach(state: _State, metric: Metric, options: Tuning) -> float:
@@ -250,11 +250,11 @@ def _identity(
     """What must be the same for a stored tuning to be gone on with."""
     text = "\n".join(line for reference in references for line in reference).encode()
     settings = to_mapping(options) | {f"{type(optimizer).__name__}.{k}": v for k, v in to_mapping(optimizer).items()}
-    told = repr([sorted(settings.items(), key=str), seed]).encode()
+    values = repr([sorted(settings.items(), key=str), seed]).encode()
     return {
         "start": hash_arrays({"weights": start}),
         "references": hash_arrays({"text": np.frombuffer(text, np.uint8)}),
-        "settings": hash_arrays({"settings": np.frombuffer(told, np.uint8)}),
+        "settings": hash_arrays({"settings": np.frombuffer(values, np.uint8)}),
     }
 
 
@@ -269,8 +269,8 @@ def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sent
     if folder is None or not Path(folder).exists():
         return fresh
     artefact = Artefact(folder, KIND, content=True)
-    for name, told in identity.items():
-        if artefact.manifest["inputs"].get(name) != told:
+    for name, digest in identity.items():
+        if artefact.manifest["inputs"].get(name) != digest:
             raise ArtefactError(f"{folder}: holds a tuning with other {name}; remove it, or store this one elsewhere")
     with artefact.reading():
         details = artefact.details

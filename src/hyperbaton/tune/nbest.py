@@ -108,8 +108,8 @@ class Lists:
         """The candidate of each sentence with the highest score, of equal ones the first."""
         highest = np.maximum.reduceat(scores, self.offsets[:-1])
         among = np.flatnonzero(scores == highest[self.sentence])
-        found: Ints = among[np.searchsorted(self.sentence[among], np.arange(self.n_sentences))]
-        return found
+        best: Ints = among[np.searchsorted(self.sentence[among], np.arange(self.n_sentences))]
+        return best
 
     def value(self, metric: Metric, weights: Floats) -> float:
         """The metric of the best candidates by these weights."""

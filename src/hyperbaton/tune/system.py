@@ -22,7 +22,7 @@ class SystemDecoder:
     """Translates a text with a system whose weights are one flat array, in the order of the system's features.
 
     `annotations` are what models want to know besides the words, a line for each sentence, by the names of
-    `Translator.blocks`: {"tags": [...]}. With `lattice`, lists also have what the search graph holds along each feature:
+    `Translator.batches`: {"tags": [...]}. With `lattice`, lists also have what the search graph holds along each feature:
     all translations that are best for some value of one weight, the others as they are. `first` is the number of sentences
     before these in their file, for messages.
     """
@@ -73,24 +73,24 @@ class SystemDecoder:
         features: list[Floats] = []
         hypotheses: list[str] = []
         done = 0
-        for found in translator.blocks(self.sentences, self.wanted, **self.annotations):
-            of_path, totals, lines = _whole(found)
+        for translations in translator.batches(self.sentences, self.wanted, **self.annotations):
+            of_path, totals, lines = _whole(translations)
             sentence.append(done + of_path)
             features.append(totals)
             hypotheses += lines
-            done += len(found)
+            done += len(translations)
             if self.progress:
                 self.progress(done, len(self.sentences))
         return NBest(np.concatenate(sentence), np.concatenate(features), hypotheses)
 
 
-def _whole(found: Translations) -> tuple[Ints, Floats, list[str]]:
-    """The sentence, the features and the words of each translation of a block; an empty one where there is none."""
-    counts = np.diff(found.path_offsets)
-    sentence = np.repeat(np.arange(len(found)), counts)
-    columns = [column for name in found.system.features for column in found.columns[name]]
-    features = found.totals[:, columns]
-    lines = b"".join(found.text.pieces()).decode("utf-8").split("\n")[:-1]
+def _whole(translations: Translations) -> tuple[Ints, Floats, list[str]]:
+    """The sentence, the features and the words of each translation of a batch; an empty one where there is none."""
+    counts = np.diff(translations.path_offsets)
+    sentence = np.repeat(np.arange(len(translations)), counts)
+    columns = [column for name in translations.system.features for column in translations.columns[name]]
+    features = translations.totals[:, columns]
+    lines = b"".join(translations.text.pieces()).decode("utf-8").split("\n")[:-1]
     missing = np.flatnonzero(counts == 0)
     if len(missing) == 0:
         return sentence, features, lines

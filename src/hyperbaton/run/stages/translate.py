@@ -52,27 +52,27 @@ def run(work: Work) -> None:
     translator = Translator(system, decoding, threads=work.threads)
     source = texts.lines("test", "source")
     started = time.perf_counter()
-    found = list(translator.blocks(source, **texts.for_decoder("test", work.options["columns"])))
+    batches = list(translator.batches(source, **texts.for_decoder("test", work.options["columns"])))
     seconds = time.perf_counter() - started
-    write_pieces(work.out / "hypotheses", ("".join(f"{line}\n" for line in part.lines()).encode() for part in found))
-    write_pieces(work.out / "links", (piece for part in found for piece in part.links().pieces()))
+    write_pieces(work.out / "hypotheses", ("".join(f"{line}\n" for line in part.lines()).encode() for part in batches))
+    write_pieces(work.out / "links", (piece for part in batches for piece in part.links().pieces()))
     with (work.out / "segments.jsonl").open("w", encoding="utf-8") as file:
-        for part in found:
-            file.writelines(json.dumps(told, ensure_ascii=False) + "\n" for told in _derivations(part))
+        for part in batches:
+            file.writelines(json.dumps(derivation, ensure_ascii=False) + "\n" for derivation in _derivations(part))
     n_words = sum(len(line.split()) for line in source)
     work.write_json("speed.json", {"seconds": seconds, "words": n_words, "threads": work.threads})
 
 
-def _derivations(found: Translations) -> Iterator[dict[str, Any]]:
+def _derivations(translations: Translations) -> Iterator[dict[str, Any]]:
     """The segments of each best translation, in target order, with every feature's weighted score."""
-    weights = found.system.weights
-    for sentence in range(len(found)):
-        path = int(found.path_offsets[found.pieces[sentence]])
-        if path == int(found.path_offsets[found.pieces[sentence] + 1]):
+    weights = translations.system.weights
+    for sentence in range(len(translations)):
+        path = int(translations.path_offsets[translations.pieces[sentence]])
+        if path == int(translations.path_offsets[translations.pieces[sentence] + 1]):
             yield {"total": None, "segments": []}
             continue
         segments, end = [], 0
-        for step in found.steps(path):
+        for step in translations.steps(path):
             scores = {n: sum(w * v for w, v in zip(weights[n], values, strict=True)) for n, values in step.features.items()}
             segments.append(
                 {
@@ -83,4 +83,4 @@ def _derivations(found: Translations) -> Iterator[dict[str, Any]]:
                 }
             )
             end = step.end
-        yield {"total": round(float(found.scores[path]), 4), "segments": segments}
+        yield {"total": round(float(translations.scores[path]), 4), "segments": segments}
