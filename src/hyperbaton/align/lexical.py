@@ -92,8 +92,8 @@ class LexicalTable:
         if number < 0:
             return []
         rows = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
-        found = [
+        entries = [
             (int(t), float(p[0]), float(p[1])) for t, p in zip(self.targets[rows], self.probabilities[rows], strict=True)
         ]
-        pairs = [(self.target.word(t), forward, backward) for t, forward, backward in found if t < len(self.target)]
+        pairs = [(self.target.word(t), forward, backward) for t, forward, backward in entries if t < len(self.target)]
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))

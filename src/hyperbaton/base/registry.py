@@ -107,7 +107,7 @@ class Registry(Generic[T]):
     def _points(self) -> list[importlib.metadata.EntryPoint]:
         return _entry_points(f"hyperbaton.{self.kind}")
 
-    def _check(self, found: object, name: str) -> type[T]:
-        if not (isinstance(found, type) and issubclass(found, self.base)):
+    def _check(self, entry: object, name: str) -> type[T]:
+        if not (isinstance(entry, type) and issubclass(entry, self.base)):
             raise OptionError(f"entry point {name!r} of hyperbaton.{self.kind} is not a {self.base.__name__}")
-        return found
+        return entry

@@ -382,8 +382,8 @@ def _check_header(file: BinaryIO, path: Path, dtype: np.dtype[Any], shape: tuple
     text = file.read(min(length, _LONGEST_HEADER))
     expected = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
     if len(text) != length or text.rstrip(b" \n") != expected.encode():
-        held = text[:120].decode("ascii", "replace").strip()
-        raise ArtefactError(f"{path}: damaged: holds {held!r}, the manifest says {dtype.str} {list(shape)}; {_AGAIN}")
+        header = text[:120].decode("ascii", "replace").strip()
+        raise ArtefactError(f"{path}: damaged: holds {header!r}, the manifest says {dtype.str} {list(shape)}; {_AGAIN}")
     return 10 + length
 
 

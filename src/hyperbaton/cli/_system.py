@@ -76,16 +76,16 @@ def read_trees_beside(path: str, n_lines: int) -> list[str]:
     """A bracketed tree, or nothing, for each of a text's lines."""
     lines = list(islice(read_tree_lines(path), n_lines + 1))
     if len(lines) < n_lines or any(lines[n_lines:]):
-        found = "more" if len(lines) > n_lines else len(lines)
-        what = f"has {found} trees, but the text has {n_lines} lines"
+        n_trees = "more" if len(lines) > n_lines else len(lines)
+        what = f"has {n_trees} trees, but the text has {n_lines} lines"
         raise InputError(what, shown(path), min(len(lines), n_lines) + 1)
     return lines[:n_lines]
 
 
 def changed(system: System, flags: Any) -> Decoding:
     """The system's decoding options with those that were given."""
-    given = {f.name: getattr(flags, f.name) for f in dataclasses.fields(flags)}
-    return dataclasses.replace(system.options, **{name: value for name, value in given.items() if value is not None})
+    values = {f.name: getattr(flags, f.name) for f in dataclasses.fields(flags)}
+    return dataclasses.replace(system.options, **{name: value for name, value in values.items() if value is not None})
 
 
 def parse_pairs(pairs: Sequence[str] | None, what: str) -> dict[str, str]:
@@ -94,15 +94,15 @@ def parse_pairs(pairs: Sequence[str] | None, what: str) -> dict[str, str]:
     >>> parse_pairs(["LM0=0.5"], "--weight")
     {'LM0': '0.5'}
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for pair in pairs or []:
         name, separator, value = pair.partition("=")
         if not (name and separator and value):
             raise OptionError(f"{what} expects NAME=VALUE, not {pair!r}")
-        if name in found:
-            raise OptionError(f"{what} gives {name} twice, {found[name]!r} and {value!r}")
-        found[name] = value
-    return found
+        if name in values:
+            raise OptionError(f"{what} gives {name} twice, {values[name]!r} and {value!r}")
+        values[name] = value
+    return values
 
 
 def parse_weights(pairs: Sequence[str] | None, what: str = "--weight") -> dict[str, float | list[float]]:
@@ -111,10 +111,10 @@ def parse_weights(pairs: Sequence[str] | None, what: str = "--weight") -> dict[s
     >>> parse_weights(["LM0=0.5", "LR=0.1,0.2"])
     {'LM0': [0.5], 'LR': [0.1, 0.2]}
     """
-    found: dict[str, float | list[float]] = {}
+    weights: dict[str, float | list[float]] = {}
     for name, value in parse_pairs(pairs, what).items():
         try:
-            found[name] = [float(v) for v in value.split(",")]
+            weights[name] = [float(v) for v in value.split(",")]
         except ValueError as error:
             raise OptionError(f"{what} {name} must be a number, not {value!r}") from error
-    return found
+    return weights

@@ -53,7 +53,7 @@ def diagnose(
     loaded = System.load(system).with_weights(parse_weights(weight))
     with Bars(quiet) as bars, naming_annotations(source_tags, source_trees):
         lines = list(read_sentences(source))
-        found = run(
+        diagnosis = run(
             loaded,
             lines,
             read_beside(reference, source, len(lines)),
@@ -64,17 +64,17 @@ def diagnose(
             progress=bars.stage("diagnose"),
         )
     if as_json:
-        print_json(found.as_json())
+        print_json(diagnosis.as_json())
         return
     ends = [*(str(jump - 1) for jump in JUMPS[1:]), ""]
     print_table(
         [
             {"longest jump": f"{jump}–{end}" if end != str(jump) else end, **verdicts}
-            for (jump, verdicts), end in zip(found.as_json()["by_jump"].items(), ends, strict=True)
+            for (jump, verdicts), end in zip(diagnosis.as_json()["by_jump"].items(), ends, strict=True)
         ]
     )
     say(
-        f"{found.reachable:,} of {found.sentences:,} references can be reached; "
-        f"the limits cut {100 * found.cut_fraction:.1f}% of all extensions",
+        f"{diagnosis.reachable:,} of {diagnosis.sentences:,} references can be reached; "
+        f"the limits cut {100 * diagnosis.cut_fraction:.1f}% of all extensions",
         quiet,
     )

@@ -62,13 +62,13 @@ def evaluate(
     for folder in folders:
         model = load_model(folder)
         model.threads = n_threads(threads)
-        found = evaluations[folder] = measure(model, held_out)
+        evaluation = evaluations[folder] = measure(model, held_out)
         who = {"model": model.name, "path": folder}
         costs = {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
         shown = {"train s": round(model.train_seconds_, 1), "train MiB": round(model.train_peak_mib_)}
-        rows.setdefault(found.shape, []).append({**who, **found.row(), **shown})
+        rows.setdefault(evaluation.shape, []).append({**who, **evaluation.row(), **shown})
         if as_json:  # one object, one line
-            print(json.dumps({**who, **found.told(), **costs}, ensure_ascii=False))
+            print(json.dumps({**who, **evaluation.record(), **costs}, ensure_ascii=False))
     if plots is not None:
         say(f"pictures: {', '.join(map(str, _draw(plots, evaluations)))}", quiet)
     if not as_json:
@@ -81,7 +81,9 @@ def _draw(folder: Path, evaluations: dict[str, Evaluation]) -> list[Path]:
     from hyperbaton.report.model_sections import evaluation_figures
 
     paths = []
-    for name, figure in evaluation_figures({Path(f).name: found.told() for f, found in evaluations.items()}).items():
+    for name, figure in evaluation_figures(
+        {Path(f).name: evaluation.record() for f, evaluation in evaluations.items()}
+    ).items():
         paths.append(folder / f"{name}.svg")
         write_figure(figure, paths[-1])
     return paths

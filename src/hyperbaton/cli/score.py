@@ -64,11 +64,11 @@ def score(
         chosen = [make_metric(name) for name in METRICS if source_links or not METRICS[name].needs_orders]
     else:
         chosen = [make_metric(name) for name in metrics.split(",")]
-    found = score_translations(chosen, runs, others, test=test, samples=samples, seed=seed)
+    scores = score_translations(chosen, runs, others, test=test, samples=samples, seed=seed)
     if json:
-        print_json({scored.metric.title: _entry(scored) for scored in found})
+        print_json({scored.metric.title: _entry(scored) for scored in scores})
     else:
-        print_table([_row(scored) for scored in found])
+        print_table([_row(scored) for scored in scores])
 
 
 def _read(
@@ -83,24 +83,24 @@ def _read(
 
 
 def _entry(scored: Scored) -> dict[str, Any]:
-    found, compared = scored.estimate, scored.comparison
-    entry: dict[str, Any] = {"value": found.value, "interval": list(found.interval), "signature": scored.signature}
-    if found.n_runs > 1:
-        entry |= {"deviation": found.deviation, "runs": found.n_runs}
+    estimate, compared = scored.estimate, scored.comparison
+    entry: dict[str, Any] = {"value": estimate.value, "interval": list(estimate.interval), "signature": scored.signature}
+    if estimate.n_runs > 1:
+        entry |= {"deviation": estimate.deviation, "runs": estimate.n_runs}
     if compared is not None:
         entry |= {"delta": compared.delta, "p": compared.p, "wins": compared.wins}
     return entry
 
 
 def _row(scored: Scored) -> dict[str, Any]:
-    found, compared = scored.estimate, scored.comparison
+    estimate, compared = scored.estimate, scored.comparison
     row: dict[str, Any] = {
         "metric": scored.metric.title,
-        "value": round(found.value, 2),
-        "interval": f"{found.interval[0]:.2f}–{found.interval[1]:.2f}",
+        "value": round(estimate.value, 2),
+        "interval": f"{estimate.interval[0]:.2f}–{estimate.interval[1]:.2f}",
     }
-    if found.n_runs > 1:
-        row["deviation"] = round(found.deviation, 2)
+    if estimate.n_runs > 1:
+        row["deviation"] = round(estimate.deviation, 2)
     if compared is not None:
         row |= {"delta": f"{compared.delta:+.2f}", "p": f"{compared.p:.3f}", "wins": round(compared.wins, 3)}
     return row | {"signature": scored.signature}

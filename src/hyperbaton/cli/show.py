@@ -28,11 +28,11 @@ def show(
 
         hyperbaton show lm --json
     """
-    found = describe(artefact)
+    description = describe(artefact)
     if as_json:
-        print_json(found)
+        print_json(description)
         return
-    rows = description_rows(found, arrays=arrays)
-    if not found["parts"]:
+    rows = description_rows(description, arrays=arrays)
+    if not description["parts"]:
         rows = [{name: value for name, value in row.items() if name != "part"} for row in rows]
     print_table(rows)

@@ -139,7 +139,7 @@ def tune(
     best = decoder.with_weights(tuned.weights)
     best.save(output, copy=copy)
     if json:
-        print_json(_told(choice, loaded, best, output))
+        print_json(_as_json(choice, loaded, best, output))
     else:
         rows = enumerate(tuned.history)
         print_table([{"iteration": i, options.metric: round(t.score, 2), "candidates": t.n_candidates} for i, t in rows])
@@ -177,7 +177,7 @@ def _changes(before: System, after: System) -> Iterator[str]:
         yield f"{name:{width}}  {old} → {now}"
 
 
-def _told(choice: Choice, before: System, best: System, output: Path) -> dict[str, Any]:
+def _as_json(choice: Choice, before: System, best: System, output: Path) -> dict[str, Any]:
     tuned = choice.tuned
     return {
         "system": str(output),

@@ -27,15 +27,15 @@ def verify(
     """
     rows: list[dict[str, Any]] = []
     for path in artefacts:
-        found = audit(path)
-        for fault in found.faults:
+        findings = audit(path)
+        for fault in findings.faults:
             say(f"hyperbaton: {fault}")
         rows.append(
             {
                 "artefact": str(path),
-                "state": "damaged" if found.faults else "sound",
-                "arrays": found.n_arrays,
-                "MiB": round(found.n_bytes / 2**20, 1),
+                "state": "damaged" if findings.faults else "sound",
+                "arrays": findings.n_arrays,
+                "MiB": round(findings.n_bytes / 2**20, 1),
             }
         )
     if as_json:

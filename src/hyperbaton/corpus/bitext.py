@@ -59,11 +59,6 @@ class Bitext:
     def __len__(self) -> int:
         return len(self.source)
 
-    def with_links(self, links: Links) -> Bitext:
-        """The same texts with these links."""
-        links.check(self.source, self.target)
-        return replace(self, links=links)
-
     def need_links(self) -> Links:
         """The links, or an error that says how to get some."""
         if self.links is None:

@@ -391,16 +391,16 @@ COMPRESSIONS = tuple(_ENCODERS)
 
 def _blocks(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
     """Join pieces into blocks of at least `size` bytes; at least one block, so that an empty file is valid too."""
-    held: list[bytes] = []
-    n_held, any_block = 0, False
+    waiting: list[bytes] = []
+    n_waiting, any_block = 0, False
     for piece in pieces:
-        held.append(piece)
-        n_held += len(piece)
-        if n_held >= size:
-            yield b"".join(held)
-            held, n_held, any_block = [], 0, True
-    if held or not any_block:
-        yield b"".join(held)
+        waiting.append(piece)
+        n_waiting += len(piece)
+        if n_waiting >= size:
+            yield b"".join(waiting)
+            waiting, n_waiting, any_block = [], 0, True
+    if waiting or not any_block:
+        yield b"".join(waiting)
 
 
 def ordered_map(pool: Executor, ahead: int, function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:

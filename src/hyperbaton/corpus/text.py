@@ -72,9 +72,9 @@ class Vocabulary(Picklable):
     @classmethod
     def from_arrays(cls, arrays: Arrays, prefix: str) -> Vocabulary:
         """The inverse of `arrays`."""
-        found = cls(arrays[f"{prefix}.bytes"], arrays[f"{prefix}.offsets"])
-        check_offsets(found.offsets, len(found.bytes))
-        return found
+        vocabulary = cls(arrays[f"{prefix}.bytes"], arrays[f"{prefix}.offsets"])
+        check_offsets(vocabulary.offsets, len(vocabulary.bytes))
+        return vocabulary
 
 
 def gather(offsets: Offsets, sentences: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Offsets]:

@@ -81,11 +81,11 @@ def auxiliary(verb: str, tense: str, agreement: str) -> list[Tagged]:
     if agreement == "bare":
         form = table.get("bare", verb)
         return [(form, "VB")] if form else []
-    found = table.get(f"{tense} {agreement}") or table.get(tense)
-    if found is None:
+    inflected = table.get(f"{tense} {agreement}") or table.get(tense)
+    if inflected is None:
         return [("will", "MD"), (verb, "VB")]
     tag = {"past": "VBD", "future": "MD"}.get(tense, "VBZ" if agreement == "s" else "VBP")
-    return [(found, tag)]
+    return [(inflected, tag)]
 
 
 def forms(words: tuple[str, ...], tag: str) -> dict[str, tuple[Tagged, ...]]:

@@ -26,5 +26,5 @@ def _siblings(model: BlockMe) -> list[dict[str, Any]]:
     if family is None:
         return []
     shown = ("count", "weight", "jump", "target", "source", "node", "coverage", "orientation")
-    found = [f.as_json() for f in explain_blocks(model, family=family, top=N_SIBLINGS, sort="count")]
-    return [{name: feature["alpha" if name == "weight" else name] for name in shown} for feature in found]
+    features = [f.as_json() for f in explain_blocks(model, family=family, top=N_SIBLINGS, sort="count")]
+    return [{name: feature["alpha" if name == "weight" else name] for name in shown} for feature in features]

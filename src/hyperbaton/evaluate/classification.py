@@ -109,7 +109,7 @@ class Classification(Evaluation):
     @property
     def known_precision(self) -> float | None:
         """Percent right among source phrases with at least 10 training samples, as NI11 counts; None without phrases."""
-        counts = [held for name, held in self.by_support.items() if name not in ("0", "1-9")]
+        counts = [count for name, count in self.by_support.items() if name not in ("0", "1-9")]
         n = sum(n for _, n in counts)
         return 100 * sum(right for right, _ in counts) / n if n else None
 

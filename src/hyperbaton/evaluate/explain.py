@@ -221,8 +221,8 @@ def explain_sentence(
     chosen = model.option_logprobs(text, options).argmax(axis=1)
     evidence = model.evidence(Occurrences.of_options(text, options))
     features = [
-        {model.class_names[k]: _strongest(found, int(k), top)} if found else {}
-        for k, found in zip(chosen, evidence, strict=True)
+        {model.class_names[k]: _strongest(weights, int(k), top)} if weights else {}
+        for k, weights in zip(chosen, evidence, strict=True)
     ]
     return _explanations(model, text, options, features, spans=True)
 
@@ -239,8 +239,8 @@ def stand_out(explanations: list[Explanation]) -> list[Explanation]:
 
 def _strongest(weights: list[tuple[str, Any]], k: int, top: int) -> Evidence:
     """The features whose weight for class k is largest against the mean of the classes."""
-    told = [(name, float(w[k] - np.mean(w))) for name, w in weights]
-    return sorted(told, key=lambda item: -abs(item[1]))[:top]
+    margins = [(name, float(w[k] - np.mean(w))) for name, w in weights]
+    return sorted(margins, key=lambda item: -abs(item[1]))[:top]
 
 
 def _explanations(

@@ -94,8 +94,8 @@ def _(model: BlockMe, question: Question) -> Answer:
         raise OptionError(f"the model {model.name} explains features: give --phrase, --family or --tag")
     if question.tag is not None:
         return explain_tag(model, question.tag)
-    told = explain_blocks(model, family=question.family, source=question.phrase, top=question.top, sort=question.sort)
-    return FeaturesAnswer(told)
+    features = explain_blocks(model, family=question.family, source=question.phrase, top=question.top, sort=question.sort)
+    return FeaturesAnswer(features)
 
 
 def explain_tag(model: BlockMe, tag: str) -> TagAnswer:
@@ -148,14 +148,14 @@ def _about(model: BlockMe, source: str) -> Any:
         rows = table.source_words[table.source_offsets[starts][:, None] + np.arange(len(words))]
         starts = starts[(rows == words).all(axis=1)]
     tag = -1 if model.tag_vocabulary_ is None else model.tag_vocabulary_.number(source)
-    found = np.where(tagged, columns["sources"] == max(tag, 0), np.isin(columns["sources"], starts))
+    matching = np.where(tagged, columns["sources"] == max(tag, 0), np.isin(columns["sources"], starts))
     if not len(starts):
-        found &= tagged
+        matching &= tagged
     if tag < 0:
-        found &= ~tagged
-    if not found.any():
+        matching &= ~tagged
+    if not matching.any():
         raise OptionError(f"the model knows no feature of {source!r}")
-    return found
+    return matching
 
 
 def _feature(model: BlockMe, number: int, key: int) -> BlockFeature:

@@ -54,7 +54,7 @@ class Evaluation(ABC):
     def row(self) -> dict[str, Any]:
         """What a table of models shows."""
 
-    def told(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """As plain values, with what says how to read them."""
         reading = {"shape": self.shape, "figure": self.figure, "predicts": self.predicts, "comparable": self.comparable}
         return {**reading, **self.as_json()}

@@ -72,16 +72,16 @@ class NextPositions(Evaluation):
     @property
     def by_direction(self) -> dict[str, dict[str, float]]:
         """n, accuracy and mean log-probability of jumps back, to the next word, and forward."""
-        told = {}
+        directions = {}
         for name, (low, high) in DIRECTIONS.items():
             here = slice(low + FARTHEST, high + FARTHEST + 1)
             n = int(self.n_by_distortion[here].sum())
-            told[name] = {
+            directions[name] = {
                 "n": n,
                 "accuracy": 100 * float(self.right[here].sum()) / max(n, 1),
                 "mean_logprob": float(self.logprob[here].sum()) / max(n, 1),
             }
-        return told
+        return directions
 
     @property
     def average_probability(self) -> dict[int, float]:

@@ -34,7 +34,7 @@ class StepEvaluation(Evaluation):
         Where the model tells jumps apart (`jump`, `jump_right`, `jump_logprob`), the same for jumps alone, and
         `accuracy_by_jump`: percentage of jumps predicted, by the jump made.
         """
-        told: dict[str, Any] = {
+        figures: dict[str, Any] = {
             "n": self.n,
             "accuracy": 100 * float(self.columns["right"].mean()),
             "mean_logprob": float(self.columns["logprob"].mean()),
@@ -42,25 +42,25 @@ class StepEvaluation(Evaluation):
         if "jump" in self.columns:
             jumps, right = self.columns["jump"].astype(np.int64), self.columns["jump_right"]
             by_jump = {str(j): 100 * float(right[jumps == j].mean()) for j in sorted(set(jumps.tolist()))}
-            told |= {
+            figures |= {
                 "jump_accuracy": 100 * float(right.mean()),
                 "mean_jump_logprob": float(self.columns["jump_logprob"].mean()),
                 "accuracy_by_jump": by_jump,
             }
-        return told | self.details
+        return figures | self.details
 
     def row(self) -> dict[str, Any]:
-        told = self.as_json()
+        figures = self.as_json()
         jumps = {}
-        if "jump_accuracy" in told:
+        if "jump_accuracy" in figures:
             jumps = {
-                "of jumps": round(told["jump_accuracy"], 2),
-                "of jumps log p": round(told["mean_jump_logprob"], 4),
+                "of jumps": round(figures["jump_accuracy"], 2),
+                "of jumps log p": round(figures["mean_jump_logprob"], 4),
             }
         return {
             "n": self.n,
-            "accuracy": round(told["accuracy"], 2),
-            "log p": round(told["mean_logprob"], 4),
+            "accuracy": round(figures["accuracy"], 2),
+            "log p": round(figures["mean_logprob"], 4),
             **jumps,
         }
 

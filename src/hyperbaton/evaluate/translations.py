@@ -43,14 +43,14 @@ def score_translations(
     33.33
     """
     check_test(test)
-    found = []
+    scores = []
     for metric in metrics:
         statistics = [metric.statistics(outputs) for outputs in runs]
         others = [metric.statistics(outputs) for outputs in against]
         comparison = compare(metric, statistics, others, test=test, samples=samples, seed=seed) if others else None
         scored = estimate(metric, statistics, samples=samples, seed=seed)
-        found.append(Scored(metric, metric.signature(runs[0].n_references), scored, comparison))
-    return found
+        scores.append(Scored(metric, metric.signature(runs[0].n_references), scored, comparison))
+    return scores
 
 
 def read_outputs(

@@ -68,11 +68,11 @@ class TemplateFeatures(FeatureSet):
     ) -> Rows:
         """Count features; keep those of at least `min_count` phrase pairs."""
         threads = threads or default_threads()
-        given = core_occurrences(occurrences)
+        core = core_occurrences(occurrences)
         table = self._table(occurrences)
         self.keys_ = _core.count_features(
             table,
-            given,
+            core,
             min_count=self.min_count,
             keys_together=self.keys_together,
             n_threads=threads,
@@ -80,16 +80,16 @@ class TemplateFeatures(FeatureSet):
         )
         vars(self).pop("_index", None)  # of an earlier feature space
         indptr, indices, *contents = _core.feature_rows(
-            table, given, self._index, contents=True, n_threads=threads, progress=progress
+            table, core, self._index, contents=True, n_threads=threads, progress=progress
         )
         self.feature_names_, self.lengths_, self.words_ = contents
         return Rows(indptr, indices, None, self.n_features)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
         """The features of phrase pairs that the feature space has."""
-        table, given = self._table(occurrences), core_occurrences(occurrences)
+        table, core = self._table(occurrences), core_occurrences(occurrences)
         indptr, indices, *_ = _core.feature_rows(
-            table, given, self._index, contents=False, n_threads=threads or default_threads(), progress=None
+            table, core, self._index, contents=False, n_threads=threads or default_threads(), progress=None
         )
         return Rows(indptr, indices, None, self.n_features)
 
@@ -143,26 +143,26 @@ class TemplateFeatures(FeatureSet):
 
 
 def _layers(occurrences: Occurrences) -> dict[Layer, Array]:
-    given = (
+    layers = (
         occurrences.source.tokens,
         occurrences.target.tokens,
         occurrences.source_classes,
         occurrences.target_classes,
     )
-    return {layer: tokens for layer, tokens in zip(LAYERS, given, strict=True) if tokens is not None}
+    return {layer: tokens for layer, tokens in zip(LAYERS, layers, strict=True) if tokens is not None}
 
 
 def core_occurrences(occurrences: Occurrences) -> _core.Occurrences:
     """The arrays as the core wants them, checked."""
     source, target = occurrences.source_spans, occurrences.target_spans
     arrays: list[Array] = [source.sentence, source.begin, source.length, target.sentence, target.begin, target.length]
-    given = _core.Occurrences(*map(_plain, [*arrays, occurrences.links.points, occurrences.links.offsets]))
+    core = _core.Occurrences(*map(_plain, [*arrays, occurrences.links.points, occurrences.links.offsets]))
     for layer, tokens in _layers(occurrences).items():
         of_target = layer.startswith("target")
         text = occurrences.target if of_target else occurrences.source
-        given.add_layer(_plain(tokens), _plain(text.offsets), of_target)
-    given.check()
-    return given
+        core.add_layer(_plain(tokens), _plain(text.offsets), of_target)
+    core.check()
+    return core
 
 
 def _plain(array: Array) -> Array:

@@ -19,48 +19,48 @@ def number_labels(labels: Any, n_rows: int, n_classes: int | None) -> tuple[Arra
     """
     if labels is None:
         raise RowsError("fit requires y to be passed, but the target y is None: give one label for each row")
-    given = np.asarray(labels)
-    if given.ndim == 2 and given.shape[1] == 1:
-        given = given[:, 0]
-    if given.shape != (n_rows,):
-        raise RowsError(f"there must be one label for each row: {n_rows} rows, labels of shape {given.shape}")
-    if given.dtype.kind in "fc":
-        if not np.isfinite(given).all():
+    values = np.asarray(labels)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n_rows,):
+        raise RowsError(f"there must be one label for each row: {n_rows} rows, labels of shape {values.shape}")
+    if values.dtype.kind in "fc":
+        if not np.isfinite(values).all():
             raise RowsError("labels hold NaN or infinity (inf)")
-        if (given != np.floor(given.real)).any():
+        if (values != np.floor(values.real)).any():
             raise RowsError("Unknown label type: continuous. Labels name classes, so they cannot be fractions")
     if n_classes is None:
-        classes, numbers = np.unique(given, return_inverse=True)
+        classes, numbers = np.unique(values, return_inverse=True)
         return classes, numbers.astype(np.int32)
     if n_classes < 1:
         raise RowsError(f"n_classes must be at least 1, not {n_classes}")
-    if given.dtype.kind not in "iufb":
-        raise RowsError(f"with n_classes, labels must be the numbers 0…{n_classes - 1}, not {given.dtype}")
-    outside = np.flatnonzero((given < 0) | (given >= n_classes))
+    if values.dtype.kind not in "iufb":
+        raise RowsError(f"with n_classes, labels must be the numbers 0…{n_classes - 1}, not {values.dtype}")
+    outside = np.flatnonzero((values < 0) | (values >= n_classes))
     if outside.size:
         row = outside[0]
-        raise RowsError(f"label {given[row]} of row {row} is outside 0…{n_classes - 1}")
-    return np.arange(n_classes), given.astype(np.int32)
+        raise RowsError(f"label {values[row]} of row {row} is outside 0…{n_classes - 1}")
+    return np.arange(n_classes), values.astype(np.int32)
 
 
 def number_known_labels(labels: Any, n_rows: int, classes: Array) -> Array:
     """Each row's class number, for labels that must be among the classes."""
-    given = np.asarray(labels)
-    if given.shape != (n_rows,):
-        raise RowsError(f"there must be one label for each row: {n_rows} rows, labels of shape {given.shape}")
-    numbers = np.minimum(np.searchsorted(classes, given), len(classes) - 1)
-    unknown = np.flatnonzero(classes[numbers] != given)
+    values = np.asarray(labels)
+    if values.shape != (n_rows,):
+        raise RowsError(f"there must be one label for each row: {n_rows} rows, labels of shape {values.shape}")
+    numbers = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
+    unknown = np.flatnonzero(classes[numbers] != values)
     if unknown.size:
-        raise RowsError(f"label {given[unknown[0]]} of row {unknown[0]} for validation is not among those to learn from")
+        raise RowsError(f"label {values[unknown[0]]} of row {unknown[0]} for validation is not among those to learn from")
     return numbers.astype(np.int32)
 
 
 def number_clusters(clusters: Any, n_rows: int, n_clusters: int | None) -> tuple[Array, int]:
     """Return each row's cluster (-1: in none), and the number of clusters."""
-    given = np.asarray(clusters)
-    if given.shape != (n_rows,) or given.dtype.kind not in "iu":
-        raise RowsError(f"there must be one whole number for each row's cluster: {n_rows} rows, found {given.shape}")
-    numbers = given.astype(np.int64)
+    values = np.asarray(clusters)
+    if values.shape != (n_rows,) or values.dtype.kind not in "iu":
+        raise RowsError(f"there must be one whole number for each row's cluster: {n_rows} rows, found {values.shape}")
+    numbers = values.astype(np.int64)
     known = int(numbers.max(initial=-1)) + 1
     if n_clusters is None:
         return numbers, known
@@ -73,9 +73,9 @@ def log_prior(prior: Any, n_rows: int, n_classes: int) -> Array | None:
     """The logarithm of a prior distribution for each row (XI11 eq. 3), checked; None for none."""
     if prior is None:
         return None
-    given = np.asarray(prior, dtype=np.float64)
-    if given.shape != (n_rows, n_classes):
-        raise RowsError(f"the prior must have the shape (rows, classes) = ({n_rows}, {n_classes}), not {given.shape}")
-    if not (np.isfinite(given).all() and (given > 0).all()):
+    values = np.asarray(prior, dtype=np.float64)
+    if values.shape != (n_rows, n_classes):
+        raise RowsError(f"the prior must have the shape (rows, classes) = ({n_rows}, {n_classes}), not {values.shape}")
+    if not (np.isfinite(values).all() and (values > 0).all()):
         raise RowsError("prior probabilities must be finite and above 0: smooth them first")
-    return np.asarray(numeric.log(given))
+    return np.asarray(numeric.log(values))

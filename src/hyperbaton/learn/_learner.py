@@ -132,15 +132,15 @@ class Learner(ABC):
         if not self.takes_clusters:
             raise OptionError(f"{self!r} cannot train sub-models for clusters")
         training = self._check(rows, labels, n_classes, prior)
-        given = self._core_rows(training.blocks)
-        numbers, n_known = number_clusters(clusters, len(given), n_clusters)
+        core_rows = self._core_rows(training.blocks)
+        numbers, n_known = number_clusters(clusters, len(core_rows), n_clusters)
         judges = None if validation is None else self._check_validation(training, *validation[:2])
         judged = (
             None if validation is None or judges is None else number_clusters(validation[2], len(judges.rows), n_known)[0]
         )
         offsets, features, weights, objective = _core.fit_clusters(
             self._cluster_trainer(training, numbers),
-            self._problem(training, given),
+            self._problem(training, core_rows),
             numbers,
             n_known,
             None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=judged),
@@ -160,8 +160,8 @@ class Learner(ABC):
         self._check_fitted()
         blocks = as_blocks(rows)
         if blocks[0].shape[1] != self.n_features_in_:
-            found = f"X has {blocks[0].shape[1]} features"
-            raise RowsError(f"{found}, but {type(self).__name__} is expecting {self.n_features_in_} features as input")
+            width = f"X has {blocks[0].shape[1]} features"
+            raise RowsError(f"{width}, but {type(self).__name__} is expecting {self.n_features_in_} features as input")
         return self._scores(blocks)
 
     def _scores(self, blocks: list[Block]) -> Array:
@@ -239,10 +239,10 @@ class Learner(ABC):
             raise OptionError(f"{type(self).__name__} does not stop by validation rows")
         blocks = as_blocks(rows)
         if blocks[0].shape[1] != training.blocks[0].shape[1]:
-            found, expected = blocks[0].shape[1], training.blocks[0].shape[1]
-            raise RowsError(f"rows for validation have {found} features, those to learn from {expected}")
-        given = self._core_rows(blocks)
-        return Validation(given, number_known_labels(labels, len(given), training.classes))
+            width, expected = blocks[0].shape[1], training.blocks[0].shape[1]
+            raise RowsError(f"rows for validation have {width} features, those to learn from {expected}")
+        core_rows = self._core_rows(blocks)
+        return Validation(core_rows, number_known_labels(labels, len(core_rows), training.classes))
 
     def _core_rows(self, blocks: list[Block]) -> _core.Rows:
         return core_rows(blocks, constant=self.intercept, unit_length=self.unit_length)

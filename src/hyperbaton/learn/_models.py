@@ -55,8 +55,8 @@ class LinearModel:
         blocks = as_blocks(rows)
         if blocks[0].shape[1] != self.n_features:
             raise RowsError(f"rows have {blocks[0].shape[1]} features, the weights {self.n_features}")
-        given = core_rows(blocks, constant=self.constant, unit_length=self.unit_length)
-        return _core.score_rows(given, self.weights, n_threads=n_threads(threads), progress=progress)
+        rows_in_core = core_rows(blocks, constant=self.constant, unit_length=self.unit_length)
+        return _core.score_rows(rows_in_core, self.weights, n_threads=n_threads(threads), progress=progress)
 
     def arrays(self) -> dict[str, Array]:
         """Everything as named arrays, for a store."""
@@ -163,10 +163,16 @@ class ClusterModel:
         blocks = as_blocks(rows)
         if blocks[0].shape[1] != self.n_features:
             raise RowsError(f"rows have {blocks[0].shape[1]} features, the clusters were trained with {self.n_features}")
-        given = core_rows(blocks, constant=self.constant, unit_length=self.unit_length)
-        numbers, _ = number_clusters(clusters, len(given), self.n_clusters)
+        rows_in_core = core_rows(blocks, constant=self.constant, unit_length=self.unit_length)
+        numbers, _ = number_clusters(clusters, len(rows_in_core), self.n_clusters)
         return _core.score_clusters(
-            given, numbers, self.offsets, self.features, self.weights, n_threads=n_threads(threads), progress=progress
+            rows_in_core,
+            numbers,
+            self.offsets,
+            self.features,
+            self.weights,
+            n_threads=n_threads(threads),
+            progress=progress,
         )
 
     def arrays(self) -> dict[str, Array]:

@@ -49,14 +49,14 @@ class Estimation:
     def thresholds(self) -> list[int]:
         """The largest count that is dropped, of each order."""
         try:
-            given = [int(part) for part in self.prune.split()]
+            thresholds = [int(part) for part in self.prune.split()]
         except ValueError:
-            given = []
-        wrong = not given or given[0] != 0 or given[-1] > LARGEST or len(given) > self.order
-        if wrong or any(a > b for a, b in pairwise(given)):
+            thresholds = []
+        wrong = not thresholds or thresholds[0] != 0 or thresholds[-1] > LARGEST or len(thresholds) > self.order
+        if wrong or any(a > b for a, b in pairwise(thresholds)):
             rule = f"at most {self.order} whole numbers, the first 0 (words are not pruned), none below the one before it"
             raise OptionError(f"prune must be {rule}, not {self.prune!r}")
-        return given + given[-1:] * (self.order - len(given))
+        return thresholds + thresholds[-1:] * (self.order - len(thresholds))
 
 
 def estimate_ngrams(
@@ -123,9 +123,9 @@ def discounts(count_of_counts: npt.NDArray[np.uint64], order: int, fallback: boo
     n = [np.float32(int(count)) for count in count_of_counts]
     if all(n[:3]):
         y = n[0] / np.float32(n[0] + np.float32(2) * n[1])
-        found = np.array([np.float32(i) - np.float32(i + 1) * y * n[i] / n[i - 1] for i in (1, 2, 3)], np.float32)
-        if all(0 <= amount <= i for i, amount in enumerate(found, start=1)):
-            return found
+        discounts = np.array([np.float32(i) - np.float32(i + 1) * y * n[i] / n[i - 1] for i in (1, 2, 3)], np.float32)
+        if all(0 <= amount <= i for i, amount in enumerate(discounts, start=1)):
+            return discounts
     if not fallback:
         seen = ", ".join(str(int(count)) for count in count_of_counts)
         raise InputError(

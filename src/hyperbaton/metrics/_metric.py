@@ -49,7 +49,7 @@ class Metric(ABC):
 
     def signature(self, n_references: int) -> str:
         """What someone else needs to know to get the same number."""
-        parts = [f"nrefs:{n_references}"] + [f"{o.flag}:{_told(getattr(self, o.name))}" for o in options_of(type(self))]
+        parts = [f"nrefs:{n_references}"] + [f"{o.flag}:{_spelled(getattr(self, o.name))}" for o in options_of(type(self))]
         return "|".join([*parts, f"hyperbaton:{version('hyperbaton')}"])
 
     def objective(self) -> _core.Objective:
@@ -80,9 +80,9 @@ def ratio(part: Values, whole: Values, nothing: float = 0.0) -> Values:
     >>> ratio(np.array([1.0, 0.0]), np.array([4.0, 0.0]), nothing=1.0).tolist()
     [0.25, 1.0]
     """
-    found = np.full(np.broadcast(part, whole).shape, nothing)
-    np.divide(part, whole, out=found, where=np.asarray(whole) != 0)
-    return found
+    ratios = np.full(np.broadcast(part, whole).shape, nothing)
+    np.divide(part, whole, out=ratios, where=np.asarray(whole) != 0)
+    return ratios
 
 
 def error_rate(sums: Statistics) -> Values:
@@ -95,7 +95,7 @@ def error_rate(sums: Statistics) -> Values:
     return 100 * ratio(edits, words, nothing=1.0) * ((words > 0) | (edits > 0))
 
 
-def _told(value: object) -> str:
+def _spelled(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

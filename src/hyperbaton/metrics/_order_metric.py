@@ -20,13 +20,13 @@ class OrderMetric(Metric):
     needs_orders: ClassVar[bool] = True
 
     @abstractmethod
-    def counts(self, found: Agreement) -> tuple[Counts, Counts]:
+    def counts(self, agreement: Agreement) -> tuple[Counts, Counts]:
         """What is right, and of how much, in each sentence."""
 
     def statistics(self, outputs: Outputs) -> Statistics:
         orders = self.need_orders(outputs)
-        found = [agreement(orders, reference, outputs.line) for reference in outputs.reference_orders]
-        return self.best_reference([np.column_stack(self.counts(one)) for one in found])
+        agreements = [agreement(orders, reference, outputs.line) for reference in outputs.reference_orders]
+        return self.best_reference([np.column_stack(self.counts(one)) for one in agreements])
 
     def score(self, sums: Statistics) -> Values:
         return 100 * ratio(sums[..., 0], sums[..., 1], nothing=1.0)

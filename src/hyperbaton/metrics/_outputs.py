@@ -76,9 +76,9 @@ class Outputs:
             raise InputError(f"{orders.n_sentences} visit orders for {len(hypotheses)} hypotheses")
         if len(reference_orders) not in (0, len(references)):
             raise InputError(f"visit orders of {len(reference_orders)} references for {len(references)} references")
-        for found in reference_orders:
-            if found.n_sentences != n_lines:
-                raise InputError(f"{found.n_sentences} visit orders of references for {n_lines} lines")
+        for reference_order in reference_orders:
+            if reference_order.n_sentences != n_lines:
+                raise InputError(f"{reference_order.n_sentences} visit orders of references for {n_lines} lines")
         return cls(hypotheses, references, line, orders, reference_orders)
 
     def __len__(self) -> int:

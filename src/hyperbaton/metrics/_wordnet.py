@@ -28,7 +28,7 @@ def wordnet_folder(folder: str | None) -> Path:
 @cache
 def synsets(folder: Path) -> dict[str, frozenset[str]]:
     """The synsets of every word of a WordNet."""
-    found: dict[str, set[str]] = {}
+    synsets: dict[str, set[str]] = {}
     base: list[tuple[str, str]] = []
     for part in _PARTS:
         for n, line in enumerate(_lines(folder / f"index.{part}"), start=1):
@@ -39,14 +39,14 @@ def synsets(folder: Path) -> dict[str, frozenset[str]]:
                 word, n_synsets = fields[0], int(fields[2])
             except (IndexError, ValueError):
                 raise InputError("not a line of a WordNet index", folder / f"index.{part}", n) from None
-            found.setdefault(word, set()).update(f"{part}{number}" for number in fields[-n_synsets:])
+            synsets.setdefault(word, set()).update(f"{part}{number}" for number in fields[-n_synsets:])
         if (folder / f"{part}.exc").is_file():
             base += [
                 (fields[0], b) for line in _lines(folder / f"{part}.exc") if (fields := line.split()) for b in fields[1:]
             ]
     for form, word in base:
-        found.setdefault(form, set()).update(found.get(word, ()))
-    return {word: frozenset(numbers) for word, numbers in found.items()}
+        synsets.setdefault(form, set()).update(synsets.get(word, ()))
+    return {word: frozenset(numbers) for word, numbers in synsets.items()}
 
 
 def _lines(path: Path) -> list[str]:

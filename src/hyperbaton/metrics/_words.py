@@ -35,13 +35,13 @@ def number_words(*texts: Sequence[str]) -> list[Numbered]:
     """
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    found = []
+    numbered = []
     for text in texts:
         sentences = [line.split() for line in text]
         offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
         each = map(numbers.__getitem__, chain.from_iterable(sentences))
-        found.append(Numbered(np.fromiter(each, np.uint32, int(offsets[-1])), offsets))
-    return found
+        numbered.append(Numbered(np.fromiter(each, np.uint32, int(offsets[-1])), offsets))
+    return numbered
 
 
 def edits_of(count: Callable[..., Ints], hypotheses: Numbered, references: Sequence[Numbered], line: Ints) -> list[Ints]:
@@ -88,9 +88,9 @@ def all_ngrams(texts: Sequence[Numbered], max_order: int) -> list[NGrams]:
     words = [text.words.astype(np.int64) for text in texts]
     owner = [np.repeat(np.arange(len(text.lengths)), text.lengths) for text in texts]
     n_words = 1 + max((int(w.max()) for w in words if len(w)), default=0)
-    found = [NGrams(owner, words, np.zeros(n_words, np.int64))]
+    by_order = [NGrams(owner, words, np.zeros(n_words, np.int64))]
     for n in range(2, max_order + 1):
-        shorter = found[-1]
+        shorter = by_order[-1]
         sentence, keys = [], []
         for w, s, ids in zip(words, owner, shorter.number, strict=True):
             # An n-gram starts where one of n - 1 words starts whose next word is of the same sentence.
@@ -100,8 +100,8 @@ def all_ngrams(texts: Sequence[Numbered], max_order: int) -> list[NGrams]:
             keys.append(before * n_words + w[starts + n - 1])
         kinds, inverse = np.unique(np.concatenate(keys), return_inverse=True)
         ends = np.cumsum([len(k) for k in keys])[:-1]
-        found.append(NGrams(sentence, np.split(inverse.astype(np.int64), ends), kinds // n_words))
-    return found
+        by_order.append(NGrams(sentence, np.split(inverse.astype(np.int64), ends), kinds // n_words))
+    return by_order
 
 
 def _places(sentence: Ints, n: int, starts: Ints) -> Ints:

@@ -28,5 +28,5 @@ class FuzzyReordering(OrderMetric):
 
     title: ClassVar[str] = "FRS"
 
-    def counts(self, found: Agreement) -> tuple[Counts, Counts]:
-        return found.inner, np.maximum(found.n_reference - 1, 0)
+    def counts(self, agreement: Agreement) -> tuple[Counts, Counts]:
+        return agreement.inner, np.maximum(agreement.n_reference - 1, 0)

@@ -28,6 +28,6 @@ class Kendall(OrderMetric):
 
     title: ClassVar[str] = "Kendall"
 
-    def counts(self, found: Agreement) -> tuple[Counts, Counts]:
-        counted = (found.n_positions >= 2).astype(np.float64)
-        return found.kendall * counted, counted
+    def counts(self, agreement: Agreement) -> tuple[Counts, Counts]:
+        counted = (agreement.n_positions >= 2).astype(np.float64)
+        return agreement.kendall * counted, counted

@@ -39,8 +39,8 @@ class LrScore(Metric):
         hypotheses, *references = number_words(outputs.hypotheses, *outputs.references)
         similarities = []
         for words, order in zip(references, outputs.reference_orders, strict=True):
-            found = agreement(orders, order, outputs.line)
-            similarity = 1 - np.sqrt(1 - found.kendall) if self.distance == "kendall" else found.hamming
+            agreed = agreement(orders, order, outputs.line)
+            similarity = 1 - np.sqrt(1 - agreed.kendall) if self.distance == "kendall" else agreed.hamming
             wanted = words.lengths[outputs.line].astype(np.float64)
             penalty = numeric.exp(np.minimum(0.0, 1 - ratio(wanted, hypotheses.lengths.astype(np.float64), nothing=1.0)))
             similarities.append(np.where((hypotheses.lengths > 0) | (wanted == 0), similarity * penalty, 0.0))

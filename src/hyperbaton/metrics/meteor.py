@@ -55,11 +55,11 @@ class Meteor(Metric):
         def lower(lines: Sequence[str]) -> Sequence[str]:
             return [line.lower() for line in lines] if self.lowercase else lines
 
-        found = []
+        statistics = []
         for text in outputs.references:
             counts, *lengths = count_matches(lower(outputs.hypotheses), lower(text), outputs.line, stages)
-            found.append(np.column_stack([counts, *lengths]).astype(np.float64))
-        return self.best_reference(found)
+            statistics.append(np.column_stack([counts, *lengths]).astype(np.float64))
+        return self.best_reference(statistics)
 
     def score(self, sums: Statistics) -> Values:
         matches, chunks, hypothesis, reference = (sums[..., i] for i in range(4))
@@ -107,7 +107,7 @@ def count_matches(
             for key in keys(word):
                 for number in places.get(key, ()):
                     matches.setdefault(number, stage)
-    found = _core.count_chunks(
+    counts = _core.count_chunks(
         words=own.numbered.words,
         offsets=own.numbered.offsets,
         reference_words=other.numbered.words,
@@ -120,7 +120,7 @@ def count_matches(
             stages=np.array([stage for matches in kinds for stage in matches.values()], np.uint8),
         ),
     )
-    return found, own.numbered.lengths, other.numbered.lengths[line]
+    return counts, own.numbered.lengths, other.numbered.lengths[line]
 
 
 class Words(NamedTuple):

@@ -26,5 +26,5 @@ class PdScore(OrderMetric):
 
     title: ClassVar[str] = "PDscore"
 
-    def counts(self, found: Agreement) -> tuple[Counts, Counts]:
-        return found.steps, found.n_reference
+    def counts(self, agreement: Agreement) -> tuple[Counts, Counts]:
+        return agreement.steps, agreement.n_reference

@@ -99,15 +99,15 @@ class Discriminative(OrientationModel):
     def _fit(self, training: Training) -> None:
         n_classes, threads = len(self.class_names), self.threads or None
         self.feature_set_ = self._feature_set()
-        found = self.feature_set_.fit(
+        rows = self.feature_set_.fit(
             training.occurrences, training.labels, n_classes, threads=threads, progress=training.progress
         )
-        if found.n_features == 0:
+        if rows.n_features == 0:
             name = FEATURES.name_of(self.feature_set_)
             raise InputError(f"no feature occurs often enough: give more text, or --features {name}:min-count=1")
         self.phrases_, clusters = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
         self.rare_pairs_: ClassCounts | None = None
-        self._learn(training, learner_rows(found), clusters)
+        self._learn(training, learner_rows(rows), clusters)
 
     def _learn(self, training: Training, rows: Any, clusters: Array) -> None:
         """Learn from rows of features; `clusters` is the sub-model of each row, -1 for none."""
@@ -153,14 +153,14 @@ class Discriminative(OrientationModel):
     def evidence(self, occurrences: Occurrences) -> list[list[tuple[str, Array]]]:
         known = self.known(occurrences)
         rows, keys = self.feature_set_.rows(known, threads=self.threads or None), known.source_keys()
-        found = []
+        evidence = []
         for i in range(len(known)):
             entries = slice(rows.indptr[i], rows.indptr[i + 1])
             values = np.ones(entries.stop - entries.start) if rows.values is None else rows.values[entries]
             parts = self._parts(keys[i : i + 1])
-            told = contributions(parts, rows.indices[entries], values, self.feature_set_.n_features)
-            found.append([(self._describe(feature), added) for feature, added in told.items()])
-        return found
+            added_by_feature = contributions(parts, rows.indices[entries], values, self.feature_set_.n_features)
+            evidence.append([(self._describe(feature), added) for feature, added in added_by_feature.items()])
+        return evidence
 
     def _parts(self, key: Keys) -> list[Part]:
         """The weights that decide about a source phrase."""

@@ -298,13 +298,13 @@ def train(
         if progress is not None and progress(n_passes, max_passes) is False:
             break
         direction = _direction(slope, pairs, inverse)
-        found = _search(evaluate, x, value, slope, direction)
-        if found is None:
+        point = _search(evaluate, x, value, slope, direction)
+        if point is None:
             if not pairs:
                 break
             pairs.clear()
             continue
-        new_x, new_value, new_slope = found
+        new_x, new_value, new_slope = point
         step, change = new_x - x, new_slope - slope
         product = float(step @ change)
         if product > 1e-14 * float(change @ change):

@@ -41,8 +41,8 @@ class LinearJump(NextPositionModel):
         def loss(alpha: float) -> float:
             return alpha * total + float(np.sum(counts * numeric.log(_normaliser(alpha, places[0], places[1]))))
 
-        found = optimize.minimize_scalar(loss, bounds=(1e-6, LARGEST), method="bounded", options={"xatol": 1e-8})
-        self.alpha_ = self.alpha or float(found.x)
+        minimum = optimize.minimize_scalar(loss, bounds=(1e-6, LARGEST), method="bounded", options={"xatol": 1e-8})
+        self.alpha_ = self.alpha or float(minimum.x)
 
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
         lengths = source.text.lengths

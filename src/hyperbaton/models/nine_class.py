@@ -76,9 +76,9 @@ class NineClass(NextPositionModel):
         return numeric.log_softmax(model.scores(self._rows(source.core(), part), self._n_threads))
 
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
-        given = {part: self.class_logprobs(source, part) for part in self._chosen}
+        logprobs = {part: self.class_logprobs(source, part) for part in self._chosen}
         return _core.nine_class_logprobs(
-            source.text.offsets, given.get("outbound"), given.get("inbound"), n_threads=self._n_threads
+            source.text.offsets, logprobs.get("outbound"), logprobs.get("inbound"), n_threads=self._n_threads
         )
 
     def _arrays(self) -> dict[str, Array]:

@@ -43,15 +43,15 @@ class ClassCounts:
         if len(self.keys) == 0:
             return np.full(len(keys), -1)
         rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        found: npt.NDArray[np.int64] = np.where(self.keys[rows] == keys, rows, -1)
-        return found
+        known_rows: npt.NDArray[np.int64] = np.where(self.keys[rows] == keys, rows, -1)
+        return known_rows
 
     def at(self, keys: Keys) -> npt.NDArray[np.float64]:
         """The counts of each key, zeros where it has none; shape (n, n_classes)."""
         rows = self.find(keys)
-        found = np.zeros((len(keys), self.counts.shape[1]))
-        found[rows >= 0] = self.counts[rows[rows >= 0]]
-        return found
+        counts = np.zeros((len(keys), self.counts.shape[1]))
+        counts[rows >= 0] = self.counts[rows[rows >= 0]]
+        return counts
 
     @property
     def totals(self) -> npt.NDArray[np.int64]:

@@ -49,21 +49,21 @@ class Extracted:
         scoring: Scoring | None = None,
     ) -> None:
         """Write everything as one artefact."""
-        found = self.inventory
+        inventory = self.inventory
         arrays = {
             **self.samples.arrays("samples"),
             **self.table.arrays("table"),
-            "pairs.offsets": found.offsets,
-            "pairs.targets": found.targets,
-            "pairs.sample_offsets": found.sample_offsets,
-            "pairs.sample_order": found.sample_order,
+            "pairs.offsets": inventory.offsets,
+            "pairs.targets": inventory.targets,
+            "pairs.sample_offsets": inventory.sample_offsets,
+            "pairs.sample_order": inventory.sample_order,
         }
         options = {**to_mapping(extraction or Extraction()), **to_mapping(scoring or Scoring())}
         details = {
             "n_sentences": len(bitext),
             "n_samples": len(self.samples),
-            "n_source_phrases": len(found.source),
-            "n_target_phrases": len(found.target),
+            "n_source_phrases": len(inventory.source),
+            "n_target_phrases": len(inventory.target),
             "n_pairs": len(self.table),
         }
         save(path, KIND, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)

@@ -57,10 +57,10 @@ class Phrases:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Phrases:
         """The inverse of `arrays`, names without the prefix."""
-        found = cls(arrays["offsets"], arrays["words"], Vocabulary.from_arrays(arrays, "vocabulary"))
-        if len(found.offsets) == 0 or found.offsets[-1] != len(found.words):
+        phrases = cls(arrays["offsets"], arrays["words"], Vocabulary.from_arrays(arrays, "vocabulary"))
+        if len(phrases.offsets) == 0 or phrases.offsets[-1] != len(phrases.words):
             raise ValueError("the words of phrases do not fit their offsets")
-        return found
+        return phrases
 
 
 @dataclass(frozen=True)

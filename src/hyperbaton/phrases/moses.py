@@ -141,8 +141,8 @@ def read_reordering_table(path: AnyPath, kind: ReorderingType, table: PhraseTabl
     columns = reader.take()
     expected = len(kind.sides) * len(kind.set)
     if columns["scores"].shape[0] and columns["scores"].shape[1] != expected:
-        found = columns["scores"].shape[1]
-        raise InputError(f"a {kind.name} table has {expected} scores in a row, found {found}", path, 1)
+        n_scores = columns["scores"].shape[1]
+        raise InputError(f"a {kind.name} table has {expected} scores in a row, found {n_scores}", path, 1)
     rows_source = _match(columns, "source", reader.source_vocabulary(), table.source)
     n = len(table.source) if by_source else len(table)
     result = np.full((n, expected), np.nan, np.float32)

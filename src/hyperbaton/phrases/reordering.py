@@ -50,7 +50,7 @@ class ReorderingType:
     def parse(cls, name: str) -> ReorderingType:
         """Read a name as Moses does: any order, unit `wbe`, direction `backward` and conditioning `fe` by default."""
         sets = [n for n in ORIENTATIONS if issubclass(ORIENTATIONS[n], MosesSet)]
-        found = {"unit": "wbe", "direction": "backward", "conditioning": "fe"}
+        parts = {"unit": "wbe", "direction": "backward", "conditioning": "fe"}
         for part in name.split("-"):
             part = {"unidirectional": "backward", "word": "wbe", "hierarchical": "hier"}.get(part, part)
             kinds = {
@@ -63,10 +63,10 @@ class ReorderingType:
             if kind is None:
                 allowed = " ".join(f"{kind}: {', '.join(values)};" for kind, values in kinds.items())
                 raise OptionError(f"unknown part {part!r} of the reordering type {name!r}; {allowed.rstrip(';')}")
-            found[kind] = part
-        if "orientations" not in found:
+            parts[kind] = part
+        if "orientations" not in parts:
             raise OptionError(f"the reordering type {name!r} names no orientations: {', '.join(sets)}")
-        return cls(**found)
+        return cls(**parts)
 
     @property
     def name(self) -> str:

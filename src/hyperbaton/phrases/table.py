@@ -118,8 +118,8 @@ class PhraseTable(Picklable):
         if number < 0:
             return []
         rows = range(self.offsets[number], self.offsets[number + 1])
-        found = [(self.target[self.targets[row]], self.scores[row].tolist()) for row in rows]
-        return sorted(found, key=lambda pair: -pair[1][2 if len(pair[1]) > 2 else 0])
+        translations = [(self.target[self.targets[row]], self.scores[row].tolist()) for row in rows]
+        return sorted(translations, key=lambda pair: -pair[1][2 if len(pair[1]) > 2 else 0])
 
     @classmethod
     def build(
@@ -147,14 +147,14 @@ class PhraseTable(Picklable):
         options = options or Scoring()
         check_options(options)
         threads = threads or default_threads()
-        found = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress)
-        joint = np.diff(found.sample_offsets).astype(np.uint32)
-        sources = np.repeat(np.arange(len(found.source), dtype=np.uint32), np.diff(found.offsets))
-        forward = PairCounts(joint, sources, found.targets, len(found.source), len(found.target))
-        backward = PairCounts(joint, found.targets, sources, len(found.target), len(found.source))
+        pairs = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress)
+        joint = np.diff(pairs.sample_offsets).astype(np.uint32)
+        sources = np.repeat(np.arange(len(pairs.source), dtype=np.uint32), np.diff(pairs.offsets))
+        forward = PairCounts(joint, sources, pairs.targets, len(pairs.source), len(pairs.target))
+        backward = PairCounts(joint, pairs.targets, sources, len(pairs.target), len(pairs.source))
         smoothing = SMOOTHINGS[options.smoothing]()
-        counts = np.stack([backward.given_totals()[found.targets], forward.given_totals()[sources], joint], axis=1)
-        scores = np.empty((found.n_pairs, 4), np.float32)
+        counts = np.stack([backward.given_totals()[pairs.targets], forward.given_totals()[sources], joint], axis=1)
+        scores = np.empty((pairs.n_pairs, 4), np.float32)
         scores[:, 0] = smoothing.probabilities(backward)
         scores[:, 2] = smoothing.probabilities(forward)
 
@@ -170,8 +170,8 @@ class PhraseTable(Picklable):
         )
         for ties_by_source, column, weight in ((True, 1, 0), (False, 3, 1)):
             inner = _core.most_frequent_links(
-                found.sample_offsets,
-                found.sample_order,
+                pairs.sample_offsets,
+                pairs.sample_order,
                 spans,
                 links.points,
                 links.offsets,
@@ -179,7 +179,7 @@ class PhraseTable(Picklable):
                 threads,
                 progress,
             )
-            table = cls(found.source, found.target, found.offsets, found.targets, scores, counts.astype(np.float32), *inner)
+            table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts.astype(np.float32), *inner)
             scores[:, column] = table.lexical_weights(lexical, threads)[:, weight]
         return table if options.min_count <= 1 else table.select(joint >= options.min_count)
 

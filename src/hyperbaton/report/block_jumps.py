@@ -8,9 +8,9 @@ from hyperbaton.evaluate.explain_blocks import TagAnswer
 from hyperbaton.report.figures import BACK, FORWARD, MONOTONE, style
 
 
-def draw_tag_jumps(told: TagAnswer) -> Figure:
+def draw_tag_jumps(answer: TagAnswer) -> Figure:
     """Counts of the jumps −5 … 5 of one-word blocks with a tag, in the training text; 5 stands for farther ones too."""
-    jumps, counts = list(told.counts), list(told.counts.values())
+    jumps, counts = list(answer.counts), list(answer.counts.values())
     with style():
         figure = Figure(figsize=(5.2, 3.2), layout="constrained")
         axes = figure.subplots()
@@ -19,5 +19,5 @@ def draw_tag_jumps(told: TagAnswer) -> Figure:
         axes.set_xticks(jumps)
         axes.set_xlabel("jump")
         axes.set_ylabel("count")
-        axes.set_title(f"{told.tag} ({sum(counts):,})", loc="left")
+        axes.set_title(f"{answer.tag} ({sum(counts):,})", loc="left")
     return figure

@@ -17,7 +17,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a table: `spread` is half the width of its interval, `marks` stand behind it, `told` is for hovering.
+    """A number of a table: `spread` is half the width of its interval, `marks` stand behind it, `note` is for hovering.
 
     >>> Number(-23.456, 2).text, Number(1234567).text
     ('−23.46', '1,234,567')
@@ -27,7 +27,7 @@ class Number:
     decimals: int = 0
     spread: float | None = None
     marks: str = ""
-    told: str = ""
+    note: str = ""
     best: bool = False
 
     @property
@@ -75,13 +75,13 @@ class Table:
     def _marked(self, group: Group) -> Group:
         rows = [list(row) for row in group.rows]
         for k, column in enumerate(self.columns):
-            held = [(row, cell) for row in rows if isinstance(cell := row[k], Number)]
-            if column.best is None or len(held) < 2:
+            numbers = [(row, cell) for row in rows if isinstance(cell := row[k], Number)]
+            if column.best is None or len(numbers) < 2:
                 continue
             # What looks the same is equally good.
-            shown = [round(cell.value, cell.decimals) for _, cell in held]
+            shown = [round(cell.value, cell.decimals) for _, cell in numbers]
             wanted = max(shown) if column.best == "high" else min(shown)
-            for (row, cell), value in zip(held, shown, strict=True):
+            for (row, cell), value in zip(numbers, shown, strict=True):
                 row[k] = replace(cell, best=value == wanted)
         return replace(group, rows=rows)
 
@@ -90,8 +90,8 @@ class Table:
 
     def numeric(self, column: int) -> bool:
         """Whether a column is set flush right: it has numbers, and no words."""
-        held = [cell for cell in self.cells(column) if cell is not None]
-        return bool(held) and all(isinstance(cell, Number) for cell in held)
+        cells = [cell for cell in self.cells(column) if cell is not None]
+        return bool(cells) and all(isinstance(cell, Number) for cell in cells)
 
     def marked(self, column: int) -> int:
         """The most marks behind a number of a column."""

@@ -10,28 +10,30 @@ from matplotlib.figure import Figure
 from hyperbaton.report.figures import draw_lines, legend, looks, numbered, style
 
 
-def classification_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
+def classification_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
     """Pictures, by name, of what `Classification.as_json` says of models, by theirs."""
-    by_distance, by_support = precision_by_distance(told), precision_by_support(told)
+    by_distance, by_support = precision_by_distance(evaluations), precision_by_support(evaluations)
     figures = {}
     if by_distance:
-        counts = {name: numbered(told[name].get("n_by_distance")) for name in by_distance}
+        counts = {name: numbered(evaluations[name].get("n_by_distance")) for name in by_distance}
         figures["precision-by-distance"] = draw_by_distance(by_distance, counts)
     if by_support:
-        counts_by_support = {name: _values(told[name].get("n_by_support")) for name in by_support}
+        counts_by_support = {name: _values(evaluations[name].get("n_by_support")) for name in by_support}
         figures["precision-by-support"] = draw_by_support(by_support, counts_by_support)
     return figures
 
 
-def precision_by_distance(told: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[int, float]]:
+def precision_by_distance(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[int, float]]:
     """Precision at each signed distance by model, nothing where none tells it."""
-    lines = {name: numbered(result.get("precision_by_distance")) for name, result in told.items()}
+    lines = {name: numbered(result.get("precision_by_distance")) for name, result in evaluations.items()}
     return lines if any(lines.values()) else {}
 
 
-def precision_by_support(told: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+def precision_by_support(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """Precision by training samples of the source phrase and model, nothing where none tells it."""
-    lines = {name: _values(result.get("precision_by_support") or result.get("clusters")) for name, result in told.items()}
+    lines = {
+        name: _values(result.get("precision_by_support") or result.get("clusters")) for name, result in evaluations.items()
+    }
     return lines if any(lines.values()) else {}
 
 

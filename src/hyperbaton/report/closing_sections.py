@@ -35,10 +35,10 @@ _FEW = 12  # stages that are told one by one
 
 def costs_section(results: Mapping[str, Any]) -> Section | None:
     """Time and memory, by kind of stage and of every stage."""
-    told: Sequence[Mapping[str, Any]] = results.get("costs") or []
-    if not told:
+    costs: Sequence[Mapping[str, Any]] = results.get("costs") or []
+    if not costs:
         return None
-    shown = [cost for cost in _COSTS if any(is_number(row.get(cost[1])) for row in told)]
+    shown = [cost for cost in _COSTS if any(is_number(row.get(cost[1])) for row in costs)]
     columns = [Column(title) for title, *_ in shown]
 
     def added(rows: Sequence[Mapping[str, Any]]) -> list[Cell]:
@@ -48,15 +48,15 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
             cells.append(number(add(values), digits) if values else None)
         return cells
 
-    whole = Group([["all", Number(len(told)), *added(told)]])
+    whole = Group([["all", Number(len(costs)), *added(costs)]])
     kinds: dict[str, list[Mapping[str, Any]]] = {}
-    for row in told:
+    for row in costs:
         kinds.setdefault(str(row.get("kind") or ""), []).append(row)
     by_kind = Group([[kind, Number(len(rows)), *added(rows)] for kind, rows in kinds.items()])
-    stages = Group([[str(row["stage"]), str(row.get("kind") or ""), *added([row])] for row in told])
+    stages = Group([[str(row["stage"]), str(row.get("kind") or ""), *added([row])] for row in costs])
     note = "Times and sizes are sums, peaks the highest."
     blocks: list[Block] = []
-    seconds = {str(row["stage"]): float(row["seconds"]) for row in told if is_number(row.get("seconds"))}
+    seconds = {str(row["stage"]): float(row["seconds"]) for row in costs if is_number(row.get("seconds"))}
     if len(seconds) > 1:
         reading = prose.costs(seconds, longest_stages(seconds))
         blocks.append(Picture("costs", "The stages that took longest.", draw_costs(seconds), reading))
@@ -73,7 +73,7 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
             "Time and memory of every stage.",
             [Column("stage"), Column("kind"), *columns],
             [stages],
-            folded=len(told) > _FEW,
+            folded=len(costs) > _FEW,
         ),
     ]
     return Section("costs", "Costs", blocks)
@@ -84,14 +84,16 @@ def reproduction_section(results: Mapping[str, Any]) -> Section | None:
     signature = results.get("signature") or {}
     blocks: list[Block] = []
     names = {"package": "hyperbaton", "python": "Python", "seed": "seed", "experiment": "experiment"}
-    rows: list[list[Cell]] = [[told, str(signature[key])] for key, told in names.items() if signature.get(key) is not None]
+    rows: list[list[Cell]] = [
+        [title, str(signature[key])] for key, title in names.items() if signature.get(key) is not None
+    ]
     rows += [[str(name), str(version)] for name, version in (signature.get("libraries") or {}).items()]
     if rows:
         blocks.append(Table("signature", "Signature.", [Column(""), Column("")], [Group(rows)]))
     if inputs := signature.get("inputs"):
         lines: list[list[Cell]] = [
-            [str(name), str(held.get("path", "")), number(held.get("lines")), str(held.get("sha256", ""))]
-            for name, held in inputs.items()
+            [str(name), str(entry.get("path", "")), number(entry.get("lines")), str(entry.get("sha256", ""))]
+            for name, entry in inputs.items()
         ]
         columns = [Column("input"), Column("file"), Column("lines"), Column("SHA-256")]
         blocks.append(Table("inputs", "Inputs.", columns, [Group(lines)]))
@@ -152,8 +154,8 @@ def _toml_value(value: Any) -> str:
 
 def stages_section(results: Mapping[str, Any]) -> Section | None:
     """What stages of other kinds than the usual ones found: a table each."""
-    told = results.get("stages")
-    if not told:
+    stages = results.get("stages")
+    if not stages:
         return None
-    tables = [plain_table(f"stage-{kind}", f"What the stage {kind} found.", rows) for kind, rows in told.items()]
+    tables = [plain_table(f"stage-{kind}", f"What the stage {kind} found.", rows) for kind, rows in stages.items()]
     return Section("stages", "Further stages", list(tables))

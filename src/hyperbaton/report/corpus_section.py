@@ -31,8 +31,14 @@ def corpus_section(results: Mapping[str, Any]) -> Section | None:
     splits = results.get("corpus")
     if not splits:
         return None
-    shown = {key: told for key, told in _COUNTS.items() if any(key in held for held in splits.values())}
-    rows = [[title, *(number(held.get(key), digits) for held in splits.values())] for key, (title, digits) in shown.items()]
+    shown = {
+        key: title_and_digits
+        for key, title_and_digits in _COUNTS.items()
+        if any(key in counts for counts in splits.values())
+    }
+    rows = [
+        [title, *(number(counts.get(key), digits) for counts in splits.values())] for key, (title, digits) in shown.items()
+    ]
     table = Table("corpus", "The corpus by split.", [Column(""), *map(Column, splits)], [Group(rows)])
     return Section("corpus", "Corpus", [table])
 

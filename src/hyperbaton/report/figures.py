@@ -169,12 +169,12 @@ def legend(axes: Axes) -> None:
 
 def svg_text(figure: Figure) -> str:
     """The picture as SVG: the same picture is the same text."""
-    held = io.BytesIO()
+    buffer = io.BytesIO()
     with style(), warnings.catch_warnings():  # that text stays text is settled when the picture is written
         # A missing glyph is a matter of the reader's fonts: the .svg holds the text itself.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(held, format="svg", bbox_inches="tight", facecolor=PAPER, metadata={"Date": None})
-    text = re.sub(r"(font-family: [^;]+);", r"\1, sans-serif;", held.getvalue().decode())
+        figure.savefig(buffer, format="svg", bbox_inches="tight", facecolor=PAPER, metadata={"Date": None})
+    text = re.sub(r"(font-family: [^;]+);", r"\1, sans-serif;", buffer.getvalue().decode())
     # Some of matplotlib's names hold addresses in memory: number them as they come.
     names: dict[str, str] = {}
     for name in re.findall(r'\bid="([^"]+)"', text):

@@ -27,23 +27,23 @@ Lines = Mapping[str, Mapping[int, float]]
 SHOWN = range(-20, -2)  # the distances of GO13 Fig. 5: jumps forward by 3 … 20 words
 
 
-def jump_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
+def jump_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
     """Pictures, by name, of what `NextPositions.as_json` says of models, by theirs."""
-    counts = jump_lines(told, "n_by_distance")
+    counts = jump_lines(evaluations, "n_by_distance")
     figures = {}
-    if accuracy := jump_lines(told, "accuracy_by_distance"):
+    if accuracy := jump_lines(evaluations, "accuracy_by_distance"):
         figures["accuracy-by-distance"] = draw_accuracy_by_distance(accuracy, counts)
-    if logprob := jump_lines(told, "mean_logprob_by_distance") or jump_lines(told, "logprob_by_distance"):
+    if logprob := jump_lines(evaluations, "mean_logprob_by_distance") or jump_lines(evaluations, "logprob_by_distance"):
         figures["logprob-by-distance"] = draw_logprob_by_distance(logprob, counts)
-    if average := jump_lines(told, "average_probability"):
-        corpus = next(iter(jump_lines(told, "corpus_probability").values()), {})
+    if average := jump_lines(evaluations, "average_probability"):
+        corpus = next(iter(jump_lines(evaluations, "corpus_probability").values()), {})
         figures["probability-by-distortion"] = draw_average_probability(average, corpus)
     return figures
 
 
-def jump_lines(told: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, dict[int, float]]:
+def jump_lines(evaluations: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, dict[int, float]]:
     """Values by signed distance d, of the models that tell them by distortion."""
-    lines = {name: as_distances(numbered(result.get(key))) for name, result in told.items()}
+    lines = {name: as_distances(numbered(result.get(key))) for name, result in evaluations.items()}
     return {name: values for name, values in lines.items() if values}
 
 
@@ -80,26 +80,26 @@ def draw_logprob_by_distance(results: Lines, counts: Lines | None = None) -> Fig
     return draw_lines(results, counts or {}, DISTANCE, "mean log P(NP | CP)")
 
 
-def draw_jumps(told: JumpExplanation) -> Figure:
+def draw_jumps(explanation: JumpExplanation) -> Figure:
     """P(NP | CP) as a heat map, rows CP and columns NP, with the visit order as a line through the jumps it makes."""
-    n = len(told.words)
+    n = len(explanation.words)
     size = max(3.5, 0.42 * (n + 1))
     with style():
         figure = Figure(figsize=(size + 1.2, size), layout="constrained")
         axes = figure.subplots()
-        image = axes.imshow(told.probabilities, cmap="Blues", vmin=0, vmax=1)
-        axes.set_xticks(range(n + 1), [told.name(j) for j in range(n + 1)], rotation=90)
-        axes.set_yticks(range(n + 1), [told.name(i) for i in range(-1, n)])
+        image = axes.imshow(explanation.probabilities, cmap="Blues", vmin=0, vmax=1)
+        axes.set_xticks(range(n + 1), [explanation.name(j) for j in range(n + 1)], rotation=90)
+        axes.set_yticks(range(n + 1), [explanation.name(i) for i in range(-1, n)])
         axes.xaxis.tick_top()
         axes.set_ylabel("current position")
         axes.set_title("next position")
-        rows, columns = [i + 1 for i, _ in told.jumps], [j for _, j in told.jumps]
+        rows, columns = [i + 1 for i, _ in explanation.jumps], [j for _, j in explanation.jumps]
         # From a jump to the next one: down or up to the row of the word it reached.
         axes.plot(columns, rows, color=MONOTONE, linewidth=0.8, zorder=2)
-        colours = [FORWARD if j > i + 1 else BACK if j < i else MONOTONE for i, j in told.jumps]
+        colours = [FORWARD if j > i + 1 else BACK if j < i else MONOTONE for i, j in explanation.jumps]
         axes.scatter(columns, rows, s=60, facecolors="none", edgecolors=colours, linewidths=1.4, zorder=3)
         for number, (row, column) in enumerate(zip(rows, columns, strict=True), 1):
-            dark = told.probabilities[row, column] > 0.55
+            dark = explanation.probabilities[row, column] > 0.55
             # Colours that stay as they are on a dark screen, as the cells do.
             colour = "#fefefe" if dark else "#1a1a1a"
             axes.text(column, row, str(number), ha="center", va="center", fontsize=6, color=colour)

@@ -31,19 +31,19 @@ def shapes() -> dict[str, ShapeReport]:
     """What is shown of each shape, by its name, in the order of the page."""
     from hyperbaton import report
 
-    found = {}
+    sections = {}
     for module in pkgutil.iter_modules(report.__path__):
         name = module.name.removesuffix("_section")
         if name != module.name and hasattr(section := importlib.import_module(f"{report.__name__}.{module.name}"), "SHAPE"):
-            found[name] = section.SHAPE
-    return dict(sorted(found.items(), key=lambda item: item[1].place))
+            sections[name] = section.SHAPE
+    return dict(sorted(sections.items(), key=lambda item: item[1].place))
 
 
-def evaluation_figures(told: Mapping[str, Results]) -> dict[str, Figure]:
+def evaluation_figures(evaluations: Mapping[str, Results]) -> dict[str, Figure]:
     """The figures of evaluations of models of any shapes, by model."""
     figures: dict[str, Figure] = {}
     for shape, report in shapes().items():
-        figures |= report.figures({name: values for name, values in told.items() if values["shape"] == shape})
+        figures |= report.figures({name: values for name, values in evaluations.items() if values["shape"] == shape})
     return figures
 
 

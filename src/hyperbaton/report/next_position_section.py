@@ -13,26 +13,26 @@ from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
 
 def next_position_section(results: Mapping[str, Any]) -> Section | None:
     """How often models of jumps predict the next source word."""
-    told = results.get("next_position")
-    if not told:
+    evaluations = results.get("next_position")
+    if not evaluations:
         return None
-    directions = list(dict.fromkeys(name for model in told for name in model.get("by_direction") or {}))
+    directions = list(dict.fromkeys(name for model in evaluations for name in model.get("by_direction") or {}))
     columns = [Column("model"), Column("n"), Column("accuracy", "high")]
     columns += [*(Column(name, "high") for name in directions), Column("log p", "high"), *COSTS]
     rows: list[list[Cell]] = []
-    for model in told:
+    for model in evaluations:
         parts = [(model.get("by_direction") or {}).get(name) or {} for name in directions]
         row: list[Cell] = [str(model["model"]), number(model.get("n")), number(model.get("accuracy"), 2)]
         row += [number(part.get("accuracy"), 1) for part in parts]
         rows.append([*row, number(model.get("mean_logprob"), 4), *costs(model)])
     note = "Percent of jumps whose next position is predicted, all and by direction; mean log P(NP | CP)."
     table = Table("next-position", "Prediction of the next source word on held-out text.", columns, [Group(rows)], note)
-    by_model = {str(model["model"]): model for model in told}
+    by_model = {str(model["model"]): model for model in evaluations}
     lines = {key: jump_lines(by_model, key) for key in ("accuracy_by_distance", "average_probability", "n_by_distance")}
     logprobs = jump_lines(by_model, "mean_logprob_by_distance") or jump_lines(by_model, "logprob_by_distance")
     drawn = {name: dict(zip(*shown(values), strict=True)) for name, values in lines["average_probability"].items()}
     text = next(iter(jump_lines(by_model, "corpus_probability").values()), {})
-    told_of = {
+    captions = {
         "accuracy-by-distance": (
             "Jumps from source word i whose next word j is predicted, by d = i + 1 − j, and the number n of such jumps.",
             joined(
@@ -49,7 +49,7 @@ def next_position_section(results: Mapping[str, Any]) -> Section | None:
         ),
     }
     pictures = [
-        Picture(kind, told_of[kind][0], figure, told_of[kind][1]) for kind, figure in jump_figures(by_model).items()
+        Picture(kind, captions[kind][0], figure, captions[kind][1]) for kind, figure in jump_figures(by_model).items()
     ]
     return Section("next-position", "Next source word", [table, *pictures])
 

@@ -16,13 +16,13 @@ _MOST_CLUSTERS = 20
 
 def orientation_section(results: Mapping[str, Any]) -> Section | None:
     """How often models of orientations are right: a table and the pictures for each set of classes."""
-    told = results.get("orientation")
-    if not told:
+    evaluations = results.get("orientation")
+    if not evaluations:
         return None
     blocks: list[Block] = []
-    sets = list(dict.fromkeys(str(model.get("orientations") or "") for model in told))
+    sets = list(dict.fromkeys(str(model.get("orientations") or "") for model in evaluations))
     for name in sets:
-        models = [model for model in told if str(model.get("orientations") or "") == name]
+        models = [model for model in evaluations if str(model.get("orientations") or "") == name]
         ending, words = (f"-{_file(name)}", f", {name} classes") if len(sets) > 1 else ("", "")
         blocks.append(_classification(models, ending, words))
         captions = {
@@ -65,10 +65,10 @@ def _clusters(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Precision by source phrase, a column for each model, where models tell n and precision of single phrases."""
     rows: dict[str, dict[str, Any]] = {}
     for model in models:
-        for phrase, held in (model.get("clusters") or {}).items():
-            if isinstance(held, dict):
-                row = rows.setdefault(phrase, {"source phrase": phrase, "n": held.get("n")})
-                row[str(model["model"])] = held.get("precision")
+        for phrase, cluster in (model.get("clusters") or {}).items():
+            if isinstance(cluster, dict):
+                row = rows.setdefault(phrase, {"source phrase": phrase, "n": cluster.get("n")})
+                row[str(model["model"])] = cluster.get("precision")
     return sorted(rows.values(), key=lambda row: -float(row["n"] or 0))[:_MOST_CLUSTERS]
 
 

@@ -171,9 +171,9 @@ def _cell(cell: Cell, numeric: bool, marks: int) -> str:
     text = f"<b>{cell.text}</b>" if cell.best else cell.text
     spread = f' <span class="spread">{cell.spread_text}</span>' if cell.spread is not None else ""
     sign = f'<span class="marks" style="min-width:{0.52 * marks:.2f}em">{escape(cell.marks)}</span>' if marks else ""
-    told = f' title="{escape(cell.told, quote=True)}"' if cell.told else ""
+    title = f' title="{escape(cell.note, quote=True)}"' if cell.note else ""
     kind = "num best" if cell.best else "num"
-    return f'<td class="{kind}"{told}>{text}{sign}{spread}</td>'
+    return f'<td class="{kind}"{title}>{text}{sign}{spread}</td>'
 
 
 def _choice(pair: tuple[str, str] | None) -> str:
@@ -186,9 +186,9 @@ def _choice(pair: tuple[str, str] | None) -> str:
 
 
 def _comparison(comparison: Comparison) -> str:
-    told = json.dumps({"scores": comparison.scores, "lower": comparison.lower}, ensure_ascii=False)
+    data = json.dumps({"scores": comparison.scores, "lower": comparison.lower}, ensure_ascii=False)
     return (
-        f'<div class="comparison" data-scores="{escape(told, quote=True)}" hidden>\n'
+        f'<div class="comparison" data-scores="{escape(data, quote=True)}" hidden>\n'
         f'<div class="pager">{_choice(comparison.pair)}</div>\n'
         '<figure class="table"><div class="scroll" tabindex="0"><table></table></div></figure>\n</div>'
     )

@@ -58,14 +58,14 @@ class Segment:
 
 def segments_of(hypothesis: Mapping[str, Any], n: int) -> list[Segment]:
     """The phrases of a translation of n source words, in target order."""
-    found, after = [], 0
-    for held in hypothesis.get("segments") or []:
-        begin, end = (min(max(int(k), 0), n) for k in held["source"])
-        target = held.get("target") or []
+    segments, after = [], 0
+    for record in hypothesis.get("segments") or []:
+        begin, end = (min(max(int(k), 0), n) for k in record["source"])
+        target = record.get("target") or []
         words = target if isinstance(target, str) else " ".join(map(str, target))
-        found.append(Segment(begin, end, words, after - begin, held.get("scores") or {}))
+        segments.append(Segment(begin, end, words, after - begin, record.get("scores") or {}))
         after = end
-    return found
+    return segments
 
 
 def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any]) -> str:
@@ -106,7 +106,7 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
         bend = _BETWEEN / 2
         parts.append(
             f'<g class="phrase {segment.kind}" tabindex="0" role="img" data-key="{_key(segment)}">'
-            f"<title>{escape(_told(segment, words))}</title>"
+            f"<title>{escape(_hover_text(segment, words))}</title>"
             f'<path class="tie" d="M{middle:.1f} {top + box:.1f}c0 {bend:.1f} {target_middle - middle:.1f} '
             f'{_BETWEEN - bend:.1f} {target_middle - middle:.1f} {_BETWEEN:.1f}"/>'
             f'<rect x="{x0:.1f}" y="{top:.1f}" width="{x1 - x0:.1f}" height="{box:.1f}" rx="4"/>'
@@ -197,7 +197,7 @@ def _arcs(segments: Sequence[Segment], spots: Sequence[float], widths: Sequence[
         after = spots[last] + widths[last] - min(widths[last] / 2, 14)
 
 
-def _told(segment: Segment, words: Sequence[str]) -> str:
+def _hover_text(segment: Segment, words: Sequence[str]) -> str:
     """What is said of a phrase on hovering, focus or tap."""
     lines = [
         f"{' '.join(words[segment.begin : segment.end])} → {segment.target or '∅'}",

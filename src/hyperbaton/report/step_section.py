@@ -22,17 +22,17 @@ _FIGURES = {
 
 def step_section(results: Results) -> Section | None:
     """How well step models expect the steps of held-out paths, and the weights of parse siblings."""
-    told = results.get("step")
-    if not told:
+    evaluations = results.get("step")
+    if not evaluations:
         return None
-    figures = [name for name in _FIGURES if any(model.get(name) is not None for model in told)]
-    metrics = list(dict.fromkeys(name for model in told for name in model.get("translation") or {}))
-    sized = any(model.get("features") is not None for model in told)
+    figures = [name for name in _FIGURES if any(model.get(name) is not None for model in evaluations)]
+    metrics = list(dict.fromkeys(name for model in evaluations for name in model.get("translation") or {}))
+    sized = any(model.get("features") is not None for model in evaluations)
     columns = [Column("model"), Column("n"), *([Column("features")] if sized else [])]
     columns += [Column(_FIGURES[name][0], "high") for name in figures]
     columns += [*(Column(title_of(name), wanted(name)) for name in metrics), *COSTS]
     rows: list[list[Cell]] = []
-    for model in told:
+    for model in evaluations:
         row: list[Cell] = [str(model["model"]), number(model.get("n"))]
         row += [number(model.get("features"))] if sized else []
         row += [number(model.get(name), _FIGURES[name][1]) for name in figures]
@@ -41,7 +41,7 @@ def step_section(results: Results) -> Section | None:
     note = "Percentage of steps that no other step beats, and their mean log-probability."
     note += " Metrics are of the system that has this model alone." if metrics else ""
     blocks: list[Block] = [Table("step", "Steps of held-out paths.", columns, [Group(rows)], note)]
-    if siblings := next((model["siblings"] for model in told if model.get("siblings")), None):
+    if siblings := next((model["siblings"] for model in evaluations if model.get("siblings")), None):
         blocks.append(
             Text(
                 "Features of parse siblings: a weight above 1 makes the translation likelier while the sibling's coverage "
@@ -52,7 +52,7 @@ def step_section(results: Results) -> Section | None:
     return Section("step", "Step models", blocks)
 
 
-def _no_figures(told: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
+def _no_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
     return {}
 
 

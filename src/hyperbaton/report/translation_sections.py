@@ -41,22 +41,22 @@ def mark(p: Any) -> str:
 
 def translation_section(results: Mapping[str, Any]) -> Section | None:
     """Scores of every system at every limit, and their differences to the baselines."""
-    told: list[Row] = results.get("translation") or []
-    if not told:
+    rows: list[Row] = results.get("translation") or []
+    if not rows:
         return None
-    metrics = list(dict.fromkeys(name for row in told for name in row.get("scores") or {}))
-    against = dict.fromkeys(name for row in told for name in row.get("significance") or {})
-    baselines = sorted(against, key=[*(row["system"] for row in told), *against].index)  # in the order of the rows
-    limits = _limits(told)
-    blocks: list[Block] = [_scores(told, limits, metrics, baselines)]
+    metrics = list(dict.fromkeys(name for row in rows for name in row.get("scores") or {}))
+    against = dict.fromkeys(name for row in rows for name in row.get("significance") or {})
+    baselines = sorted(against, key=[*(row["system"] for row in rows), *against].index)  # in the order of the rows
+    limits = _limits(rows)
+    blocks: list[Block] = [_scores(rows, limits, metrics, baselines)]
     if metrics:
         main = metrics[0]  # as the findings do
         estimates: dict[str, dict[str, tuple[float, float, float]]] = {}
-        for row in told:
-            held = _held((row.get("scores") or {}).get(main))
-            if is_number(held.get("value")):
-                low, high = held.get("interval") or (held["value"],) * 2
-                estimates.setdefault(str(row["system"]), {})[limit_of(row)] = (held["value"], low, high)
+        for row in rows:
+            main_score = _estimate((row.get("scores") or {}).get(main))
+            if is_number(main_score.get("value")):
+                low, high = main_score.get("interval") or (main_score["value"],) * 2
+                estimates.setdefault(str(row["system"]), {})[limit_of(row)] = (main_score["value"], low, high)
         if estimates:
             higher = wanted(main) == "high"
             better = "higher" if higher else "lower"
@@ -64,16 +64,20 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
             caption = f"{title_of(main)} with 95% intervals" + (" by distortion limit." if len(limits) > 1 else ".")
             blocks.insert(0, Picture("score-by-limit", caption, figure, prose.scores(estimates, title_of(main), higher)))
     if (pair := first_pair(results)) is not None:
-        blocks.append(_comparison(told, limits, metrics, pair))
+        blocks.append(_comparison(rows, limits, metrics, pair))
     if baselines:
-        blocks.append(_differences(told, limits, metrics))
-    if any(is_number(_held(held).get("deviation")) for row in told for held in (row.get("scores") or {}).values()):
-        blocks.append(_deviations(told, limits, metrics))
+        blocks.append(_differences(rows, limits, metrics))
+    if any(
+        is_number(_estimate(main_score).get("deviation"))
+        for row in rows
+        for main_score in (row.get("scores") or {}).values()
+    ):
+        blocks.append(_deviations(rows, limits, metrics))
     signatures = {
-        title_of(name): str(held["signature"])
-        for row in told
+        title_of(name): str(main_score["signature"])
+        for row in rows
         for name, score in (row.get("scores") or {}).items()
-        if (held := _held(score)).get("signature")
+        if (main_score := _estimate(score)).get("signature")
     }
     if signatures:
         columns = [Column("metric"), Column("signature")]
@@ -95,7 +99,7 @@ def first_pair(results: Mapping[str, Any]) -> tuple[str, str] | None:
     sign = 1 if wanted(metric) == "high" else -1
     values: dict[str, list[float]] = {system: [] for system in systems if system != first}
     for row in rows:
-        value = _held((row.get("scores") or {}).get(metric)).get("value")
+        value = _estimate((row.get("scores") or {}).get(metric)).get("value")
         if row["system"] != first and is_number(value):
             values[str(row["system"])].append(sign * value)
     return first, max(values, key=lambda system: max(values[system], default=-math.inf))
@@ -106,22 +110,24 @@ def limit_text(limit: str) -> str:
     return "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"
 
 
-def _comparison(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], pair: tuple[str, str]) -> Comparison:
+def _comparison(
+    every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], pair: tuple[str, str]
+) -> Comparison:
     scores: dict[str, dict[str, dict[str, float]]] = {}
-    for limit, rows in _by_limit(told, limits):
+    for limit, rows in _by_limit(every_row, limits):
         for row in rows:
-            values = {m: _held((row.get("scores") or {}).get(m)).get("value") for m in metrics}
+            values = {m: _estimate((row.get("scores") or {}).get(m)).get("value") for m in metrics}
             named = {title_of(m): round(value, decimals_of(m)) for m, value in values.items() if is_number(value)}
             scores.setdefault(limit_text(limit), {})[str(row["system"])] = named
     return Comparison(scores, [title_of(m) for m in metrics if wanted(m) == "low"], pair)
 
 
-def _scores(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], baselines: Sequence[str]) -> Table:
-    speed = any(is_number(row.get("words_per_second")) for row in told)
+def _scores(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], baselines: Sequence[str]) -> Table:
+    speed = any(is_number(row.get("words_per_second")) for row in every_row)
     columns = [Column("system"), *(Column(f"{title_of(m)} {_arrow(m)}", wanted(m)) for m in metrics)]
     columns += [Column("words/s")] if speed else []
     groups = []
-    for limit, rows in _by_limit(told, limits):
+    for limit, rows in _by_limit(every_row, limits):
         cells: list[list[Cell]] = []
         for row in rows:
             line: list[Cell] = [str(row["system"]), *(_score(row, metric, baselines) for metric in metrics)]
@@ -137,32 +143,36 @@ def _scores(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], 
 
 
 def _score(row: Row, metric: str, baselines: Sequence[str]) -> Number | None:
-    held = _held((row.get("scores") or {}).get(metric))
-    interval, told, marks = held.get("interval"), [], ""
+    score = _estimate((row.get("scores") or {}).get(metric))
+    interval, notes, marks = score.get("interval"), [], ""
     if interval:
-        told.append(f"95% interval {interval[0]:.2f} … {interval[1]:.2f}")
-    if is_number(held.get("deviation")):
-        told.append(f"deviation over {row.get('runs') or 'all'} runs {held['deviation']:.2f}")
+        notes.append(f"95% interval {interval[0]:.2f} … {interval[1]:.2f}")
+    if is_number(score.get("deviation")):
+        notes.append(f"deviation over {row.get('runs') or 'all'} runs {score['deviation']:.2f}")
     for k, baseline in enumerate(baselines):
         tested = ((row.get("significance") or {}).get(baseline) or {}).get(metric) or {}
         if (sign := mark(tested.get("p"))) and _better(metric, tested.get("delta")):
             marks += sign + (_DIGITS[k % len(_DIGITS)] if len(baselines) > 1 else "")
         if is_number(tested.get("delta")):
-            told.append(f"{tested['delta']:+.2f} against {baseline}" + _p(tested.get("p")))
+            notes.append(f"{tested['delta']:+.2f} against {baseline}" + _p(tested.get("p")))
     spread = (interval[1] - interval[0]) / 2 if interval else None
-    return number(held.get("value"), decimals_of(metric), spread=spread, marks=marks, told="; ".join(told))
+    return number(score.get("value"), decimals_of(metric), spread=spread, marks=marks, note="; ".join(notes))
 
 
-def _differences(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str]) -> Table:
-    tested = [m for m in metrics if any(m in (held or {}) for r in told for held in (r.get("significance") or {}).values())]
+def _differences(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str]) -> Table:
+    tested = [
+        m
+        for m in metrics
+        if any(m in (differences or {}) for r in every_row for differences in (r.get("significance") or {}).values())
+    ]
     groups = []
-    for limit, rows in _by_limit(told, limits):
+    for limit, rows in _by_limit(every_row, limits):
         cells: list[list[Cell]] = []
         for row in rows:
-            for baseline, held in (row.get("significance") or {}).items():
+            for baseline, differences in (row.get("significance") or {}).items():
                 line: list[Cell] = [str(row["system"]), str(baseline)]
                 for metric in tested:
-                    test = (held or {}).get(metric) or {}
+                    test = (differences or {}).get(metric) or {}
                     line += [
                         number(test.get("delta"), decimals_of(metric), marks=mark(test.get("p"))),
                         number(test.get("p"), 3),
@@ -178,12 +188,12 @@ def _differences(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[s
     )
 
 
-def _deviations(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[str]) -> Table:
+def _deviations(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str]) -> Table:
     groups = []
-    for limit, rows in _by_limit(told, limits):
+    for limit, rows in _by_limit(every_row, limits):
         cells = [
             [str(row["system"]), number(row.get("runs"))]
-            + [number(_held((row.get("scores") or {}).get(m)).get("deviation"), decimals_of(m)) for m in metrics]
+            + [number(_estimate((row.get("scores") or {}).get(m)).get("deviation"), decimals_of(m)) for m in metrics]
             for row in rows
         ]
         groups.append(Group(cells, limit_text(limit)))
@@ -193,7 +203,7 @@ def _deviations(told: Sequence[Row], limits: Sequence[str], metrics: Sequence[st
 
 def tuning_section(results: Mapping[str, Any]) -> Section | None:
     """The objective by iteration on the tuning text, and on text held out from it."""
-    told: Mapping[str, Sequence[Row]] = results.get("tuning") or {}
+    runs: Mapping[str, Sequence[Row]] = results.get("tuning") or {}
     blocks: list[Block] = []
     for key, name, caption in (
         ("objective", "tuning", "Objective on the tuning text by iteration."),
@@ -201,21 +211,21 @@ def tuning_section(results: Mapping[str, Any]) -> Section | None:
     ):
         curves = {
             system: [(int(step["iteration"]), step[key]) for step in steps if is_number(step.get(key))]
-            for system, steps in told.items()
+            for system, steps in runs.items()
         }
         if curves := {system: points for system, points in curves.items() if points}:
             figure = draw_tuning(curves, "objective" if key == "objective" else "held out")
             blocks.append(Picture(name, caption, figure, prose.tuning(curves)))
     if blocks:
-        last = max(len(steps) for steps in told.values())
-        blocks.insert(0, Text(f"{len(told)} systems, at most {last} iterations each."))
+        last = max(len(steps) for steps in runs.values())
+        blocks.insert(0, Text(f"{len(runs)} systems, at most {last} iterations each."))
     return Section("tuning", "Tuning", blocks) if blocks else None
 
 
-def _limits(told: Sequence[Row]) -> list[str]:
+def _limits(rows: Sequence[Row]) -> list[str]:
     """The limits that occur, none last."""
     return sorted(
-        {limit_of(row) for row in told}, key=lambda limit: (limit == NO_LIMIT, int(limit) if limit != NO_LIMIT else 0)
+        {limit_of(row) for row in rows}, key=lambda limit: (limit == NO_LIMIT, int(limit) if limit != NO_LIMIT else 0)
     )
 
 
@@ -224,11 +234,11 @@ def limit_of(row: Row) -> str:
     return NO_LIMIT if limit is None or int(limit) < 0 else str(int(limit))
 
 
-def _by_limit(told: Sequence[Row], limits: Sequence[str]) -> list[tuple[str, list[Row]]]:
-    return [(limit, [row for row in told if limit_of(row) == limit]) for limit in limits]
+def _by_limit(rows: Sequence[Row], limits: Sequence[str]) -> list[tuple[str, list[Row]]]:
+    return [(limit, [row for row in rows if limit_of(row) == limit]) for limit in limits]
 
 
-def _held(score: Any) -> Mapping[str, Any]:
+def _estimate(score: Any) -> Mapping[str, Any]:
     return score if isinstance(score, dict) else {"value": score}
 
 

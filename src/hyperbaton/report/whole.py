@@ -56,7 +56,7 @@ _SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Section | None]]] 
 
 def sections_of(results: Mapping[str, Any]) -> list[Section]:
     """The sections of a report, in their order; what the results lack is told in the first one."""
-    found, missing = [], []
+    sections, missing = [], []
     for key, (name, make) in _SECTIONS.items():
         try:
             section = make(results)
@@ -67,13 +67,13 @@ def sections_of(results: Mapping[str, Any]) -> list[Section]:
             continue
         if commands := (results.get("commands") or {}).get(key):
             section.blocks.append(Listing("Commands", "\n".join(map(str, commands))))
-        found.append(section)
+        sections.append(section)
     summary = Section("summary", "Summary")
     if findings := results.get("findings"):
         summary.blocks.append(Points([str(finding) for finding in findings]))
     if missing:
         summary.blocks.append(Text(f"Not part of this run: {', '.join(missing)}."))
-    return [summary, *found] if summary.blocks else found
+    return [summary, *sections] if summary.blocks else sections
 
 
 def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path:
@@ -83,8 +83,8 @@ def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path
     tables/*.tex; figures/*.svg and *.png. The same results give the same bytes. Tables and figures that an earlier report
     left there and this one has not are deleted.
     """
-    told, out = read_results(results), Path(out)
-    sections = sections_of(told)
+    contents, out = read_results(results), Path(out)
+    sections = sections_of(contents)
     earlier = _parts(out) if (out / "report.md").exists() else set()
     svgs = {}
     for section in sections:
@@ -98,8 +98,8 @@ def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path
                 _write(out / "figures" / f"{block.name}.svg", with_dark_colours(svgs[block.name]))
                 block.figure.set_layout_engine("none")  # it is laid out: once is enough
                 write_figure(block.figure, out / "figures" / f"{block.name}.png")
-    _write(out / "report.md", as_markdown(told["title"], sections))
-    _write(out / "index.html", as_page(told["title"], sections, svgs))
+    _write(out / "report.md", as_markdown(contents["title"], sections))
+    _write(out / "index.html", as_page(contents["title"], sections, svgs))
     tables = {block.name for section in sections for block in section.blocks if isinstance(block, Table)}
     for path in earlier:
         if path.stem not in (tables if path.suffix == ".tex" else svgs):

@@ -64,7 +64,7 @@ def _write_stage(order: dict[str, Any], aside: Path, scratch: Path) -> None:
     inputs = {name: Path(path) for name, path in order["inputs"].items()}
     work = Work(inputs, order["options"], aside, scratch, order["threads"])
     importlib.import_module(f"hyperbaton.run.stages.{order['kind']}").run(work)
-    told = {
+    record = {
         **{name: order[name] for name in ("name", "kind", "key", "options", "input_keys")},
         "seconds": time.perf_counter() - started,
         "cpu_seconds": time.process_time() - used,
@@ -72,7 +72,7 @@ def _write_stage(order: dict[str, Any], aside: Path, scratch: Path) -> None:
         "output_mib": sum(file.stat().st_size for file in aside.rglob("*") if file.is_file()) / 2**20,
         "threads": order["threads"],
     }
-    write_json(aside / STAGE_FILE, told)
+    write_json(aside / STAGE_FILE, record)
 
 
 def _leave_with_parent() -> None:

@@ -23,7 +23,7 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
     def columns(split: str) -> list[Any]:
         return [column(split, name) for name in ("source", "target", "links")]
 
-    told = {"corpus": [again], "costs": [_shell("hyperbaton", "status", root)]}
+    commands = {"corpus": [again], "costs": [_shell("hyperbaton", "status", root)]}
     evaluating = experiment.evaluating
     for shape in dict.fromkeys(model.cls.shape for model in experiment.models.values()):
         models = [model for model in experiment.models.values() if model.cls.shape == shape]
@@ -32,16 +32,16 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
         for annotation, name in FROM_CORPUS.items():
             if any(annotation in m.annotations for m in models):
                 options += [f"--{annotation.replace('_', '-')}", column(evaluating.split, name)]
-        told[shape] = [_shell("hyperbaton", "evaluate", *folders, *columns(evaluating.split), "--json", *options)]
+        commands[shape] = [_shell("hyperbaton", "evaluate", *folders, *columns(evaluating.split), "--json", *options)]
     if how.systems:
-        told["translation"] = [again, *_scoring(plan, root, columns("test"))]
-    return told
+        commands["translation"] = [again, *_scoring(plan, root, columns("test"))]
+    return commands
 
 
 def _scoring(plan: Plan, root: Path, columns: list[Any]) -> list[str]:
     """One command for each system at each limit, against the first baseline."""
     how = plan.experiment.translation
-    found = []
+    commands = []
     for system in how.systems:
         for limit in how.limits:
             outputs = [
@@ -58,8 +58,8 @@ def _scoring(plan: Plan, root: Path, columns: list[Any]) -> list[str]:
                     other = plan.stages[plan.translate_name(baseline, r, limit)].folder(root)
                     words += ["--against", other / "hypotheses", "--against-links", other / "links"]
             words += ["--metrics", ",".join(how.metrics), "--samples", how.counts.samples, "--seed", plan.experiment.seed]
-            found.append(_shell(*words, "--json"))
-    return found
+            commands.append(_shell(*words, "--json"))
+    return commands
 
 
 def _shell(*words: Any) -> str:

@@ -209,8 +209,8 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
                 split, f"missing; a table with source and target, and if there are any {', '.join(COLUMNS[2:])}"
             )
         part = split_tables[split]
-        found = {column: part.file_of(column, root, needed=column in COLUMNS[:2]) for column in COLUMNS}
-        files[split] = {column: path for column, path in found.items() if path is not None}
+        paths = {column: part.file_of(column, root, needed=column in COLUMNS[:2]) for column in COLUMNS}
+        files[split] = {column: path for column, path in paths.items() if path is not None}
         limits[split] = part.options(Limits, COLUMNS)
     tokenizing = tokenize.options(Tokenizing)
     for side in ("source", "target"):

@@ -25,8 +25,8 @@ def finish(plan: Plan, root: Path) -> Finished:
     from hyperbaton.report import write_report  # slow to load, and not needed before
 
     path = write_results(plan, root)
-    told: dict[str, Any] = read_json(path)
-    return Finished(path, write_report(path, root / "report"), told["findings"], list(_warnings(plan, root)))
+    results: dict[str, Any] = read_json(path)
+    return Finished(path, write_report(path, root / "report"), results["findings"], list(_warnings(plan, root)))
 
 
 def _warnings(plan: Plan, root: Path) -> Iterator[str]:

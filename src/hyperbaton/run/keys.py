@@ -111,14 +111,14 @@ class Table:
         """A string in which ${NAME} stands for an environment variable."""
         if key not in self.rest:
             return default
-        found = self.take(key, str, "")
+        written = self.take(key, str, "")
 
         def value(match: re.Match[str]) -> str:
             if match[1] not in os.environ:
                 raise self.error(key, f"the environment variable {match[1]} is not set")
             return os.environ[match[1]]
 
-        return _PARAMETER.sub(value, found)
+        return _PARAMETER.sub(value, written)
 
     def file_of(self, key: str, root: Path, *, needed: bool = False) -> Path | None:
         """A file that exists, relative to `root`."""

@@ -40,25 +40,25 @@ class NamedModel:
 
     def resolved(self) -> dict[str, Any]:
         """As plain values."""
-        told = {"model": self.model, "annotations": list(self.annotations), "inside": self.inside, **self.options}
+        values = {"model": self.model, "annotations": list(self.annotations), "inside": self.inside, **self.options}
         if self.scaled is not None:
-            told["scaled"] = self.scaled
+            values["scaled"] = self.scaled
         if self.table is not None:
-            told["table"] = self.table
-        return told | ({"sides": list(self.sides)} if self.sides != ("",) else {})
+            values["table"] = self.table
+        return values | ({"sides": list(self.sides)} if self.sides != ("",) else {})
 
 
 def read_models(table: Table, has: Callable[[str], bool]) -> dict[str, NamedModel]:
     """Read `[models.*]`; `has` tells which columns the corpus has."""
     if not table.rest:
         raise table.error("NAME", f"missing; name at least one model: {', '.join(MODELS.names())}")
-    found = {}
+    models = {}
     for key in list(table.rest):
         name = table.written[key]
         if not all(c.isalnum() or c in "-_+." for c in name):
             raise table.error(key, "the name of a model has letters, digits and -_+. alone")
-        found[name] = _read_model(table.table(key), name, has)
-    return found
+        models[name] = _read_model(table.table(key), name, has)
+    return models
 
 
 def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedModel:

@@ -54,8 +54,8 @@ class Plan:
 
         For its cost: what it does exactly (`sub`, one of the RATES of its kind), and how often.
         """
-        given = {key: value for key, value in inputs.items() if value is not None} | self.text(*splits)
-        return self.add_with(name, kind, options, given, sub, times)
+        sources = {key: value for key, value in inputs.items() if value is not None} | self.text(*splits)
+        return self.add_with(name, kind, options, sources, sub, times)
 
     def add_with(
         self, name: str, kind: str, options: dict[str, Any], inputs: dict[str, Stage | File], sub: str = "", times: int = 1
@@ -73,9 +73,9 @@ class Plan:
 
     def inputs(self, *splits: str) -> dict[str, File]:
         """The files that the experiment reads for these splits, or all, by split and column."""
-        found = self.experiment.corpus.files
-        wanted = [split for split in found if split in (splits or SPLITS)]
-        return {f"{split}.{column}": File(path) for split in wanted for column, path in found[split].items()}
+        files = self.experiment.corpus.files
+        wanted = [split for split in files if split in (splits or SPLITS)]
+        return {f"{split}.{column}": File(path) for split in wanted for column, path in files[split].items()}
 
     def columns(self, system: str) -> list[str]:
         """The columns of the corpus that the models of a system read."""

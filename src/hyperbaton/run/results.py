@@ -38,14 +38,14 @@ def write_results(plan: Plan, root: Path) -> Path:
 def gather(plan: Plan, root: Path) -> dict[str, Any]:
     """The results as plain values."""
     experiment = plan.experiment
-    told = read_json(plan.stages["movement"].folder(root) / "movement.json")
+    movement = read_json(plan.stages["movement"].folder(root) / "movement.json")
     results: dict[str, Any] = {
         "title": experiment.title,
         "signature": signature(plan),
         "options": experiment.resolved(),
         "commands": commands(plan, root),
-        "corpus": told["corpus"],
-        "movement": told["movement"],
+        "corpus": movement["corpus"],
+        "movement": movement["movement"],
         "costs": costs(plan, root),
     }
     for model in experiment.models.values():
@@ -68,13 +68,13 @@ def gather(plan: Plan, root: Path) -> dict[str, Any]:
 def signature(plan: Plan) -> dict[str, Any]:
     """What the results depend on: versions, seed, options and inputs."""
     experiment = plan.experiment
-    told = json.dumps(experiment.resolved(), sort_keys=True, ensure_ascii=False).encode()
+    resolved = json.dumps(experiment.resolved(), sort_keys=True, ensure_ascii=False).encode()
     return {
         "package": version("hyperbaton"),
         "python": platform.python_version(),
-        "libraries": {name: found for name in LIBRARIES if (found := _version(name))},
+        "libraries": {name: installed for name in LIBRARIES if (installed := _version(name))},
         "seed": experiment.seed,
-        "experiment": hashlib.sha256(told).hexdigest(),
+        "experiment": hashlib.sha256(resolved).hexdigest(),
         "inputs": {name: {"path": str(file.path), "sha256": file.key} for name, file in plan.inputs().items()},
     }
 
@@ -83,9 +83,9 @@ def costs(plan: Plan, root: Path) -> list[dict[str, Any]]:
     """What each stage took."""
     rows = []
     for stage in plan:
-        told = stage.told(root)
+        record = stage.record(root)
         row = {"stage": stage.name, "kind": stage.kind}
-        rows.append(row | {name: told[name] for name in ("seconds", "peak_mib", "output_mib", "cpu_seconds", "threads")})
+        rows.append(row | {name: record[name] for name in ("seconds", "peak_mib", "output_mib", "cpu_seconds", "threads")})
     return rows
 
 
@@ -98,11 +98,11 @@ def _version(name: str) -> str | None:
 
 def _add_evaluation(results: dict[str, Any], plan: Plan, root: Path, model: NamedModel, side: str) -> None:
     stage = plan.stages[plan.evaluate_name(model, side)]
-    told = read_json(stage.folder(root) / "evaluation.json")
+    evaluation = read_json(stage.folder(root) / "evaluation.json")
     name = f"{model.name} (after)" if side == "after" and len(model.sides) > 1 else model.name
     trained = stage.inputs["model"].folder(root)  # type: ignore[union-attr]
-    row = {"model": name, "kind": model.model, "is_distance": model.cls.is_distance, "path": str(trained), **told}
-    results.setdefault(told["shape"], []).append(row)
+    row = {"model": name, "kind": model.model, "is_distance": model.cls.is_distance, "path": str(trained), **evaluation}
+    results.setdefault(evaluation["shape"], []).append(row)
 
 
 def _add_translations_of_steps(results: dict[str, Any], plan: Plan) -> None:
@@ -110,9 +110,12 @@ def _add_translations_of_steps(results: dict[str, Any], plan: Plan) -> None:
     shown = plan.shown_limit
     limit = None if shown == NO_LIMIT else shown
     for row in results.get("step", []):
-        for told in results["translation"]:
-            if plan.experiment.translation.systems[told["system"]] == (row["model"],) and told["limit"] == limit:
-                row["translation"] = {metric: score["value"] for metric, score in told["scores"].items()}
+        for row_of_system in results["translation"]:
+            if (
+                plan.experiment.translation.systems[row_of_system["system"]] == (row["model"],)
+                and row_of_system["limit"] == limit
+            ):
+                row["translation"] = {metric: score["value"] for metric, score in row_of_system["scores"].items()}
 
 
 def _translation(plan: Plan, root: Path) -> list[dict[str, Any]]:
@@ -159,10 +162,10 @@ def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
     chosen = sorted(fit, key=lambda s: (-spread[s], s))[: how.counts.sentences]
     shown = []
     for s in sorted(chosen):
-        told: dict[str, Any] = {"id": s + 1, "limit": named_limit, "source": source[s].split()}
-        told["reference"] = reference[s].split()
+        sentence: dict[str, Any] = {"id": s + 1, "limit": named_limit, "source": source[s].split()}
+        sentence["reference"] = reference[s].split()
         if tags is not None:
-            told["tags"] = tags[s].split()
-        told["hypotheses"] = [{"system": system, **derivations[system][s]} for system in how.systems]
-        shown.append(told)
+            sentence["tags"] = tags[s].split()
+        sentence["hypotheses"] = [{"system": system, **derivations[system][s]} for system in how.systems]
+        shown.append(sentence)
     return shown

@@ -60,13 +60,13 @@ class Stage:
 
     @cached_property
     def key(self) -> str:
-        told = {
+        identity = {
             "kind": self.kind,
             "code": code_key(f"hyperbaton.run.stages.{self.kind}", self.options),
             "options": self.options,
-            "inputs": {name: given.key for name, given in sorted(self.inputs.items())},
+            "inputs": {name: source.key for name, source in sorted(self.inputs.items())},
         }
-        return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
     @property
     def folder_name(self) -> str:
@@ -75,7 +75,7 @@ class Stage:
     @property
     def before(self) -> list[Stage]:
         """The stages that must be done before."""
-        return [given for given in self.inputs.values() if isinstance(given, Stage)]
+        return [source for source in self.inputs.values() if isinstance(source, Stage)]
 
     @cached_property
     def needs(self) -> frozenset[str]:
@@ -89,7 +89,7 @@ class Stage:
     def is_done(self, root: Path) -> bool:
         return (self.folder(root) / STAGE_FILE).is_file()
 
-    def told(self, root: Path) -> dict[str, Any]:
+    def record(self, root: Path) -> dict[str, Any]:
         """What a finished stage says about itself: seconds, peak_mib, output_mib and so on."""
         return dict(read_json(self.folder(root) / STAGE_FILE))
 
@@ -102,7 +102,7 @@ class Stage:
             "key": self.key,
             "options": dict(self.options),
             "inputs": inputs,
-            "input_keys": {name: given.key for name, given in self.inputs.items()},
+            "input_keys": {name: source.key for name, source in self.inputs.items()},
             "folder": str(self.folder(root)),
             "threads": threads,
         }

@@ -19,7 +19,7 @@ def write_plan(plan: Plan, root: Path) -> None:
     root.mkdir(parents=True, exist_ok=True)
     with writing_file(root / RESOLVED) as aside:
         write_json(aside, {"signature": signature(plan), "options": plan.experiment.resolved()})
-    told = [
+    rows = [
         {
             "stage": stage.name,
             "kind": stage.kind,
@@ -31,7 +31,7 @@ def write_plan(plan: Plan, root: Path) -> None:
         for stage in plan
     ]
     with writing_file(root / PLAN) as aside:
-        write_json(aside, told)
+        write_json(aside, rows)
 
 
 def plan_rows(plan: Plan, root: Path) -> list[dict[str, Any]]:
@@ -66,12 +66,12 @@ def status_rows(root: Path) -> list[dict[str, Any]]:
         folder = root / "stages" / stage["folder"]
         row: dict[str, Any] = {"stage": stage["stage"], "state": "to do", "seconds": "", "MiB": "", "output MiB": ""}
         if (folder / STAGE_FILE).is_file():
-            told = read_json(folder / STAGE_FILE)
+            record = read_json(folder / STAGE_FILE)
             row |= {
                 "state": "done",
-                "seconds": round(told["seconds"], 1),
-                "MiB": round(told["peak_mib"]),
-                "output MiB": round(told["output_mib"], 1),
+                "seconds": round(record["seconds"], 1),
+                "MiB": round(record["peak_mib"]),
+                "output MiB": round(record["output_mib"], 1),
             }
         elif any(folder.parent.glob(f"{folder.name}.*.incomplete")):
             row["state"] = "begun"

@@ -20,10 +20,10 @@ class Texts:
 
     def path(self, split: str, column: str) -> Path:
         """The file of a column; links of an aligner come before those of the corpus."""
-        found = self._find(split, column)
-        if found is None:
+        path = self._find(split, column)
+        if path is None:
             raise InputError(f"the {split} part of the corpus has no {column}")
-        return found
+        return path
 
     def has(self, split: str, column: str) -> bool:
         return self._find(split, column) is not None
@@ -34,8 +34,8 @@ class Texts:
 
     def bitext(self, split: str, *, links: bool = True) -> Bitext:
         """A split as a bitext, with links if there are any."""
-        found = self.path(split, "links") if links else None
-        return Bitext.read(self.path(split, "source"), self.path(split, "target"), found)
+        links_path = self.path(split, "links") if links else None
+        return Bitext.read(self.path(split, "source"), self.path(split, "target"), links_path)
 
     def lines(self, split: str, column: str) -> list[str]:
         """A column as lines."""

@@ -49,7 +49,7 @@ class Watch(Observer):
         self.n_done += 1
         before, cost = self.taken.get(stage.kind, (0.0, 0.0))
         self.taken[stage.kind] = before + seconds, cost + stage.cost.seconds
-        mib = stage.told(self.root)["peak_mib"]
+        mib = stage.record(self.root)["peak_mib"]
         self.say(f"[{self.n_done}/{self.n_stages}] {stage.name}: {seconds:.1f} s, {mib:.0f} MiB, {threads} threads")
 
     def failed(self, stage: Stage, reason: str) -> None:

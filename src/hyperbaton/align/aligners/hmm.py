@@ -128,10 +128,10 @@ class Aligner(WordAligner):
         """
         if self.threshold is None:
             return super().align(bitext, threads=threads, progress=progress)
-        found = self.posteriors(bitext, self.threshold, threads=threads, progress=progress)
-        sure = found.values.mean(axis=1) >= self.threshold
+        posteriors = self.posteriors(bitext, self.threshold, threads=threads, progress=progress)
+        sure = posteriors.values.mean(axis=1) >= self.threshold
         kept = np.concatenate([[0], np.cumsum(sure)])
-        return Links(found.links.points[sure], kept[found.links.offsets])
+        return Links(posteriors.links.points[sure], kept[posteriors.links.offsets])
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
         to_target, to_source = self._fitted().model_.directed_links(

@@ -31,7 +31,7 @@ def plan(plan: Plan) -> None:
 def run(work: Work) -> None:
     text = Text.read(Texts(work.inputs).path("train", work.options["side"]))
     how = from_mapping(Clustering, work.options["clustering"])
-    found = word_classes(
+    classes = word_classes(
         text, how.classes, runs=how.runs, sweeps=how.sweeps, seed=work.options["seed"], threads=work.threads
     )
-    found.write(work.out / "classes")
+    classes.write(work.out / "classes")

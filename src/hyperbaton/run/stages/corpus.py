@@ -68,8 +68,8 @@ def _generate(work: Work, options: dict[str, Any]) -> None:
     report = {}
     for split, part in parts.items():
         limits = cleaning if split == "train" else _held_out(0)
-        kept, told = clean(part.bitext, limits)
-        report[split] = told.to_json()
+        kept, summary = clean(part.bitext, limits)
+        report[split] = summary.to_json()
         chosen = part.select(kept)
         for column, text in (
             ("source", chosen.bitext.source),

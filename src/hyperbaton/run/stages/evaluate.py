@@ -33,6 +33,6 @@ def run(work: Work) -> None:
     model = load_model(work.inputs["model"] / "model")
     model.threads = work.threads
     annotations = texts.annotations(options["split"], model.reads, bitext)
-    found = evaluate(model, HeldOut(bitext, annotations, options["max-length"], options["max-distance"]))
+    evaluation = evaluate(model, HeldOut(bitext, annotations, options["max-length"], options["max-distance"]))
     costs = {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
-    work.write_json("evaluation.json", {**found.told(), **costs})
+    work.write_json("evaluation.json", {**evaluation.record(), **costs})

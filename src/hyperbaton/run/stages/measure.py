@@ -43,8 +43,8 @@ def run(work: Work) -> None:
     names = [name for name in work.inputs if name != "links" and not name.startswith(CORPUS)]
     outputs = [read_outputs(work.inputs[n] / "hypotheses", [reference], work.inputs[n] / "links", [links]) for n in names]
     for i, metric in enumerate(make_metric(name) for name in work.options["metrics"]):
-        for name, found in zip(names, statistics(metric, outputs), strict=True):
-            np.save(work.out / f"{i}.{name}.npy", found, allow_pickle=False)
+        for name, values in zip(names, statistics(metric, outputs), strict=True):
+            np.save(work.out / f"{i}.{name}.npy", values, allow_pickle=False)
 
 
 def statistics(metric: Metric, outputs: list[Outputs]) -> list[Statistics]:
@@ -57,5 +57,5 @@ def statistics(metric: Metric, outputs: list[Outputs]) -> list[Statistics]:
         for output in outputs
     ]
     lines, different = zip(*numbers, strict=True)
-    found = metric.statistics(Outputs.of(different, *outputs[0].references, line=np.array(lines)))
-    return [found[rows] for rows in places]
+    values = metric.statistics(Outputs.of(different, *outputs[0].references, line=np.array(lines)))
+    return [values[rows] for rows in places]

@@ -74,8 +74,8 @@ def _sizes(bitext: Bitext) -> dict[str, Any]:
 
 def _histogram(values: npt.NDArray[Any]) -> dict[str, int]:
     """How often each value occurs, all of them: the counts of a picture and of a table add up to the same."""
-    found, counts = np.unique(values, return_counts=True)
-    return {str(value): n for value, n in zip(found.tolist(), counts.tolist(), strict=True)}
+    distinct, counts = np.unique(values, return_counts=True)
+    return {str(value): n for value, n in zip(distinct.tolist(), counts.tolist(), strict=True)}
 
 
 def _classes(samples: Samples, name: str) -> dict[str, int]:
@@ -89,9 +89,9 @@ def _by_tag(tags: Tags, where: npt.NDArray[np.int64], jump: npt.NDArray[np.int64
     labels = tags.labels[where].astype(np.int64)
     clipped = np.clip(jump, -FARTHEST_JUMP, FARTHEST_JUMP)
     common = np.argsort(-np.bincount(labels, minlength=len(tags.vocabulary)), kind="stable")[:N_TAGS]
-    found = {}
+    by_tag = {}
     for label in common.tolist():
         here = clipped[labels == label]
         if len(here):
-            found[tags.vocabulary.word(label)] = _histogram(here)
-    return found
+            by_tag[tags.vocabulary.word(label)] = _histogram(here)
+    return by_tag

@@ -47,17 +47,17 @@ def run(work: Work) -> None:
             row: dict[str, Any] = {"system": system, "limit": limit, "scores": {}, "significance": {}}
             for i, (title, metric) in enumerate(zip(titles, chosen, strict=True)):
                 own = _runs(work, i, system, limit)
-                found = estimate(metric, own, samples=options["samples"], seed=options["seed"])
+                score = estimate(metric, own, samples=options["samples"], seed=options["seed"])
                 row["scores"][title] = {
-                    "value": found.value,
-                    "interval": list(found.interval),
-                    "deviation": found.deviation if found.n_runs > 1 else None,
+                    "value": score.value,
+                    "interval": list(score.interval),
+                    "deviation": score.deviation if score.n_runs > 1 else None,
                     "signature": metric.signature(1),
                 }
                 for baseline in options["baselines"]:
                     if baseline != system:
-                        told = row["significance"].setdefault(baseline, {})
-                        told[title] = _compared(work, metric, own, _runs(work, i, baseline, limit))
+                        against = row["significance"].setdefault(baseline, {})
+                        against[title] = _compared(work, metric, own, _runs(work, i, baseline, limit))
             rows.append(row)
     work.write_json("scores.json", rows)
     work.write_json("spread.json", _spread(work, chosen))
@@ -65,8 +65,8 @@ def run(work: Work) -> None:
 
 def _title(metric: Metric, name: str) -> str:
     """A metric's title, with the options that it was given."""
-    _, colon, given = name.partition(":")
-    return metric.title + colon + given
+    _, colon, options = name.partition(":")
+    return metric.title + colon + options
 
 
 def _runs(work: Work, metric: int, system: str, limit: int) -> list[npt.NDArray[np.float64]]:
@@ -75,8 +75,8 @@ def _runs(work: Work, metric: int, system: str, limit: int) -> list[npt.NDArray[
 
 
 def _compared(work: Work, metric: Metric, own: list[Any], others: list[Any]) -> dict[str, float]:
-    found = compare(metric, own, others, samples=work.options["samples"], seed=work.options["seed"])
-    return {"delta": found.delta, "p": found.p}
+    comparison = compare(metric, own, others, samples=work.options["samples"], seed=work.options["seed"])
+    return {"delta": comparison.delta, "p": comparison.p}
 
 
 def _spread(work: Work, chosen: list[Metric]) -> list[float]:

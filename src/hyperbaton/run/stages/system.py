@@ -36,14 +36,14 @@ def plan(plan: Plan) -> None:
 
 def run(work: Work) -> None:
     reordering = {
-        name: told["table"] or str(work.inputs[f"model.{name}"] / "model")
-        for name, told in work.options["reordering"].items()
+        name: use["table"] or str(work.inputs[f"model.{name}"] / "model")
+        for name, use in work.options["reordering"].items()
     }
     assemble(
         work.inputs["phrases"] / "phrases",
         [work.inputs["lm"] / "lm"],
         reordering,
         options=from_mapping(Decoding, work.options["decoding"]),
-        scaled={name: told["scaled"] for name, told in work.options["reordering"].items() if told["scaled"] is not None},
-        inside=[name for name, told in work.options["reordering"].items() if told["inside"]],
+        scaled={name: use["scaled"] for name, use in work.options["reordering"].items() if use["scaled"] is not None},
+        inside=[name for name, use in work.options["reordering"].items() if use["inside"]],
     ).save(work.out / "system")
