@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.block.data import Part
-from hyperbaton.corpus import Text
+from hyperbaton.corpus import Annotations, Text
 from hyperbaton.corpus.classes import WordClasses, word_classes
 from hyperbaton.corpus.files import write_pieces
-from hyperbaton.decode import Decoding, System, Translator
+from hyperbaton.decode import Decoding, System, Translator, annotate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.evaluate.translations import read_outputs
 from hyperbaton.lm import LanguageModel
@@ -150,7 +150,7 @@ def _translate(path: Path, system: System, run: str, options: Translating, threa
     for name in TESTED:
         part = Part(path, name)
         processor = time.process_time()
-        blocks = list(translator.batches(part.lines("zh"), **_annotations(system, part)))
+        blocks = list(translator.batches(part.lines("zh"), annotations=_annotations(system, part)))
         seconds[name] = time.process_time() - processor
         write_pieces(path / f"{run}.{name}.hyp", (f"{line}\n".encode() for block in blocks for line in block.lines()))
         write_pieces(path / f"{run}.{name}.links", (piece for block in blocks for piece in block.links().pieces()))
@@ -176,5 +176,7 @@ def _weighted(path: Path, name: str, weights: dict[str, Any]) -> System:
     return system.with_weights({key: values for key, values in weights.items() if key in system.features})
 
 
-def _annotations(system: System, part: Part) -> dict[str, list[str]]:
-    return {"tags": part.lines("tags"), "trees": part.lines("trees")} if BLOCK in system.features else {}
+def _annotations(system: System, part: Part) -> Annotations:
+    if BLOCK not in system.features:
+        return Annotations()
+    return annotate(part.lines("zh"), tags=part.lines("tags"), trees=part.lines("trees"))

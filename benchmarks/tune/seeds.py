@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from hyperbaton.corpus.files import read_lines
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, Translator, annotate
 from hyperbaton.metrics import Outputs, make_metric
 from hyperbaton.tune import Tuning, tune
 from hyperbaton.tune.system import SystemDecoder
@@ -49,14 +49,16 @@ def main() -> None:
     decoder = SystemDecoder(
         system,
         source,
-        annotations={} if tags is None else {"tags": tags},
+        annotations=annotate(source, tags=tags),
         n_best=args.nbest,
         lattice=args.lattice,
         options=decoding,
     )
 
     def score(weights: Sequence[float], lines: list[str], labels: list[str] | None, expected: list[str]) -> float:
-        translated = Translator(decoder.with_weights(np.array(weights)), decoding).translate(lines, tags=labels)
+        translated = Translator(decoder.with_weights(np.array(weights)), decoding).translate(
+            lines, annotations=annotate(lines, tags=labels)
+        )
         return metric.value(Outputs.of(translated, expected))
 
     def say(*fields: object) -> None:

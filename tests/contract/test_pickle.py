@@ -16,7 +16,7 @@ from hyperbaton.base.options import options_of
 from hyperbaton.corpus import Annotations, Bitext, Tags, Trees
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, NBest, System, Translator
+from hyperbaton.decode import Decoding, NBest, System, Translator, annotate
 from hyperbaton.learn import LEARNERS
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS, load_model
@@ -68,7 +68,9 @@ def parts() -> Parts:
 def answers(translator: Translator, parts: Parts) -> Any:
     lines = [" ".join(line) for line in parts.bitext.source][:N_TRANSLATED]
     found = translator.translate_batch(
-        lines, NBest(3), tags=parts.tag_lines[:N_TRANSLATED], trees=parts.tree_lines[:N_TRANSLATED]
+        lines,
+        NBest(3),
+        annotations=annotate(lines, tags=parts.tag_lines[:N_TRANSLATED], trees=parts.tree_lines[:N_TRANSLATED]),
     )
     return found.text.tokens.tolist(), found.features.tolist()
 

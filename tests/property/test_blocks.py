@@ -15,7 +15,7 @@ from hyperbaton import _core
 from hyperbaton.corpus import Annotations, Bitext, Links, Tags, Trees
 from hyperbaton.corpus.trees import Node
 from hyperbaton.decode import Decoding, NBest, System, Translator
-from hyperbaton.models.block_me import FAMILIES, BlockMe
+from hyperbaton.models.block_me import FAMILIES, JUMPS, BlockMe
 from hyperbaton.phrases import PhraseTable, extract
 from tests.oracles import blocks as oracle
 from tests.property.strategies import link_matrices
@@ -135,7 +135,7 @@ def named_features(model: BlockMe) -> dict[tuple[Any, ...], int]:
         if words:
             target = tuple(model.table_.target(number, model.target_vocabulary_).split())
         for p in range(f["starts"][k], f["starts"][k + 1]):
-            named[((family, words, s, *rest), target, int(f["jumps"][p]) - 5)] = p
+            named[((family, words, s, *rest), target, JUMPS[int(f["jumps"][p])])] = p
     return named
 
 
@@ -216,11 +216,10 @@ def test_decoding_asks_as_training_does(corpus: Corpus, search: str, max_targets
     system = System.of(PhraseTable.build(bitext, extract(bitext)), reordering={"Block0": model})
     translator = Translator(system, Decoding(search=search, distortion_limit=-1, table_limit=0), threads=1)
     lines = [" ".join(words) for words in corpus.source]
-    known = {"tags": [" ".join(tags) for tags in corpus.tags], "trees": corpus.trees}
     forced = [" ".join(words) for words in corpus.target]
     for wanted in (None, forced):
-        found = translator.translate_batch(lines, NBest(5), forced=wanted, relax=False, **known)
-        options = found.block.options
+        found = translator.translate_batch(lines, NBest(5), annotations=annotations, forced=wanted, relax=False)
+        options = found.batch.options
         for s in range(len(lines)):
             for path in range(found.path_offsets[s], found.path_offsets[s + 1]):
                 phrases = [

@@ -15,7 +15,7 @@ from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Annotations, Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, System, Translator
+from hyperbaton.decode import Decoding, System, Translator, annotate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.evaluate.explain_blocks import explain_blocks, explain_tag
 from hyperbaton.models import load_model
@@ -114,7 +114,11 @@ def test_training_helps_on_unseen_text(parts: Parts, model: BlockMe) -> None:
 def test_saved_and_loaded_gives_the_same_scores(parts: Parts, model: BlockMe, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
-    assert isinstance(loaded, BlockMe) and to_mapping(loaded) == to_mapping(model) and loaded.rules_ == model.rules_
+    assert (
+        isinstance(loaded, BlockMe)
+        and to_mapping(loaded) == to_mapping(model)
+        and loaded.rules_ == model.rules_
+    )
     before, after = (m.path_scores(parts.bitext.select(TEST), parts.known(TEST)) for m in (model, loaded))
     assert all(np.array_equal(before[name], after[name]) for name in before)
     loaded.save(tmp_path / "again")
@@ -167,14 +171,22 @@ def test_a_system_translates_with_it(parts: Parts, model: BlockMe, weights: dict
     tags = [*(" ".join(parts.tags[s]) for s in TEST[:8]), "N V", ""]
     pieces = parts.trees.select(TEST[:8]).pieces(parts.bitext.source.select(TEST[:8]))
     trees = [*b"".join(pieces).decode().splitlines(), "", ""]
-    found = Translator(system, threads=1).translate(lines, tags=tags, trees=trees)
+    known = annotate(lines, tags=tags, trees=trees)
+    found = Translator(system, threads=1).translate(lines, annotations=known)
     assert len(found) == 10 and found[8] and not found[9]
-    assert len(Translator(system, threads=2).translate(lines, tags=tags)) == 10
-    assert Translator(system, threads=2).translate(lines, tags=tags, trees=trees) == found
+    assert len(Translator(system, threads=2).translate(lines, annotations=known.only(["source_tags"]))) == 10
+    assert Translator(system, threads=2).translate(lines, annotations=known) == found
     with pytest.raises(OptionError, match="trained with tags"):
         Translator(system).translate(lines)
     with pytest.raises(InputError, match="only 2 lines of trees"):
-        Translator(system).translate(lines, tags=tags, trees=trees[:2])
+        annotate(lines, trees=trees[:2])
+    few = annotate(lines[:2], tags=tags[:2], trees=trees[:2])
+    with pytest.raises(InputError, match="only 2 lines of tags"):
+        Translator(system).translate(lines, annotations=few)
+    assert known.source_trees is not None
+    other = replace(known, source_trees=known.source_trees.select([*range(8), 0, 9]))
+    with pytest.raises(InputError, match=r"trees:9: a tree of \d+ words for 2 words"):
+        Translator(system).translate(lines, annotations=other)
 
 
 def test_explain_tells_the_features_of_the_paper(model: BlockMe) -> None:

@@ -22,7 +22,7 @@ from hyperbaton.base.store import manifest_checksum
 from hyperbaton.cli import build
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.corpus.files import writing_outputs
-from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, Translator
+from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, Translator, annotate
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.diagnose import diagnose
 from hyperbaton.decode.moses import export_moses, import_moses
@@ -379,17 +379,23 @@ def test_models_trained_with_tags_are_given_them(tmp_path: Path) -> None:
     model = MODELS["pair"](learner="lbfgs:max-passes=20").fit(bitext, Annotations(source_tags=Tags.of(tags, bitext.source)))
     made = System.of(PhraseTable.build(bitext, extract(bitext, 4)), [], {"PAIR": model}, {"PAIR": 5.0})
     translator = Translator(made, threads=1)
-    whole = translator.translate(lines[0][:20], tags=tags[:20])
-    parts = [line for i in range(20) for line in translator.translate(lines[0][i : i + 1], tags=tags[i : i + 1])]
+    whole = translator.translate(lines[0][:20], annotations=annotate(lines[0][:20], tags=tags[:20]))
+    known = annotate(lines[0][:20], tags=tags[:20])
+    parts = [line for i in range(20) for line in translator.translate(lines[0][i : i + 1], annotations=known.select([i]))]
     assert whole == parts
-    other = translator.translate(lines[0][:20], tags=[" ".join("x" for _ in line.split()) for line in lines[0][:20]])
+    other = translator.translate(
+        lines[0][:20],
+        annotations=annotate(lines[0][:20], tags=[" ".join("x" for _ in line.split()) for line in lines[0][:20]]),
+    )
     assert whole != other
     with pytest.raises(OptionError, match="was trained with tags"):
         translator.translate(lines[0][:2])
     with pytest.raises(InputError, match="tags:2: 1 tags for"):
-        translator.translate(lines[0][:2], tags=[tags[0], "N"])
+        annotate(lines[0][:2], tags=[tags[0], "N"])
     with pytest.raises(InputError, match="more lines of tags than the 1 lines"):
-        translator.translate(lines[0][:1], tags=tags[:2])
+        translator.translate(lines[0][:1], annotations=known)
+    with pytest.raises(InputError, match=r"tags:1: \d+ tags for 1 words"):
+        translator.translate(["one"], annotations=known.select([0]))
     made.save(tmp_path / "system")
     (tmp_path / "tags").write_text("\n".join(tags[:20]) + "\n", encoding="utf-8")
     text = "".join(f"{line}\n" for line in lines[0][:20]).encode()

@@ -13,9 +13,9 @@ import typer
 from hyperbaton.base.errors import AnnotationError, InputError, OptionError
 from hyperbaton.base.options import option, options_of
 from hyperbaton.cli._common import need_as_many_lines
-from hyperbaton.corpus import read_tree_lines
+from hyperbaton.corpus import Annotations, read_tree_lines
 from hyperbaton.corpus.files import read_sentences, shown
-from hyperbaton.decode import Decoding, System
+from hyperbaton.decode import Decoding, System, annotate
 
 Weights = Annotated[
     list[str] | None, typer.Option("--weight", help="Weight of a feature, NAME=V or NAME=V,V,…; may be repeated.")
@@ -72,7 +72,16 @@ def naming_annotations(tags: str | None, trees: str | None) -> Iterator[None]:
         raise InputError(error.what, None if path is None else shown(path), error.line) from error
 
 
-def read_trees_beside(path: str, n_lines: int) -> list[str]:
+def read_annotations(source: str, lines: Sequence[str], tags: str | None, trees: str | None) -> Annotations:
+    """The annotations of the sentences of a text, from the files that are given."""
+    return annotate(
+        lines,
+        tags=None if tags is None else read_beside(tags, source, len(lines)),
+        trees=None if trees is None else _read_trees_beside(trees, len(lines)),
+    )
+
+
+def _read_trees_beside(path: str, n_lines: int) -> list[str]:
     """A bracketed tree, or nothing, for each of a text's lines."""
     lines = list(islice(read_tree_lines(path), n_lines + 1))
     if len(lines) < n_lines or any(lines[n_lines:]):

@@ -18,8 +18,8 @@ from hyperbaton.cli._system import (
     changed,
     naming_annotations,
     parse_weights,
+    read_annotations,
     read_beside,
-    read_trees_beside,
 )
 from hyperbaton.corpus.files import read_sentences
 from hyperbaton.decode import System
@@ -58,8 +58,7 @@ def diagnose(
             lines,
             read_beside(reference, source, len(lines)),
             changed(loaded, flags),
-            tags=None if source_tags is None else read_beside(source_tags, source, len(lines)),
-            trees=None if source_trees is None else read_trees_beside(source_trees, len(lines)),
+            annotations=read_annotations(source, lines, source_tags, source_trees),
             threads=n_threads(threads),
             progress=bars.stage("diagnose"),
         )

@@ -26,6 +26,7 @@ from hyperbaton.cli._system import (
 from hyperbaton.corpus import read_tree_lines
 from hyperbaton.corpus.files import read_sentence_groups, read_sentences, writing_outputs
 from hyperbaton.decode import NBest, System, Translations, Translator
+from hyperbaton.decode.annotated import as_they_arrive
 from hyperbaton.decode.trace import TRACED, traces
 from hyperbaton.decode.translator import BATCH
 
@@ -85,10 +86,12 @@ def translate(
         progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
         done = 0
         for translations in translator.groups(
-            read_sentence_groups(source, 1 if unbuffered else BATCH),
+            as_they_arrive(
+                read_sentence_groups(source, 1 if unbuffered else BATCH),
+                None if source_tags is None else read_sentences(source_tags),
+                None if source_trees is None else read_tree_lines(source_trees),
+            ),
             NBest(max(nbest, TRACED if trace else 1), distinct and not trace),
-            tags=None if source_tags is None else read_sentences(source_tags),
-            trees=None if source_trees is None else read_tree_lines(source_trees),
             graph=search_graph is not None,
         ):
             for option, output_file in outputs.items():

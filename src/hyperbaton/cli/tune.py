@@ -26,16 +26,15 @@ from hyperbaton.cli._system import (
     changed,
     naming_annotations,
     parse_weights,
+    read_annotations,
     read_beside,
-    read_trees_beside,
 )
 from hyperbaton.corpus.files import read_sentences, shown
 from hyperbaton.decode import System
 from hyperbaton.decode.system import KIND
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
-from hyperbaton.tune.loop import tune as tune_weights
-from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
-from hyperbaton.tune.system import SystemDecoder
+from hyperbaton.tune.protocol import Choice
+from hyperbaton.tune.runs import DevelopmentText, TuningRuns
 
 
 def tune(
@@ -82,91 +81,61 @@ def tune(
         hyperbaton tune system dev.ja dev.en -o tuned --source-tags dev.ja.pos
     """
     check_artefact(output, KIND, force=force)
-    lines, texts = _read(source, references)
-    annotations = {}  # by the names of Translator.blocks
-    if source_tags is not None:
-        annotations["tags"] = read_beside(source_tags, source, len(lines))
-    if source_trees is not None:
-        annotations["trees"] = read_trees_beside(source_trees, len(lines))
-    verify_artefacts(verify, system)
-    loaded = System.load(system).with_weights(parse_weights(weight))
-    decoding, workers = changed(loaded, flags), n_threads(threads)
-    inputs = _inputs(system, lines, f"{decoding} {nbest} {lattice}", annotations)
-    state = output.with_name(f"{output.name}.tuning")
     with Bars(quiet) as bars, naming_annotations(source_tags, source_trees):
+        text = _read(source, references, source_tags, source_trees)
+        verify_artefacts(verify, system)
+        loaded = System.load(system).with_weights(parse_weights(weight))
+        decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
-        def on(part: slice) -> SystemDecoder:
-            return SystemDecoder(
-                loaded,
-                lines[part],
-                annotations={name: beside[part] for name, beside in annotations.items()},
-                first=part.start,
-                n_best=nbest,
-                lattice=lattice,
-                options=decoding,
-                threads=workers,
-                progress=bars.stage("translate"),
-            )
+        def report(run: int, iteration: int, turn: Iteration) -> None:
+            new = f"{turn.n_new} new translations"
+            say(f"run {run + 1}, iteration {iteration}: {options.metric} {turn.score:.2f}, {new}", quiet)
 
-        def run(number: int, decoder: SystemDecoder, part: slice) -> Tuned:
-            def report(iteration: int, turn: Iteration) -> None:
-                new = f"{turn.n_new} new translations"
-                say(f"run {number + 1}, iteration {iteration}: {options.metric} {turn.score:.2f}, {new}", quiet)
-
-            return tune_weights(
-                decoder,
-                decoder.start,
-                [text[part] for text in texts],
-                options,
-                seed=seed + number,
-                threads=workers,
-                folder=state / f"run{number + 1}",
-                inputs=inputs,
-                report=report,
-                progress=bars.stage("optimize"),
-            )
-
-        if runs == 1:
-            everything = slice(0, len(lines))
-            decoder = on(everything)
-            choice = Choice([run(0, decoder, everything)], [], 0)
-        else:
-            first, second = halves(len(lines))
-            decoder = on(first)
-            held_out = [text[second] for text in texts]
-            choice = tune_and_choose(lambda i: run(i, decoder, first), runs, on(second), held_out, options.metric)
-    tuned = choice.tuned
-    best = decoder.with_weights(tuned.weights)
+        tuning = TuningRuns(
+            loaded,
+            options,
+            n_best=nbest,
+            lattice=lattice,
+            decoding=decoding,
+            seed=seed,
+            threads=n_threads(threads),
+            folder=state,
+            inputs=_inputs(system, f"{decoding} {nbest} {lattice}"),
+            report=report,
+            progress_of=bars.stage,
+        )
+        choice = tuning.on(text, runs)
+    best = tuning.decoder(text).with_weights(choice.tuned.weights)
     best.save(output, copy=copy)
     if json:
         print_json(_as_json(choice, loaded, best, output))
     else:
-        rows = enumerate(tuned.history)
-        print_table([{"iteration": i, options.metric: round(t.score, 2), "candidates": t.n_candidates} for i, t in rows])
-        for line in _changes(loaded, best):
-            say(line, quiet)
-        say(f"wrote {output}: {options.metric} {tuned.history[0].score:.2f} → {tuned.score:.2f}", quiet)
+        _print(choice.tuned, loaded, best, output, options.metric, quiet)
     shutil.rmtree(state, ignore_errors=True)
-    if tuned.failure:
-        raise TuningFailed(f"tuning failed: {tuned.failure}; {output} has the best weights")
+    if choice.tuned.failure:
+        raise TuningFailed(f"tuning failed: {choice.tuned.failure}; {output} has the best weights")
 
 
-def _read(source: str, references: list[str]) -> tuple[list[str], list[list[str]]]:
+def _read(source: str, references: list[str], tags: str | None, trees: str | None) -> DevelopmentText:
     lines = list(read_sentences(source))
     if not lines:
         raise InputError("the file has no lines", shown(source))
-    return lines, [read_beside(path, source, len(lines)) for path in references]
+    others = [read_beside(path, source, len(lines)) for path in references]
+    return DevelopmentText(lines, others, read_annotations(source, lines, tags, trees))
 
 
-def _inputs(system: Path, lines: list[str], decoding: str, annotations: dict[str, list[str]]) -> dict[str, str]:
-    """What a stored tuning was made from."""
-    parts = {
-        "system": (system / MANIFEST).read_bytes(),
-        "source text": "\n".join(lines).encode(),
-        "decoding": decoding.encode(),
-        **{f"source {name}": "\n".join(beside).encode() for name, beside in annotations.items()},
-    }
+def _inputs(system: Path, decoding: str) -> dict[str, str]:
+    """What a stored tuning was made from, besides the text."""
+    parts = {"system": (system / MANIFEST).read_bytes(), "decoding": decoding.encode()}
     return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}
+
+
+def _print(tuned: Tuned, before: System, after: System, output: Path, metric: str, quiet: bool) -> None:
+    rows = enumerate(tuned.history)
+    print_table([{"iteration": i, metric: round(t.score, 2), "candidates": t.n_candidates} for i, t in rows])
+    for line in _changes(before, after):
+        say(line, quiet)
+    say(f"wrote {output}: {metric} {tuned.history[0].score:.2f} → {tuned.score:.2f}", quiet)
 
 
 def _changes(before: System, after: System) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Translation: a system of models, and the search for its best translations."""
 
+from hyperbaton.decode.annotated import annotate
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.result import Step, Translations
 from hyperbaton.decode.scorers import ModelUse, ReorderingTable
@@ -15,4 +16,5 @@ __all__ = [
     "System",
     "Translations",
     "Translator",
+    "annotate",
 ]

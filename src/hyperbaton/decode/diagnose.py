@@ -19,6 +19,9 @@ from typing import Any
 
 from hyperbaton.base.errors import AnnotationError, InputError
 from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import Annotations
+from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.decode.annotated import in_batches
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.system import System
 from hyperbaton.decode.translator import BATCH, NBest, Translator
@@ -74,8 +77,7 @@ def diagnose(
     references: Sequence[str],
     options: Decoding | None = None,
     *,
-    tags: Sequence[str] | None = None,
-    trees: Sequence[str] | None = None,
+    annotations: Annotations = NOTHING,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
@@ -89,18 +91,15 @@ def diagnose(
     limited = replace(unlimited, distortion_limit=ordinary.options.distortion_limit)
     forcing, forcing_limited = (Translator(system, how, threads=threads) for how in (unlimited, limited))
     result = Diagnosis()
-    for first in range(0, len(sources), BATCH):
-        here = slice(first, first + BATCH)
-        lines, wanted = list(sources[here]), list(references[here])
-        known: dict[str, Any] = {
-            name: column[here] for name, column in (("tags", tags), ("trees", trees)) if column is not None
-        }
+    for lines, known in in_batches(sources, annotations, BATCH):
+        first = result.sentences
+        wanted = list(references[first : first + len(lines)])
         try:
-            ordinary_best = ordinary.translate_batch(lines, NBest(1), **known)
+            ordinary_best = ordinary.translate_batch(lines, NBest(1), annotations=known)
         except AnnotationError as error:
             raise error.moved(first) from error
-        forced = forcing.translate_batch(lines, NBest(1), forced=wanted, relax=False, **known)
-        within = forcing_limited.translate_batch(lines, NBest(1), forced=wanted, relax=False, **known)
+        forced = forcing.translate_batch(lines, NBest(1), annotations=known, forced=wanted, relax=False)
+        within = forcing_limited.translate_batch(lines, NBest(1), annotations=known, forced=wanted, relax=False)
         result.sentences += len(lines)
         result.spans += int(ordinary_best.counts[:, 1].sum())
         result.spans_cut += int(ordinary_best.counts[:, 2].sum())

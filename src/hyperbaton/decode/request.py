@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,13 +12,11 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import AnnotationError, InputError
-from hyperbaton.corpus import Tags, Text, Trees, Vocabulary
+from hyperbaton.corpus import Annotations, Tags, Text, Trees, Vocabulary
+from hyperbaton.decode.annotated import check_tags, without_control, without_separator
 from hyperbaton.decode.markup import Markup, parse_markup, punctuation_walls
 from hyperbaton.decode.options import Decoding
 from hyperbaton.phrases import PhraseTable
-
-# What no token may contain: control characters, and what JSON escapes can smuggle in.
-_CONTROL = re.compile("[\x00-\x1f\x7f\ufeff\ud800-\udfff]")
 
 
 class Pieces(NamedTuple):
@@ -64,8 +61,7 @@ class Request:
     text: Text
     target: Text
     is_forced: bool
-    tag_lines: Sequence[str] | None
-    tree_lines: Sequence[str] | None
+    of_sentences: Annotations
 
     @classmethod
     def of(
@@ -74,23 +70,36 @@ class Request:
         table: PhraseTable,
         options: Decoding,
         forced: Sequence[str] | None,
-        *,
-        tags: Sequence[str] | None,
-        trees: Sequence[str] | None,
+        annotations: Annotations,
     ) -> Request:
-        """Read lines with their tags and trees; `forced` are the translations that must come out."""
-        if tags is not None:
-            _check_tags(lines, tags)
+        """Read lines with their annotations; `forced` are the translations that must come out."""
         markup = parse_markup(lines) if options.markup else Markup.none(lines)
-        pieces = Pieces.of([_CONTROL.sub(" ", line) for line in markup.lines], options.max_words)
+        pieces = Pieces.of([without_control(line) for line in markup.lines], options.max_words)
         if forced is not None and len(pieces.lines) != len(lines):
             raise InputError(f"sentences of more than {options.max_words} words cannot be forced")
         if markup.any() and len(pieces.lines) != len(lines):
             raise InputError(f"sentences with markup may have {options.max_words} words")
         demanded = [demand.translation for demand in markup.demands]
-        text = Text.of([_without_separator(line) for line in [*pieces.lines, *demanded, *(forced or [])]])
+        text = Text.of([without_separator(line) for line in [*pieces.lines, *demanded, *(forced or [])]])
         target = text.over(table.target.vocabulary)
-        return cls(options, table, markup, pieces, text, target, forced is not None, tags, trees)
+        request = cls(options, table, markup, pieces, text, target, forced is not None, annotations)
+        request._check_annotations()
+        return request
+
+    def _check_annotations(self) -> None:
+        """Annotations must be those of the sentences."""
+        tags, trees = self.of_sentences.source_tags, self.of_sentences.source_trees
+        n_words = np.diff(self.source.offsets[self.pieces.offsets])
+        for kind, column in (("tags", tags), ("trees", trees)):
+            if column is not None and len(column) != len(n_words):
+                raise AnnotationError(kind, f"{len(column)} {kind} for {len(n_words)} sentences", len(n_words) + 1)
+        if tags is not None:
+            check_tags(np.diff(tags.offsets), n_words)
+        if trees is not None:
+            parsed = np.flatnonzero(np.diff(trees.offsets))
+            n_leaves = trees.ends[trees.offsets[parsed]]  # a root is the first of its nodes
+            for s, n in zip(parsed[n_leaves != n_words[parsed]], n_leaves[n_leaves != n_words[parsed]], strict=True):
+                raise AnnotationError("trees", f"a tree of {n} words for {n_words[s]} words", int(s) + 1)
 
     @cached_property
     def source(self) -> Text:
@@ -142,39 +151,17 @@ class Request:
         return np.array(self.markup.zones, np.int64).reshape(-1, 3)
 
     @cached_property
-    def tags(self) -> Tags | None:
-        """The tags of the pieces."""
-        if self.tag_lines is None:
-            return None
-        return Tags.of(Pieces.of(self.tag_lines, self.options.max_words).lines, self.source)
+    def annotations(self) -> Annotations:
+        """The annotations of the pieces; sentences that were cut have no tree."""
+        tags, trees = self.of_sentences.source_tags, self.of_sentences.source_trees
+        return Annotations(
+            source_tags=None if tags is None else Tags(tags.labels, self.source.offsets, tags.vocabulary),
+            source_trees=None if trees is None else self._trees_of_pieces(trees),
+        )
 
-    @cached_property
-    def trees(self) -> Trees | None:
-        """The trees of the pieces; sentences that were cut have none."""
-        if self.tree_lines is None:
-            return None
-        counts = np.diff(self.pieces.offsets).tolist()
-        whole = [
-            _without_separator(line) if n == 1 else ""
-            for line, n in zip(self.tree_lines, counts, strict=True)
-            for _ in range(n)
-        ]
-        try:
-            return Trees.of(whole, self.source)
-        except InputError as error:
-            piece = (error.line or 1) - 1
-            sentence = int(np.searchsorted(self.pieces.offsets, piece, side="right"))
-            raise AnnotationError("trees", error.what, sentence) from error
-
-
-def _check_tags(lines: Sequence[str], tags: Sequence[str]) -> None:
-    """Say which line has not one tag for each word."""
-    for n, (line, labels) in enumerate(zip(lines, tags, strict=True), start=1):
-        n_words, n_tags = (sum(map(bool, _CONTROL.sub(" ", text).split(" "))) for text in (line, labels))
-        if n_words != n_tags:
-            raise AnnotationError("tags", f"{n_tags} tags for {n_words} words", n)
-
-
-def _without_separator(line: str) -> str:
-    """Moses' field separator cannot be a token; its tokenizer writes it so."""
-    return line.replace("|||", "&#124;" * 3)
+    def _trees_of_pieces(self, trees: Trees) -> Trees:
+        n_pieces = np.diff(self.pieces.offsets)
+        whole = n_pieces == 1
+        sizes = np.where(whole, np.diff(trees.offsets), 0)
+        offsets = np.concatenate([[0], np.cumsum(np.repeat(sizes, n_pieces))])
+        return replace(trees.select(np.flatnonzero(whole)), offsets=offsets)

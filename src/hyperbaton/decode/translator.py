@@ -1,11 +1,10 @@
-"""Translate sentences with a system, in blocks: options from the core, scores from the models, search in the core."""
+"""Translate sentences with a system, in batches: options from the core, scores from the models, search in the core."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,8 @@ from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Annotations, Links, Text
+from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.decode.annotated import AnnotatedLines, in_batches
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
@@ -73,15 +74,10 @@ class Translator(Picklable):
         return _core.RankCache()
 
     def translate(
-        self,
-        sentences: Iterable[str],
-        progress: Progress | None = None,
-        *,
-        tags: Iterable[str] | None = None,
-        trees: Iterable[str] | None = None,
+        self, sentences: Iterable[str], progress: Progress | None = None, *, annotations: Annotations = NOTHING
     ) -> list[str]:
-        """The best translation of each sentence; `tags` for each are wanted by models that were trained with some."""
-        batches = self.batches(sentences, tags=tags, trees=trees, progress=progress)
+        """The best translation of each sentence; models that were trained with tags want the sentences' tags."""
+        batches = self.batches(sentences, annotations=annotations, progress=progress)
         return [line for batch in batches for line in batch.lines()]
 
     def batches(
@@ -89,60 +85,40 @@ class Translator(Picklable):
         sentences: Iterable[str],
         n_best: NBest | None = None,
         *,
-        tags: Iterable[str] | None = None,
-        trees: Iterable[str] | None = None,
+        annotations: Annotations = NOTHING,
         batch_size: int = BATCH,
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
         """Translations of consecutive batches of sentences; `batch_size=1` answers each before it asks for the next."""
-        lines = iter(sentences)
-        groups = iter(lambda: list(islice(lines, batch_size)), [])
-        return self.groups(groups, n_best, tags=tags, trees=trees, graph=graph, progress=progress)
+        return self.groups(in_batches(sentences, annotations, batch_size), n_best, graph=graph, progress=progress)
 
     def groups(
         self,
-        groups: Iterable[Sequence[str]],
+        groups: Iterable[AnnotatedLines],
         n_best: NBest | None = None,
         *,
-        tags: Iterable[str] | None = None,
-        trees: Iterable[str] | None = None,
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
-        """Translations of groups of sentences, each as soon as it is there; `tags` and `trees` are for all in a row."""
-        labels = None if tags is None else iter(tags)
-        parses = None if trees is None else iter(trees)
+        """Translations of groups of sentences with their annotations, each as soon as it is there."""
         done = 0
-        for chunk in groups:
-            own = None if labels is None else list(islice(labels, len(chunk)))
-            parsed = None if parses is None else list(islice(parses, len(chunk)))
-            for kind, column in (("tags", own), ("trees", parsed)):
-                if column is not None and len(column) < len(chunk):
-                    n_found = done + len(column)
-                    raise AnnotationError(
-                        kind, f"there are only {n_found} lines of {kind}, fewer than of text", n_found + 1
-                    )
+        for lines, known in groups:
             try:
                 translations = self.translate_batch(
-                    chunk, n_best or NBest(), tags=own, trees=parsed, graph=graph, progress=progress
+                    lines, n_best or NBest(), annotations=known, graph=graph, progress=progress
                 )
             except AnnotationError as error:
                 raise error.moved(done) from error
             yield translations
-            done += len(chunk)
-        if parses is not None and next(parses, ""):
-            raise AnnotationError("trees", f"there are more trees than the {done} lines of text", done + 1)
-        if labels is not None and next(labels, None) is not None:
-            raise AnnotationError("tags", f"there are more lines of tags than the {done} lines of text", done + 1)
+            done += len(lines)
 
     def translate_batch(
         self,
         lines: Sequence[str],
         n_best: NBest,
         *,
-        tags: Sequence[str] | None = None,
-        trees: Sequence[str] | None = None,
+        annotations: Annotations = NOTHING,
         forced: Sequence[str] | None = None,
         relax: bool = True,
         graph: bool = False,
@@ -151,13 +127,12 @@ class Translator(Picklable):
         """Translations of sentences that are searched together.
 
         Arguments:
-            tags: a tag for each word of each sentence, for models that were trained with some.
-            trees: a bracketed tree of each sentence, empty where there is none, for models that ask about them.
+            annotations: source tags and trees of the sentences, for models that were trained with some.
             forced: find the best way to these translations, one for each sentence; none where there is no way.
             relax: lift limits on the order for a sentence that cannot be translated within them.
             graph: keep the search graph.
         """
-        request = Request.of(lines, self.system.table, self.options, forced, tags=tags, trees=trees)
+        request = Request.of(lines, self.system.table, self.options, forced, annotations)
         lms = self._lms(request)
         options = self._find_options(request, lms)
         batch = _batch(request, options)
@@ -250,5 +225,4 @@ def _batch(request: Request, columns: _core.TranslationOptions) -> Batch:
     # Which source phrase a pair belongs to.
     sources = np.searchsorted(request.table.offsets, columns.pair, side="right") - 1
     sources = np.clip(sources, 0, max(len(request.table.source) - 1, 0))
-    annotations = Annotations(source_tags=request.tags, source_trees=request.trees)
-    return Batch(request.source, options, columns.pair, sources, annotations)
+    return Batch(request.source, options, columns.pair, sources, request.annotations)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.files import read_lines
+from hyperbaton.decode import annotate
 from hyperbaton.run.stage import CORPUS
 
 
@@ -49,6 +49,6 @@ class Texts:
         }
         return Annotations.read(files, bitext.source, bitext.target)
 
-    def for_decoder(self, split: str, columns: Iterable[str]) -> dict[str, Any]:
-        """What the decoder is told of each sentence besides its words: tags and trees, as lines."""
-        return {column: self.lines(split, column) for column in columns}
+    def for_decoder(self, split: str, columns: Iterable[str]) -> Annotations:
+        """What the decoder is told of each sentence besides its words: its tags, its tree."""
+        return annotate(self.lines(split, "source"), **{column: self.lines(split, column) for column in columns})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from hyperbaton.base.errors import AnnotationError, InputError
 from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import Annotations
+from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode import Decoding, System, Translations, Translator
 from hyperbaton.decode import NBest as Wanted
 from hyperbaton.tune.nbest import Floats, Ints, NBest
@@ -21,10 +22,9 @@ MAX_WORDS = 2000
 class SystemDecoder:
     """Translates a text with a system whose weights are one flat array, in the order of the system's features.
 
-    `annotations` are what models want to know besides the words, a line for each sentence, by the names of
-    `Translator.batches`: {"tags": [...]}. With `lattice`, lists also have what the search graph holds along each feature:
-    all translations that are best for some value of one weight, the others as they are. `first` is the number of sentences
-    before these in their file, for messages.
+    `annotations` are what models want to know of the sentences besides the words. With `lattice`, lists also have what the
+    search graph holds along each feature: all translations that are best for some value of one weight, the others as they
+    are. `first` is the number of sentences before these in their file, for messages.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class SystemDecoder:
         system: System,
         sentences: Sequence[str],
         *,
-        annotations: Mapping[str, Any] | None = None,
+        annotations: Annotations = NOTHING,
         first: int = 0,
         n_best: int = 100,
         lattice: bool = False,
@@ -44,7 +44,7 @@ class SystemDecoder:
             if line.count(" ") >= MAX_WORDS:
                 raise InputError(f"sentence {first + n} has more than {MAX_WORDS} words; tune without it")
         self.system, self.sentences = system, sentences
-        self.annotations, self.first = annotations or {}, first
+        self.annotations, self.first = annotations, first
         self.options = replace(options or system.options, max_words=MAX_WORDS)
         self.threads, self.progress = threads, progress
         self.wanted = Wanted(n_best, directions=np.eye(len(self.start)) if lattice else None)
@@ -73,7 +73,7 @@ class SystemDecoder:
         features: list[Floats] = []
         hypotheses: list[str] = []
         done = 0
-        for translations in translator.batches(self.sentences, self.wanted, **self.annotations):
+        for translations in translator.batches(self.sentences, self.wanted, annotations=self.annotations):
             of_path, totals, lines = _whole(translations)
             sentence.append(done + of_path)
             features.append(totals)

@@ -52,7 +52,7 @@ def run(work: Work) -> None:
     translator = Translator(system, decoding, threads=work.threads)
     source = texts.lines("test", "source")
     started = time.perf_counter()
-    batches = list(translator.batches(source, **texts.for_decoder("test", work.options["columns"])))
+    batches = list(translator.batches(source, annotations=texts.for_decoder("test", work.options["columns"])))
     seconds = time.perf_counter() - started
     write_pieces(work.out / "hypotheses", ("".join(f"{line}\n" for line in part.lines()).encode() for part in batches))
     write_pieces(work.out / "links", (piece for part in batches for piece in part.links().pieces()))

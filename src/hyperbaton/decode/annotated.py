@@ -1,0 +1,119 @@
+"""Sentences to translate with their annotations: made from lines, cut into batches, or read as they arrive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import AnnotationError, InputError
+from hyperbaton.corpus import Annotations, Tags, Text, Trees
+
+# What no token may contain: control characters, and what JSON escapes can smuggle in.
+_CONTROL = re.compile("[\x00-\x1f\x7f\ufeff\ud800-\udfff]")
+
+
+class AnnotatedLines(NamedTuple):
+    """Sentences, and what is known of them besides their words."""
+
+    lines: Sequence[str]
+    annotations: Annotations
+
+
+def without_control(line: str) -> str:
+    """A line whose tokens have no control characters; such a character ends a token."""
+    return _CONTROL.sub(" ", line)
+
+
+def without_separator(line: str) -> str:
+    """Moses' field separator cannot be a token; its tokenizer writes it so."""
+    return line.replace("|||", "&#124;" * 3)
+
+
+def annotate(lines: Sequence[str], *, tags: Sequence[str] | None = None, trees: Sequence[str] | None = None) -> Annotations:
+    """The annotations of sentences from lines: a tag for each word, a bracketed tree or nothing for each sentence.
+
+    >>> annotate(["he eats"], tags=["PRP VBZ"]).source_tags[0]
+    ['PRP', 'VBZ']
+    """
+    for kind, column in (("tags", tags), ("trees", trees)):
+        if column is not None:
+            _check_number(kind, len(column), len(lines), ended=True)
+    text = Text.of([without_separator(without_control(line)) for line in lines])
+    return Annotations(
+        source_tags=None if tags is None else _tags_of(tags, text),
+        source_trees=None if trees is None else _trees_of(trees, text),
+    )
+
+
+def in_batches(sentences: Iterable[str], annotations: Annotations, size: int) -> Iterator[AnnotatedLines]:
+    """Sentences in batches, each with its part of the annotations."""
+    known = {
+        kind: len(column)
+        for kind, column in (("tags", annotations.source_tags), ("trees", annotations.source_trees))
+        if column is not None
+    }
+    rest, done = iter(sentences), 0
+    while lines := list(islice(rest, size)):
+        for kind, n in known.items():
+            _check_number(kind, n, done + len(lines), ended=False)
+        here = np.arange(done, done + len(lines))
+        yield AnnotatedLines(lines, annotations.select(here))
+        done += len(lines)
+    for kind, n in known.items():
+        _check_number(kind, n, done, ended=True)
+
+
+def as_they_arrive(
+    groups: Iterable[Sequence[str]], tags: Iterable[str] | None, trees: Iterable[str] | None
+) -> Iterator[AnnotatedLines]:
+    """Groups of sentences with the next lines of tags and trees, each as soon as it is there."""
+    columns = {kind: iter(column) for kind, column in (("tags", tags), ("trees", trees)) if column is not None}
+    done = 0
+    for lines in groups:
+        own = {kind: list(islice(column, len(lines))) for kind, column in columns.items()}
+        for kind, column in own.items():
+            _check_number(kind, done + len(column), done + len(lines), ended=False)
+        try:
+            annotations = annotate(lines, **own)
+        except AnnotationError as error:
+            raise error.moved(done) from error
+        yield AnnotatedLines(lines, annotations)
+        done += len(lines)
+    # A file of few trees goes on with empty lines.
+    if next(columns.get("trees", iter(())), ""):
+        _check_number("trees", done + 1, done, ended=True)
+    if next(columns.get("tags", iter(())), None) is not None:
+        _check_number("tags", done + 1, done, ended=True)
+
+
+def _check_number(kind: str, n: int, n_sentences: int, *, ended: bool) -> None:
+    """Refuse fewer annotations than sentences and, when there are no more of these, others that are left."""
+    if n < n_sentences:
+        raise AnnotationError(kind, f"there are only {n} lines of {kind}, fewer than of text", n + 1)
+    if ended and n > n_sentences:
+        what = "trees" if kind == "trees" else f"lines of {kind}"
+        raise AnnotationError(kind, f"there are more {what} than the {n_sentences} lines of text", n_sentences + 1)
+
+
+def _tags_of(lines: Sequence[str], text: Text) -> Tags:
+    clean = [without_control(line) for line in lines]
+    check_tags(Text.of(clean).lengths, text.lengths)
+    return Tags.of(clean, text)
+
+
+def check_tags(n_tags: Array, n_words: Array) -> None:
+    """Say which sentence has not one tag for each word."""
+    for s in np.flatnonzero(n_tags != n_words).tolist():
+        raise AnnotationError("tags", f"{n_tags[s]} tags for {n_words[s]} words", s + 1)
+
+
+def _trees_of(lines: Sequence[str], text: Text) -> Trees:
+    try:
+        return Trees.of([without_separator(line) for line in lines], text)
+    except InputError as error:
+        raise AnnotationError("trees", error.what, error.line or 1) from error

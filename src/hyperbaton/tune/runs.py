@@ -1,0 +1,115 @@
+"""Tune a system on a development text: once on all of it, or several times on one half, to choose on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.store import hash_arrays
+from hyperbaton.corpus import Annotations
+from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.decode import Decoding, System
+from hyperbaton.tune.loop import Iteration, Tuned, Tuning, tune
+from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
+from hyperbaton.tune.system import SystemDecoder
+
+
+@dataclass(frozen=True)
+class DevelopmentText:
+    """Sentences with their references, `references[r][s]` being reference r of sentence s, and their annotations.
+
+    `first` is the number of sentences before these in their file.
+    """
+
+    sentences: Sequence[str]
+    references: Sequence[Sequence[str]]
+    annotations: Annotations = NOTHING
+    first: int = 0
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def part(self, where: slice) -> DevelopmentText:
+        """Consecutive sentences of it."""
+        chosen = np.arange(len(self))[where]
+        return DevelopmentText(
+            self.sentences[where],
+            [reference[where] for reference in self.references],
+            self.annotations.select(chosen),
+            self.first + (int(chosen[0]) if len(chosen) else 0),
+        )
+
+    def digests(self) -> dict[str, str]:
+        """What tells the text, by the names of its parts; references are told by the loop."""
+        text = np.frombuffer("\n".join(self.sentences).encode(), np.uint8)
+        columns = {"source tags": self.annotations.source_tags, "source trees": self.annotations.source_trees}
+        return {"source text": hash_arrays({"source text": text})} | {
+            name: hash_arrays(column.arrays(name)) for name, column in columns.items() if column is not None
+        }
+
+
+@dataclass(frozen=True)
+class TuningRuns:
+    """How a system is tuned; run i has the seed `seed` + i, and its iterations are kept in `folder`.
+
+    `report` is called with the number of the run, that of the iteration, both from 0, and what it found.
+    """
+
+    system: System
+    options: Tuning
+    n_best: int = 100
+    lattice: bool = False
+    decoding: Decoding | None = None
+    seed: int = 0
+    threads: int | None = None
+    folder: Path | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    report: Callable[[int, int, Iteration], None] = lambda run, number, iteration: None
+    progress_of: Callable[[str], Progress | None] = lambda stage: None
+
+    def on(self, text: DevelopmentText, n_runs: int = 1) -> Choice:
+        """Tune once on the whole text, or several times on its first half, and choose by the second."""
+        inputs = {**self.inputs, **text.digests()}
+        if n_runs == 1:
+            return Choice([self._run(0, text, self.decoder(text), inputs)], [], 0)
+        first, second = (text.part(half) for half in halves(len(text)))
+        decoder = self.decoder(first)
+        return tune_and_choose(
+            lambda i: self._run(i, first, decoder, inputs),
+            n_runs,
+            self.decoder(second),
+            second.references,
+            self.options.metric,
+        )
+
+    def decoder(self, text: DevelopmentText) -> SystemDecoder:
+        """What translates a text with any weights."""
+        return SystemDecoder(
+            self.system,
+            text.sentences,
+            annotations=text.annotations,
+            first=text.first,
+            n_best=self.n_best,
+            lattice=self.lattice,
+            options=self.decoding,
+            threads=self.threads,
+            progress=self.progress_of("translate"),
+        )
+
+    def _run(self, number: int, text: DevelopmentText, decoder: SystemDecoder, inputs: Mapping[str, str]) -> Tuned:
+        return tune(
+            decoder,
+            decoder.start,
+            text.references,
+            self.options,
+            seed=self.seed + number,
+            threads=self.threads,
+            folder=None if self.folder is None else self.folder / f"run{number + 1}",
+            inputs=inputs,
+            report=lambda iteration, turn: self.report(number, iteration, turn),
+            progress=self.progress_of("optimize"),
+        )
