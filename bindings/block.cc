@@ -63,13 +63,10 @@ HYPERBATON_BINDINGS(block) {
       "block_jumps",
       [] {
         std::vector<int> jumps;
-        for (int jump = -kFarthestJump; jump <= kFarthestJump; ++jump) jumps.push_back(jump);
+        for (std::size_t c = 0; c < kJumps; ++c) jumps.push_back(jump_of(c));
         return jumps;
       },
       "The jump of each class.");
-  m.def(
-      "jump_cuts", [] { return std::vector<std::int32_t>(kJumpCuts.begin(), kJumpCuts.end()); },
-      "The cut points of d that part the jumps.");
 
   nb::enum_<AskedOf>(m, "AskedOf", "What the numbers of a question count.")
       .value("nothing", AskedOf::Nothing)

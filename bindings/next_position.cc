@@ -162,9 +162,6 @@ HYPERBATON_BINDINGS(next_position) {
           nb::kw_only(), "variance"_a, "step"_a, "max_passes"_a, "seed"_a, "progress"_a.none(),
           "Weights by AdaGrad, and the objective met during each pass.");
 
-  m.def(
-      "nine_class_cuts", [] { return std::vector<std::int32_t>(kNineClassCuts.begin(), kNineClassCuts.end()); },
-      "The cut points of d that part the nine classes.");
   nb::enum_<Bound>(m, "Bound").value("outbound", Bound::Out).value("inbound", Bound::In);
 
   m.def(

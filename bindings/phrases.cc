@@ -1,4 +1,8 @@
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/vector.h>
+
 #include "module.hh"
+#include "phrases/distance_classes.hh"
 #include "phrases/extract.hh"
 #include "phrases/orientation.hh"
 
@@ -34,6 +38,13 @@ HYPERBATON_BINDINGS(phrases) {
       "source_offsets"_a, "target_offsets"_a, "points"_a, "link_offsets"_a, "max_length"_a, "n_threads"_a,
       "progress"_a.none(), "Columns of all consistent phrase pairs, by name.");
 
+  m.def(
+      "distance_cuts",
+      [] {
+        const auto list = [](const auto& cuts) { return std::vector<std::int32_t>(cuts.begin(), cuts.end()); };
+        return std::map<std::string, std::vector<std::int32_t>>{{"nine", list(kNineCuts)}, {"jump", list(kJumpCuts)}};
+      },
+      "The cut points of d that models of the core know classes by, by the name of the orientation set.");
   m.def(
       "classify_distances",
       [](const Array<std::int16_t>& distances, const Array<std::int32_t>& cuts) {

@@ -168,7 +168,7 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
             scores.sentence.push_back(static_cast<std::uint32_t>(s));
             scores.begin.push_back(static_cast<std::uint16_t>(span.begin));
             scores.end.push_back(static_cast<std::uint16_t>(span.end));
-            scores.jump.push_back(static_cast<std::int8_t>(static_cast<int>(jump) - kFarthestJump));
+            scores.jump.push_back(static_cast<std::int8_t>(jump_of(jump)));
             scores.logprob.push_back(row[jump]);
             scores.jump_logprob.push_back(row[jump] - math::log(own));
             scores.right.push_back(row[jump] >= best);

@@ -13,24 +13,10 @@
 #include <vector>
 
 #include "align/links.hh"
+#include "phrases/distance_classes.hh"
 #include "phrases/orientation.hh"
 
 namespace hyperbaton {
-
-inline constexpr int kFarthestJump = 5;
-inline constexpr std::size_t kJumps = 2 * kFarthestJump + 1;
-
-// The cut points of the distance d that part jumps, 1 - d, from the far forward ones to the far back ones.
-inline constexpr auto kJumpCuts = [] {
-  std::array<std::int32_t, kJumps - 1> cuts{};
-  for (std::size_t k = 0; k < cuts.size(); ++k) cuts[k] = static_cast<std::int32_t>(k) + 2 - kFarthestJump;
-  return cuts;
-}();
-// The class of the jump from one source word to another: its distance, cut at -5 and 5, counted from 0. The classes of
-// kJumpCuts in the other order.
-inline std::size_t jump_class(int from, int to) {
-  return static_cast<std::size_t>(std::clamp(to - from, -kFarthestJump, kFarthestJump) + kFarthestJump);
-}
 
 struct PathStep {
   SourceSpan source;

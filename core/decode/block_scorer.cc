@@ -25,7 +25,7 @@ void unpack(std::int64_t packed, PathState& state) {
   state.second_last_target = state.last < 0 ? kSentenceEdge : word(bits & kWordMask);
 }
 
-constexpr std::size_t kStraight = kFarthestJump + 1;  // the class of the jump to the next word
+constexpr std::size_t kStraight = jump_class(0, 1);  // to the next word
 
 }  // namespace
 

@@ -7,17 +7,9 @@
 #include <vector>
 
 #include "features/jumps.hh"
-#include "phrases/orientation.hh"
+#include "phrases/distance_classes.hh"
 
 namespace hyperbaton {
-
-inline constexpr std::size_t kNineClasses = 9;
-
-// The cut points of the distance d that part the distortions −d: [7, ∞), [4, 6], [2, 3], 1, 0, −2, [−4, −3], [−7, −5] and
-// (−∞, −8] (GO13 footnote 6). The distortion −1 is the CP itself; between phrases it counts as −2.
-inline constexpr std::array<std::int32_t, kNineClasses - 1> kNineClassCuts{-6, -3, -1, 0, 1, 3, 5, 8};
-// The class of a distortion, from far back to far forward: the classes of the cut points in the other order.
-inline std::size_t nine_class(int distortion) { return kNineClasses - 1 - distance_class(-distortion, kNineClassCuts); }
 
 // The features of positions: CP 0 … n (outbound) or NP 1 … n + 1 (inbound) of every sentence, in this order. A feature is a
 // part of the position, or in which fifth of the sentence it lies.

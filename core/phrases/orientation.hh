@@ -1,9 +1,9 @@
 // Orientation of a phrase pair towards its neighbours. This file alone decides orientations.
 //
-// Two families exist. The distance d = last source position of the previous phrase + 1 - first of this one (Ni 2011,
-// eq. 1, with its sign) is cut into classes at given points. Moses' orientations look at the corners of the phrase
-// pair's box in the alignment matrix: whether something lies diagonally behind a corner, under one of three units:
-// a word link (word), a phrase pair within the length limit (phrase), or a phrase pair of any length (hierarchical).
+// Two families exist. The distance to the previous phrase is cut into classes (distance_classes.hh). Moses' orientations
+// look at the corners of the phrase pair's box in the alignment matrix: whether something lies diagonally behind a corner,
+// under one of three units: a word link (word), a phrase pair within the length limit (phrase), or a phrase pair of any
+// length (hierarchical).
 #pragma once
 
 #include <array>
@@ -98,16 +98,5 @@ inline Orientation hierarchical_step_orientation(SourceSpan previous, SourceSpan
   return next.begin > previous.end ? Orientation::DiscontinuousRight : Orientation::DiscontinuousLeft;
 }
 // Hierarchical, towards the previous phrase: step_orientation of the span on top of the stack of what is translated.
-
-// The class of a distance: the number of cut points that are not above it.
-inline std::uint8_t distance_class(std::int32_t distance, std::span<const std::int32_t> cuts) {
-  std::uint8_t found = 0;
-  while (found < cuts.size() && cuts[found] <= distance) ++found;
-  return found;
-}
-
-// The class of each distance: the number of cut points that are not above it. Cut points increase strictly.
-void classify_distances(std::span<const std::int16_t> distances, std::span<const std::int32_t> cuts,
-                        std::span<std::uint8_t> classes);
 
 }  // namespace hyperbaton

@@ -107,7 +107,7 @@ def sequence_logprobs(n: int, weight: Callable[[int, int, str], float]) -> list[
 
 def nine_class(distortion: int) -> int:
     """Footnote 6."""
-    spans = [(-math.inf, -8), (-7, -5), (-4, -3), (-2, -2), (0, 0), (1, 1), (2, 3), (4, 6), (7, math.inf)]
+    spans = [(7, math.inf), (4, 6), (2, 3), (1, 1), (0, 0), (-2, -2), (-4, -3), (-7, -5), (-math.inf, -8)]
     return next(c for c, (low, high) in enumerate(spans) if low <= distortion <= high)
 
 

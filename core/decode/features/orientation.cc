@@ -4,6 +4,7 @@
 
 #include "base/errors.hh"
 #include "decode/interner.hh"
+#include "phrases/distance_classes.hh"
 
 namespace hyperbaton {
 

@@ -107,7 +107,8 @@ def explain_tag(model: BlockMe, tag: str) -> TagAnswer:
         raise OptionError(
             f"the model never saw the tag {tag!r}; it knows {', '.join(model.tag_vocabulary_.words()[:20])}, …"
         )
-    return TagAnswer(tag, dict(zip(JUMPS, model.table_.tag_jumps[number].astype(int).tolist(), strict=True)))
+    counts = zip(JUMPS, model.table_.tag_jumps[number].astype(int).tolist(), strict=True)
+    return TagAnswer(tag, dict(sorted(counts)))
 
 
 def explain_blocks(

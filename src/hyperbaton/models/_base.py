@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
@@ -41,6 +41,8 @@ class ReorderingModel(Picklable, ABC):
     shape: ClassVar[str]
     # The annotations that it can learn from, by name.
     uses: ClassVar[tuple[str, ...]] = ()
+    # Raised when what the model stores changes its meaning: models of other versions are refused.
+    version: ClassVar[int] = 1
     # Whether it says no more than the distance, which every translation system has as a feature of its own.
     is_distance: ClassVar[bool] = False
 
@@ -80,7 +82,7 @@ class ReorderingModel(Picklable, ABC):
             self.name,
             {**self._known_arrays(), **self._arrays()},
             options=to_mapping(self),
-            details={**self.summary(), **costs},
+            details={**self.summary(), **costs, "model_version": self.version},
             inputs={"bitext": self.signature_},
             seed=self.seed,
         )
@@ -88,6 +90,8 @@ class ReorderingModel(Picklable, ABC):
     @classmethod
     def restored(cls, state: ModelState) -> Self:
         """The model that was saved."""
+        if state.details.get("model_version", 1) != cls.version:
+            raise ArtefactError(f"{state.artefact.path}: a {state.name} model of another version: train it again")
         model = from_mapping(cls, state.options)
         model.seed, model.signature_ = state.seed, state.inputs["bitext"]
         model.train_seconds_ = float(state.details["train_seconds"])

@@ -34,7 +34,7 @@ class BlockTable:
     """Source phrases, targets and pairs of blocks, as columns.
 
     Phrase p has the words `words[offsets[p]:offsets[p + 1]]`; pairs of source phrase p are rows `offsets[p]` to
-    `offsets[p + 1]`, frequent ones first. `jumps` (n_pairs, 11) counts the jumps −5 … 5 of each pair.
+    `offsets[p + 1]`, frequent ones first. `jumps` (n_pairs, 11) counts the jumps 5 … −5 of each pair.
     """
 
     source_keys: npt.NDArray[np.uint64]

@@ -13,6 +13,7 @@ equally among J_c; inbound alone takes p_in(c | j), normalised over all candidat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ from hyperbaton.learn import LEARNERS, BinaryRows, Learner, LinearModel
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
 
-N_CLASSES = len(_core.nine_class_cuts()) + 1
+N_CLASSES = len(_core.distance_cuts()["nine"]) + 1
 PARTS = {"outbound": _core.Bound.outbound, "inbound": _core.Bound.inbound}
 
 
@@ -39,6 +40,8 @@ class NineClass(NextPositionModel):
     learner: str | Learner = option(
         "lbfgs:variance=0.1:max-passes=150:tolerance=0.001", "learner and its options", plugins=LEARNERS
     )
+
+    version: ClassVar = 2  # classes are counted from far forward to far back
 
     @property
     def _chosen(self) -> tuple[str, ...]:

@@ -11,5 +11,5 @@ class Jump(DistanceSet):
     """
 
     def __init__(self) -> None:
-        super().__init__(*_core.jump_cuts())
-        self.names = tuple(str(jump) for jump in reversed(_core.block_jumps()))
+        super().__init__(*_core.distance_cuts()["jump"])
+        self.names = tuple(str(jump) for jump in _core.block_jumps())

@@ -12,5 +12,5 @@ class Nine(DistanceSet):
     """
 
     def __init__(self) -> None:
-        super().__init__(*_core.nine_class_cuts())
+        super().__init__(*_core.distance_cuts()["nine"])
         self.names = ("[7,∞)", "[4,6]", "[2,3]", "1", "0", "-2", "[-4,-3]", "[-7,-5]", "(-∞,-8]")

@@ -1,0 +1,49 @@
+// Classes of the distance d = last source position before + 1 - next one (Ni 2011, eq. 1, with its sign): where they are
+// cut, and in which order they are counted. This file alone knows both.
+//
+// Classes are counted along d: the first holds the farthest moves forward, the last the farthest ones back. A word
+// distortion j - i - 1 is -d, a jump j - i is 1 - d.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace hyperbaton {
+
+// The class of a distance: the number of cut points that are not above it. Cut points increase strictly.
+inline std::uint8_t distance_class(std::int32_t distance, std::span<const std::int32_t> cuts) {
+  std::uint8_t n_passed = 0;
+  while (n_passed < cuts.size() && cuts[n_passed] <= distance) ++n_passed;
+  return n_passed;
+}
+
+// The same for many distances; throws Error unless the cut points increase.
+void classify_distances(std::span<const std::int16_t> distances, std::span<const std::int32_t> cuts,
+                        std::span<std::uint8_t> classes);
+
+// Nine classes of word distortions: [7, ∞), [4, 6], [2, 3], 1, 0, −2, [−4, −3], [−7, −5] and (−∞, −8] (GO13 footnote 6).
+// The distortion −1 is the current word itself; between phrases it counts as −2.
+inline constexpr std::array<std::int32_t, 8> kNineCuts{-6, -3, -1, 0, 1, 3, 5, 8};
+inline constexpr std::size_t kNineClasses = kNineCuts.size() + 1;
+
+inline std::size_t nine_class(int distortion) { return distance_class(-distortion, kNineCuts); }
+
+// Eleven jumps 5 … −5; farther ones count as the farthest (XI11 section 3).
+inline constexpr int kFarthestJump = 5;
+inline constexpr std::size_t kJumps = 2 * kFarthestJump + 1;
+inline constexpr auto kJumpCuts = [] {
+  std::array<std::int32_t, kJumps - 1> cuts{};
+  for (std::size_t k = 0; k < cuts.size(); ++k) cuts[k] = static_cast<std::int32_t>(k) + 2 - kFarthestJump;
+  return cuts;
+}();
+
+// The class of the jump from one source word to another, by arithmetic: the search asks it in its inner loop.
+inline constexpr std::size_t jump_class(int from, int to) {
+  return static_cast<std::size_t>(kFarthestJump - std::clamp(to - from, -kFarthestJump, kFarthestJump));
+}
+// The jump of a class.
+inline constexpr int jump_of(std::size_t jump_class) { return kFarthestJump - static_cast<int>(jump_class); }
+
+}  // namespace hyperbaton

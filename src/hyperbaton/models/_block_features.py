@@ -1,0 +1,41 @@
+"""Features of the block model: the families of questions that are asked, and the (question, target, jump) with a weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hyperbaton import _core
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import OptionError
+
+FAMILIES = tuple(_core.block_families())
+NEED_TAGS = {"tags", "sibling-tag"}
+NEED_TREES = {"parse-coverage", "sibling-word", "sibling-tag"}
+
+# Columns of features: keys of questions with targets, the first feature of each key, and jump and count of each feature;
+# what each key asks.
+COLUMNS = ("keys", "starts", "jumps", "counts", "asks", "sources", "as", "bs", "targets")
+
+
+def families_of(text: str, *, tagged: bool, parsed: bool) -> tuple[str, ...]:
+    """The families that an option names and the annotations allow, in the order of the core.
+
+    >>> families_of("tags, lexical", tagged=False, parsed=True)
+    ('lexical',)
+    """
+    asked = {family.strip() for family in text.split(",") if family.strip()}
+    for family in sorted(asked):
+        if family not in FAMILIES:
+            raise OptionError(f"unknown family of features {family!r}; there are {', '.join(FAMILIES)}")
+    forbidden = (set() if tagged else NEED_TAGS) | (set() if parsed else NEED_TREES)
+    return tuple(family for family in FAMILIES if family in asked - forbidden)
+
+
+def family_bits(families: Iterable[str]) -> int:
+    """A set of families as the core has it."""
+    return sum(1 << FAMILIES.index(family) for family in families)
+
+
+def core_features(columns: dict[str, Array]) -> _core.BlockFeatures:
+    """The columns as the core reads them."""
+    return _core.BlockFeatures(*(columns[name] for name in COLUMNS if name != "counts"))

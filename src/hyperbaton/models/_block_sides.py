@@ -1,0 +1,108 @@
+"""The two sides of the block model's training text: vocabularies, and sentences as numbers of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus import Annotations, Bitext, Tags, Text, Trees, Vocabulary
+from hyperbaton.corpus.classes import WordClasses
+from hyperbaton.corpus.tree_rules import TreeRule, apply_rules, parse_rules
+from hyperbaton.models._base import restored_side, side_arrays
+from hyperbaton.models._store import ModelState
+
+_UNKNOWN_LABEL = 2**16 - 1
+# Labels, begins, ends, parents and offsets where there are no trees.
+_NO_NODES: tuple[Array, ...] = (
+    *(np.empty(0, np.uint16) for _ in range(3)),
+    np.empty(0, np.int32),
+    np.empty(0, np.int64),
+)
+
+
+@dataclass(frozen=True)
+class BlockSides:
+    """What training knew of words, tags and labels of nodes; others are known to no feature."""
+
+    source: Vocabulary
+    target: Vocabulary
+    target_classes: WordClasses | None
+    tags: Vocabulary | None
+    labels: Vocabulary | None
+    rules: tuple[TreeRule, ...]  # changes of the trees
+
+    @classmethod
+    def of(cls, bitext: Bitext, annotations: Annotations, rules: tuple[TreeRule, ...]) -> BlockSides:
+        """Those of a training text."""
+        tags, trees = annotations.source_tags, annotations.source_trees
+        return cls(
+            bitext.source.vocabulary,
+            bitext.target.vocabulary,
+            annotations.target_classes,
+            None if tags is None else tags.vocabulary,
+            None if trees is None else trees.vocabulary,
+            rules,
+        )
+
+    @cached_property
+    def word_tags(self) -> npt.NDArray[np.uint32]:
+        """The class of each target word, nothing where there are no classes."""
+        if self.target_classes is None:
+            return np.empty(0, np.uint32)
+        words = np.arange(len(self.target), dtype=np.uint32)
+        return self.target_classes.tags(Text(words, np.array([0, len(words)], np.int64), self.target)).astype(np.uint32)
+
+    def core_bitext(self, bitext: Bitext, annotations: Annotations) -> _core.BlockBitext:
+        """A bitext with links, over the vocabularies."""
+        target, links = bitext.target.over(self.target), bitext.need_links()
+        source = self.core_text(bitext.source, annotations)
+        return _core.BlockBitext(source, target.tokens, target.offsets, links.points, links.offsets)
+
+    def core_text(self, source: Text, annotations: Annotations) -> _core.BlockText:
+        """Source sentences over the vocabularies."""
+        text = source.over(self.source)
+        labels = None if self.tags is None else self._labels(annotations.source_tags, self.tags)
+        trees = annotations.source_trees
+        nodes = _NO_NODES if trees is None or self.labels is None else self._nodes(trees, self.labels, len(source))
+        return _core.BlockText(text.tokens, text.offsets, labels, *nodes)
+
+    def _labels(self, tags: Tags | None, known: Vocabulary) -> Array:
+        if tags is None:
+            raise OptionError("the model block_me was trained with tags: give the tags of the sentences (--source-tags)")
+        return Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary).over(known).tokens
+
+    def _nodes(self, trees: Trees, known: Vocabulary, n_sentences: int) -> tuple[Array, ...]:
+        if len(trees) != n_sentences:
+            raise OptionError(f"there are {len(trees)} trees for {n_sentences} sentences")
+        changed = apply_rules(trees, self.rules)
+        numbers = known.lookup.find_all(changed.vocabulary.lookup)
+        labels = np.minimum(numbers, _UNKNOWN_LABEL).astype(np.uint16)[changed.labels]
+        return labels, changed.begins, changed.ends, changed.parents, changed.offsets
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything as named arrays, for the store."""
+        arrays = {
+            **side_arrays("source", self.source, None),
+            **side_arrays("target", self.target, self.target_classes),
+            "rules": np.frombuffer("\n".join(map(str, self.rules)).encode(), np.uint8),
+        }
+        for name, vocabulary in (("tags", self.tags), ("labels", self.labels)):
+            arrays |= {} if vocabulary is None else vocabulary.arrays(f"{name}.vocabulary")
+        return arrays
+
+    @classmethod
+    def restored(cls, state: ModelState) -> BlockSides:
+        """The inverse of `arrays`."""
+        source, _ = restored_side(state, "source")
+        target, classes = restored_side(state, "target")
+        tags, labels = (
+            Vocabulary.from_arrays(group, "vocabulary") if group else None
+            for group in (state.group("tags"), state.group("labels"))
+        )
+        return cls(source, target, classes, tags, labels, parse_rules(bytes(state.arrays["rules"]).decode().splitlines()))
