@@ -8,7 +8,9 @@ CHECKED := build/sanitize
 TESTS ?= tests/unit tests/property tests/contract tests/golden
 SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.txt core/CMakeLists.txt pyproject.toml
 
-.PHONY: help install demo docs test core-test check sanitize format clean
+PYTHON_SOURCES := src tests benchmarks tools docs/hooks
+
+.PHONY: help install demo docs test core-test lint check sanitize wheel format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -20,10 +22,10 @@ $(STAMP): $(SOURCES)
 	@test -x $(BIN)/python || { echo "making a virtual environment in $(VENV)"; $(PYTHON) -m venv $(VENV); }
 	@: > $(LOG)
 	@echo "installing build tools"
-	@$(INSTALL) "scikit-build-core>=1.0" "nanobind>=2.9" cmake ninja setuptools wheel
+	@$(INSTALL) "scikit-build-core>=1.0" "nanobind>=3.1,<4" "nanobind-backend>=1,<2" "setuptools-scm>=8" cmake ninja
 	@echo "installing hyperbaton and what it needs; compiling its core takes a few minutes"
 	@$(INSTALL) --no-build-isolation --editable .
-	@cp build/*/_core.pyi src/hyperbaton/_core.pyi
+	@cp "$$(ls -t build/*/_core.pyi | head -1)" src/hyperbaton/_core.pyi
 	@touch $@
 
 $(DEV_STAMP): $(STAMP)
@@ -49,11 +51,13 @@ core-test: $(STAMP) ## tests of the core in C++, plain and with checks of memory
 	  $(BIN)/cmake --build build/core-$$checks --parallel 2 && build/core-$$checks/core_tests || exit 1; \
 	done
 
-check: $(DEV_STAMP) ## format, lint, types, fast tests: about a minute
-	$(BIN)/ruff format --check src tests benchmarks tools docs/hooks
-	$(BIN)/ruff check src tests benchmarks tools docs/hooks
+lint: $(DEV_STAMP) ## format, lint and types
+	$(BIN)/ruff format --check $(PYTHON_SOURCES)
+	$(BIN)/ruff check $(PYTHON_SOURCES)
 	find core bindings -name '*.cc' -o -name '*.hh' | xargs $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/mypy
+
+check: lint ## format, lint, types, fast tests: a few minutes
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 sanitize: $(DEV_STAMP) ## fast tests with a core that checks memory and undefined behaviour (C++ by GCC or Clang on Linux)
@@ -63,9 +67,16 @@ sanitize: $(DEV_STAMP) ## fast tests with a core that checks memory and undefine
 	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python -m pytest --capture=sys -m "not slow" $(TESTS)
 
+wheel: $(STAMP) ## build the source archive and from it the wheel into dist/, and test the wheel in an empty environment
+	@$(INSTALL) build twine "abi3audit>=0.0.20" pytest
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	HYPERBATON_DIST=$(abspath dist) $(BIN)/python -m pytest --rootdir tests/wheel -c /dev/null tests/wheel
+
 format: $(DEV_STAMP) ## rewrite the sources in the house style
-	$(BIN)/ruff format src tests benchmarks tools docs/hooks
-	$(BIN)/ruff check --fix src tests benchmarks tools docs/hooks
+	$(BIN)/ruff format $(PYTHON_SOURCES)
+	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 	find core bindings -name '*.cc' -o -name '*.hh' | xargs $(BIN)/clang-format -i
 
 clean: ## remove what was built
