@@ -16,9 +16,9 @@ from matplotlib.patches import Rectangle
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.report import write_report
-from hyperbaton.report.blocks import Column, Group, Number, Picture, Table
 from hyperbaton.report.closing_sections import as_toml
 from hyperbaton.report.corpus_section import movement_section
+from hyperbaton.report.elements import Column, Group, Number, Picture, Table
 from hyperbaton.report.figures import FORWARD
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.sentences import draw_translation, segments_of
@@ -224,7 +224,7 @@ def test_forward_is_to_the_left_in_every_picture() -> None:
     movement = {"distances": {"-1": 5}, "word_distortions": {"3": 7}, "jumps_by_tag": {"NN": {"5": 2}}}
     section = movement_section({"movement": movement})
     assert section is not None
-    drawn = {block.name: block.figure.axes[0] for block in section.blocks if isinstance(block, Picture)}
+    drawn = {element.name: element.figure.axes[0] for element in section.elements if isinstance(element, Picture)}
     for name, d in (("distances", -1), ("word-distortions", -3), ("jumps-by-tag", -4)):
         (bar,) = [patch for patch in drawn[name].patches if isinstance(patch, Rectangle) and patch.get_height() > 0]
         assert round(bar.get_x() + bar.get_width() / 2) == d, name

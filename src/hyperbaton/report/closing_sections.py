@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hyperbaton.report import prose
-from hyperbaton.report.blocks import (
-    Block,
+from hyperbaton.report.curves import draw_costs, longest_stages
+from hyperbaton.report.elements import (
     Cell,
     Column,
+    Element,
     Group,
     Listing,
     Number,
@@ -21,7 +22,6 @@ from hyperbaton.report.blocks import (
     number,
     plain_table,
 )
-from hyperbaton.report.curves import draw_costs, longest_stages
 
 # Title, key of results.json, digits, and how stages add up.
 _COSTS: list[tuple[str, str, int, Callable[[list[float]], float]]] = [
@@ -55,12 +55,12 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
     by_kind = Group([[kind, Number(len(rows)), *added(rows)] for kind, rows in kinds.items()])
     stages = Group([[str(row["stage"]), str(row.get("kind") or ""), *added([row])] for row in costs])
     note = "Times and sizes are sums, peaks the highest."
-    blocks: list[Block] = []
+    elements: list[Element] = []
     seconds = {str(row["stage"]): float(row["seconds"]) for row in costs if is_number(row.get("seconds"))}
     if len(seconds) > 1:
         reading = prose.costs(seconds, longest_stages(seconds))
-        blocks.append(Picture("costs", "The stages that took longest.", draw_costs(seconds), reading))
-    blocks += [
+        elements.append(Picture("costs", "The stages that took longest.", draw_costs(seconds), reading))
+    elements += [
         Table(
             "costs",
             "Time and memory by kind of stage.",
@@ -76,30 +76,30 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
             folded=len(costs) > _FEW,
         ),
     ]
-    return Section("costs", "Costs", blocks)
+    return Section("costs", "Costs", elements)
 
 
 def reproduction_section(results: Mapping[str, Any]) -> Section | None:
     """Versions, inputs and options that the numbers depend on."""
     signature = results.get("signature") or {}
-    blocks: list[Block] = []
+    elements: list[Element] = []
     names = {"package": "hyperbaton", "python": "Python", "seed": "seed", "experiment": "experiment"}
     rows: list[list[Cell]] = [
         [title, str(signature[key])] for key, title in names.items() if signature.get(key) is not None
     ]
     rows += [[str(name), str(version)] for name, version in (signature.get("libraries") or {}).items()]
     if rows:
-        blocks.append(Table("signature", "Signature.", [Column(""), Column("")], [Group(rows)]))
+        elements.append(Table("signature", "Signature.", [Column(""), Column("")], [Group(rows)]))
     if inputs := signature.get("inputs"):
         lines: list[list[Cell]] = [
             [str(name), str(entry.get("path", "")), number(entry.get("lines")), str(entry.get("sha256", ""))]
             for name, entry in inputs.items()
         ]
         columns = [Column("input"), Column("file"), Column("lines"), Column("SHA-256")]
-        blocks.append(Table("inputs", "Inputs.", columns, [Group(lines)]))
+        elements.append(Table("inputs", "Inputs.", columns, [Group(lines)]))
     if options := results.get("options"):
-        blocks.append(Listing("Experiment", as_toml(options)))
-    return Section("reproduction", "Reproduction", blocks) if blocks else None
+        elements.append(Listing("Experiment", as_toml(options)))
+    return Section("reproduction", "Reproduction", elements) if elements else None
 
 
 def as_toml(options: Mapping[str, Any]) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperbaton.report import prose
-from hyperbaton.report.blocks import Block, Cell, Column, Group, Number, Picture, Section, Table, Text, number
 from hyperbaton.report.curves import commonest_tags, draw_distances_by_tag
+from hyperbaton.report.elements import Cell, Column, Element, Group, Number, Picture, Section, Table, Text, number
 from hyperbaton.report.figures import DISTANCE, as_distances, numbered
 from hyperbaton.report.movements import FARTHEST, draw_distance_bars, draw_distance_shares
 from hyperbaton.report.prose import percent, signed
@@ -48,12 +48,12 @@ def movement_section(results: Mapping[str, Any]) -> Section | None:
     movement = results.get("movement")
     if not movement:
         return None
-    blocks: list[Block] = []
+    elements: list[Element] = []
     distances = numbered(movement.get("distances"))
     if total := sum(distances.values()):
         moved = sum(n for d, n in distances.items() if d)
         short = sum(n for d, n in distances.items() if 0 < abs(d) < 4)
-        blocks += [
+        elements += [
             Text(
                 f"Of {total:,.0f} phrase pairs of the training text, {percent(moved, total)} move; of these, "
                 f"{percent(short, moved)} by fewer than 4 words. The signed distance d is 0 where a phrase "
@@ -76,16 +76,16 @@ def movement_section(results: Mapping[str, Any]) -> Section | None:
     if sum(words.values()):
         figure = draw_distance_bars(words, DISTANCE, "jumps (%)")
         caption = "Jumps from source word i to the word j translated next, by signed distance d = i + 1 − j."
-        blocks.append(Picture("word-distortions", caption, figure, prose.distances(words, FARTHEST, "jumps")))
+        elements.append(Picture("word-distortions", caption, figure, prose.distances(words, FARTHEST, "jumps")))
     if by_tag := _by_tag(movement.get("jumps_by_tag") or {}):
         caption = "Jumps between source words by the tag of the word reached, the most frequent tags"
         ends = sorted({d for counts in by_tag.values() for d in counts})
         caption += f"; farther jumps are counted at d = {signed(ends[0])} and {signed(ends[-1])}."
         chosen = {tag: by_tag[tag] for tag in commonest_tags(by_tag)}
-        blocks.append(Picture("jumps-by-tag", caption, draw_distances_by_tag(by_tag), prose.tags(chosen)))
+        elements.append(Picture("jumps-by-tag", caption, draw_distances_by_tag(by_tag), prose.tags(chosen)))
     if sets := movement.get("orientations"):
-        blocks.append(_classes(sets))
-    return Section("movement", "Movement", blocks) if blocks else None
+        elements.append(_classes(sets))
+    return Section("movement", "Movement", elements) if elements else None
 
 
 def _by_tag(jumps: Mapping[str, Mapping[str, int]]) -> dict[str, dict[int, float]]:

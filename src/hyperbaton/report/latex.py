@@ -5,7 +5,7 @@ Words in other scripts stay as they are: XeLaTeX and LuaLaTeX set them.
 
 from __future__ import annotations
 
-from hyperbaton.report.blocks import Cell, Table
+from hyperbaton.report.elements import Cell, Table
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hyperbaton.report.blocks import (
+from hyperbaton.report.elements import (
     NOTHING,
-    Block,
     Cell,
     Comparison,
+    Element,
     Listing,
     Picture,
     Points,
@@ -26,34 +26,34 @@ def as_markdown(title: str, sections: Sequence[Section]) -> str:
     parts = [f"# {_plain(title)}"]
     for section in sections:
         parts.append(f"## {_plain(section.title)}")
-        for block in section.blocks:
-            parts += _block(block)
+        for element in section.elements:
+            parts += _element(element)
     return "\n\n".join(parts) + "\n"
 
 
-def _block(block: Block) -> Iterator[str]:
-    match block:
+def _element(element: Element) -> Iterator[str]:
+    match element:
         case Text():
-            yield _plain(block.text)
+            yield _plain(element.text)
         case Points():
-            yield "\n".join(f"- {_plain(point)}" for point in block.points)
+            yield "\n".join(f"- {_plain(point)}" for point in element.points)
         case Table():
-            yield f"**{_plain(block.caption)}**"
-            yield _table(block)
-            if block.note:
-                yield f"*{_plain(block.note)}*"
+            yield f"**{_plain(element.caption)}**"
+            yield _table(element)
+            if element.note:
+                yield f"*{_plain(element.note)}*"
         case Picture():
-            yield f"![{_plain(block.caption)}](figures/{block.name}.svg)"
-            if block.reading:
-                yield _plain(block.reading)
+            yield f"![{_plain(element.caption)}](figures/{element.name}.svg)"
+            if element.reading:
+                yield _plain(element.reading)
         case Listing():
-            fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", block.text))])
-            yield f"{_plain(block.title)}:"
-            yield f"{fence}\n{block.text}\n{fence}"
+            fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", element.text))])
+            yield f"{_plain(element.title)}:"
+            yield f"{fence}\n{element.text}\n{fence}"
         case Comparison():
             pass  # the tables have the same numbers
         case Sentences():
-            yield from map(_sentence, block.sentences)
+            yield from map(_sentence, element.sentences)
 
 
 def _table(table: Table) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
-from hyperbaton.report.blocks import Cell, Column, Section, number
+from hyperbaton.report.elements import Cell, Column, Section, number
 
 Results = Mapping[str, Any]
 COSTS = [Column("train s"), Column("train MiB")]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperbaton.report import prose
-from hyperbaton.report.blocks import Cell, Column, Group, Picture, Section, Table, number
+from hyperbaton.report.elements import Cell, Column, Group, Picture, Section, Table, number
 from hyperbaton.report.jumps import jump_figures, jump_lines, shown
 from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
 

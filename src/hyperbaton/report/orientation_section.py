@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hyperbaton.report import prose
-from hyperbaton.report.blocks import Block, Cell, Column, Group, Picture, Section, Table, number, plain_table
 from hyperbaton.report.classification import classification_figures, precision_by_distance, precision_by_support
+from hyperbaton.report.elements import Cell, Column, Element, Group, Picture, Section, Table, number, plain_table
 from hyperbaton.report.figures import numbered
 from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
 
@@ -19,12 +19,12 @@ def orientation_section(results: Mapping[str, Any]) -> Section | None:
     evaluations = results.get("orientation")
     if not evaluations:
         return None
-    blocks: list[Block] = []
+    elements: list[Element] = []
     sets = list(dict.fromkeys(str(model.get("orientations") or "") for model in evaluations))
     for name in sets:
         models = [model for model in evaluations if str(model.get("orientations") or "") == name]
         ending, words = (f"-{_file(name)}", f", {name} classes") if len(sets) > 1 else ("", "")
-        blocks.append(_classification(models, ending, words))
+        elements.append(_classification(models, ending, words))
         captions = {
             "precision-by-distance": f"Precision at each signed distance d, and the number n of phrase pairs{words}.",
             "precision-by-support": f"Precision by the number of training samples of the source phrase, and n{words}.",
@@ -38,10 +38,10 @@ def orientation_section(results: Mapping[str, Any]) -> Section | None:
             "precision-by-support": prose.by_support(precision_by_support(by_model)),
         }
         figures = classification_figures(by_model)
-        blocks += [Picture(f"{kind}{ending}", captions[kind], figure, readings[kind]) for kind, figure in figures.items()]
+        elements += [Picture(f"{kind}{ending}", captions[kind], figure, readings[kind]) for kind, figure in figures.items()]
         if rows := _clusters(models):
-            blocks.append(plain_table(f"clusters{ending}", f"Precision of the largest clusters{words}.", rows))
-    return Section("orientation", "Orientation of phrases", blocks)
+            elements.append(plain_table(f"clusters{ending}", f"Precision of the largest clusters{words}.", rows))
+    return Section("orientation", "Orientation of phrases", elements)
 
 
 def _classification(models: Sequence[Mapping[str, Any]], ending: str, words: str) -> Table:

@@ -14,11 +14,11 @@ from importlib import resources
 from itertools import groupby
 from typing import Any
 
-from hyperbaton.report.blocks import (
+from hyperbaton.report.elements import (
     NOTHING,
-    Block,
     Cell,
     Comparison,
+    Element,
     Listing,
     Number,
     Picture,
@@ -92,33 +92,33 @@ class _Body:
         self.n_tables = self.n_figures = 0
 
     def section(self, section: Section) -> str:
-        blocks = []
-        for pictures, run in groupby(section.blocks, key=lambda block: isinstance(block, Picture)):
-            inner = "\n".join(map(self.block, run))
-            blocks.append(f'<div class="pictures">\n{inner}\n</div>' if pictures else inner)
-        return f'<section id="{section.id}">\n<h2>{escape(section.title)}</h2>\n' + "\n".join(blocks) + "\n</section>"
+        elements = []
+        for pictures, run in groupby(section.elements, key=lambda element: isinstance(element, Picture)):
+            inner = "\n".join(map(self.element, run))
+            elements.append(f'<div class="pictures">\n{inner}\n</div>' if pictures else inner)
+        return f'<section id="{section.id}">\n<h2>{escape(section.title)}</h2>\n' + "\n".join(elements) + "\n</section>"
 
-    def block(self, block: Block) -> str:
-        match block:
+    def element(self, element: Element) -> str:
+        match element:
             case Text():
-                return f"<p>{escape(block.text)}</p>"
+                return f"<p>{escape(element.text)}</p>"
             case Points():
-                return "<ul>" + "".join(f"<li>{escape(point)}</li>" for point in block.points) + "</ul>"
+                return "<ul>" + "".join(f"<li>{escape(point)}</li>" for point in element.points) + "</ul>"
             case Table():
-                return self.table(block)
+                return self.table(element)
             case Picture():
                 self.n_figures += 1
-                svg = inline_svg(self.svgs[block.name], f"{block.name}-")
-                caption = f"<figcaption><b>Figure {self.n_figures}.</b> {escape(block.caption)}"
-                reading = f' <span class="reading">{escape(block.reading)}</span>' if block.reading else ""
+                svg = inline_svg(self.svgs[element.name], f"{element.name}-")
+                caption = f"<figcaption><b>Figure {self.n_figures}.</b> {escape(element.caption)}"
+                reading = f' <span class="reading">{escape(element.reading)}</span>' if element.reading else ""
                 caption += f"{reading}</figcaption>"
-                return f'<figure class="picture" id="figure-{escape(block.name)}">{svg}{caption}</figure>'
+                return f'<figure class="picture" id="figure-{escape(element.name)}">{svg}{caption}</figure>'
             case Listing():
-                return f"<details><summary>{escape(block.title)}</summary><pre>{escape(block.text)}</pre></details>"
+                return f"<details><summary>{escape(element.title)}</summary><pre>{escape(element.text)}</pre></details>"
             case Comparison():
-                return _comparison(block)
+                return _comparison(element)
             case Sentences():
-                return _sentences(block)
+                return _sentences(element)
 
     def table(self, table: Table) -> str:
         self.n_tables += 1
@@ -194,7 +194,7 @@ def _comparison(comparison: Comparison) -> str:
     )
 
 
-def _sentences(block: Sentences) -> str:
+def _sentences(element: Sentences) -> str:
     return (
         '<p class="key"><span class="forward">jumps forward (d &lt; 0)</span> <span class="monotone">monotone</span> '
         '<span class="back">goes back (d &gt; 0)</span> Point at, tap or focus a phrase for its scores.'
@@ -202,8 +202,8 @@ def _sentences(block: Sentences) -> str:
         '<div class="browser">\n'
         '<div class="pager" hidden><button type="button" data-step="-1" aria-label="previous sentence">←</button>'
         '<label>Sentence <select class="which"></select></label> <span class="count"></span>'
-        f'<button type="button" data-step="1" aria-label="next sentence">→</button> {_choice(block.pair)}</div>\n'
-        + "\n".join(_sentence(k, sentence) for k, sentence in enumerate(block.sentences))
+        f'<button type="button" data-step="1" aria-label="next sentence">→</button> {_choice(element.pair)}</div>\n'
+        + "\n".join(_sentence(k, sentence) for k, sentence in enumerate(element.sentences))
         + '\n<pre class="tip" role="status" hidden></pre>\n</div>'
     )
 

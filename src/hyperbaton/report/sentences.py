@@ -15,7 +15,7 @@ from html import escape
 from itertools import accumulate
 from typing import Any
 
-from hyperbaton.report.blocks import in_digits
+from hyperbaton.report.elements import in_digits
 
 EM = 15.0  # font size in pixels
 _PAD, _GAP, _EDGE = 8.0, 6.0, 10.0

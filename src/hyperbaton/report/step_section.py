@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from hyperbaton.report.blocks import Block, Cell, Column, Group, Section, Table, Text, number, plain_table
+from hyperbaton.report.elements import Cell, Column, Element, Group, Section, Table, Text, number, plain_table
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 from hyperbaton.report.model_sections import COSTS, Results, ShapeReport, costs
 
@@ -40,16 +40,16 @@ def step_section(results: Results) -> Section | None:
         rows.append([*row, *costs(model)])
     note = "Percentage of steps that no other step beats, and their mean log-probability."
     note += " Metrics are of the system that has this model alone." if metrics else ""
-    blocks: list[Block] = [Table("step", "Steps of held-out paths.", columns, [Group(rows)], note)]
+    elements: list[Element] = [Table("step", "Steps of held-out paths.", columns, [Group(rows)], note)]
     if siblings := next((model["siblings"] for model in evaluations if model.get("siblings")), None):
-        blocks.append(
+        elements.append(
             Text(
                 "Features of parse siblings: a weight above 1 makes the translation likelier while the sibling's coverage "
                 "is as told (0 not, 2 partly, 1 wholly translated; orientation −1 left, 1 right)."
             )
         )
-        blocks.append(plain_table("siblings", "Parse sibling features.", siblings, "The weight is exp λ."))
-    return Section("step", "Step models", blocks)
+        elements.append(plain_table("siblings", "Parse sibling features.", siblings, "The weight is exp λ."))
+    return Section("step", "Step models", elements)
 
 
 def _no_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:

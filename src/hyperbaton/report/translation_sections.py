@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hyperbaton.report import prose
-from hyperbaton.report.blocks import (
-    Block,
+from hyperbaton.report.curves import draw_by_limit, draw_tuning
+from hyperbaton.report.elements import (
     Cell,
     Column,
     Comparison,
+    Element,
     Group,
     Number,
     Picture,
@@ -21,7 +22,6 @@ from hyperbaton.report.blocks import (
     is_number,
     number,
 )
-from hyperbaton.report.curves import draw_by_limit, draw_tuning
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 
 _DIGITS = "¹²³⁴⁵⁶⁷⁸⁹"
@@ -48,7 +48,7 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
     against = dict.fromkeys(name for row in rows for name in row.get("significance") or {})
     baselines = sorted(against, key=[*(row["system"] for row in rows), *against].index)  # in the order of the rows
     limits = _limits(rows)
-    blocks: list[Block] = [_scores(rows, limits, metrics, baselines)]
+    elements: list[Element] = [_scores(rows, limits, metrics, baselines)]
     if metrics:
         main = metrics[0]  # as the findings do
         estimates: dict[str, dict[str, tuple[float, float, float]]] = {}
@@ -62,17 +62,17 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
             better = "higher" if higher else "lower"
             figure = draw_by_limit(estimates, limits, f"{title_of(main)} ({better} is better)")
             caption = f"{title_of(main)} with 95% intervals" + (" by distortion limit." if len(limits) > 1 else ".")
-            blocks.insert(0, Picture("score-by-limit", caption, figure, prose.scores(estimates, title_of(main), higher)))
+            elements.insert(0, Picture("score-by-limit", caption, figure, prose.scores(estimates, title_of(main), higher)))
     if (pair := first_pair(results)) is not None:
-        blocks.append(_comparison(rows, limits, metrics, pair))
+        elements.append(_comparison(rows, limits, metrics, pair))
     if baselines:
-        blocks.append(_differences(rows, limits, metrics))
+        elements.append(_differences(rows, limits, metrics))
     if any(
         is_number(_estimate(main_score).get("deviation"))
         for row in rows
         for main_score in (row.get("scores") or {}).values()
     ):
-        blocks.append(_deviations(rows, limits, metrics))
+        elements.append(_deviations(rows, limits, metrics))
     signatures = {
         title_of(name): str(main_score["signature"])
         for row in rows
@@ -81,10 +81,10 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
     }
     if signatures:
         columns = [Column("metric"), Column("signature")]
-        blocks.append(
+        elements.append(
             Table("metrics", "Signatures of the metrics.", columns, [Group(list(signatures.items()))], folded=True)
         )
-    return Section("translation", "Translation", blocks)
+    return Section("translation", "Translation", elements)
 
 
 def first_pair(results: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -204,7 +204,7 @@ def _deviations(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequen
 def tuning_section(results: Mapping[str, Any]) -> Section | None:
     """The objective by iteration on the tuning text, and on text held out from it."""
     runs: Mapping[str, Sequence[Row]] = results.get("tuning") or {}
-    blocks: list[Block] = []
+    elements: list[Element] = []
     for key, name, caption in (
         ("objective", "tuning", "Objective on the tuning text by iteration."),
         ("held_out", "tuning-held-out", "Score on held-out text by iteration."),
@@ -215,11 +215,11 @@ def tuning_section(results: Mapping[str, Any]) -> Section | None:
         }
         if curves := {system: points for system, points in curves.items() if points}:
             figure = draw_tuning(curves, "objective" if key == "objective" else "held out")
-            blocks.append(Picture(name, caption, figure, prose.tuning(curves)))
-    if blocks:
+            elements.append(Picture(name, caption, figure, prose.tuning(curves)))
+    if elements:
         last = max(len(steps) for steps in runs.values())
-        blocks.insert(0, Text(f"{len(runs)} systems, at most {last} iterations each."))
-    return Section("tuning", "Tuning", blocks) if blocks else None
+        elements.insert(0, Text(f"{len(runs)} systems, at most {last} iterations each."))
+    return Section("tuning", "Tuning", elements) if elements else None
 
 
 def _limits(rows: Sequence[Row]) -> list[str]:

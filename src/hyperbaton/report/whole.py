@@ -9,11 +9,11 @@ from typing import Any
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import writing_file
-
-# Each of these registers what a report says of a shape of models, in the order of the page.
-from hyperbaton.report.blocks import Listing, Picture, Points, Section, Sentences, Table, Text
 from hyperbaton.report.closing_sections import costs_section, reproduction_section, stages_section
 from hyperbaton.report.corpus_section import corpus_section, movement_section
+
+# Each of these registers what a report says of a shape of models, in the order of the page.
+from hyperbaton.report.elements import Listing, Picture, Points, Section, Sentences, Table, Text
 from hyperbaton.report.figures import svg_text, with_dark_colours, write_figure
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.markdown import as_markdown
@@ -66,14 +66,14 @@ def sections_of(results: Mapping[str, Any]) -> list[Section]:
             missing += [name] if name else []
             continue
         if commands := (results.get("commands") or {}).get(key):
-            section.blocks.append(Listing("Commands", "\n".join(map(str, commands))))
+            section.elements.append(Listing("Commands", "\n".join(map(str, commands))))
         sections.append(section)
     summary = Section("summary", "Summary")
     if findings := results.get("findings"):
-        summary.blocks.append(Points([str(finding) for finding in findings]))
+        summary.elements.append(Points([str(finding) for finding in findings]))
     if missing:
-        summary.blocks.append(Text(f"Not part of this run: {', '.join(missing)}."))
-    return [summary, *sections] if summary.blocks else sections
+        summary.elements.append(Text(f"Not part of this run: {', '.join(missing)}."))
+    return [summary, *sections] if summary.elements else sections
 
 
 def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path:
@@ -88,19 +88,19 @@ def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path
     earlier = _parts(out) if (out / "report.md").exists() else set()
     svgs = {}
     for section in sections:
-        for block in section.blocks:
-            if isinstance(block, Table):
-                _write(out / "tables" / f"{block.name}.tex", as_latex(block))
-            if isinstance(block, Picture):
-                width, height = block.figure.get_size_inches()
-                block.figure.set_size_inches(_WIDTH, height * min(_WIDTH / width * 1.1, 1))
-                svgs[block.name] = svg_text(block.figure)
-                _write(out / "figures" / f"{block.name}.svg", with_dark_colours(svgs[block.name]))
-                block.figure.set_layout_engine("none")  # it is laid out: once is enough
-                write_figure(block.figure, out / "figures" / f"{block.name}.png")
+        for element in section.elements:
+            if isinstance(element, Table):
+                _write(out / "tables" / f"{element.name}.tex", as_latex(element))
+            if isinstance(element, Picture):
+                width, height = element.figure.get_size_inches()
+                element.figure.set_size_inches(_WIDTH, height * min(_WIDTH / width * 1.1, 1))
+                svgs[element.name] = svg_text(element.figure)
+                _write(out / "figures" / f"{element.name}.svg", with_dark_colours(svgs[element.name]))
+                element.figure.set_layout_engine("none")  # it is laid out: once is enough
+                write_figure(element.figure, out / "figures" / f"{element.name}.png")
     _write(out / "report.md", as_markdown(contents["title"], sections))
     _write(out / "index.html", as_page(contents["title"], sections, svgs))
-    tables = {block.name for section in sections for block in section.blocks if isinstance(block, Table)}
+    tables = {element.name for section in sections for element in section.elements if isinstance(element, Table)}
     for path in earlier:
         if path.stem not in (tables if path.suffix == ".tex" else svgs):
             path.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """What a report is made of: sections of paragraphs, tables, pictures and listings, told once and written in every format.
 
-A section is made by one function of one file; a format (`page`, `markdown`, `latex`) is one function of blocks.
+A section is made by one function of one file; a format (`page`, `markdown`, `latex`) is one function of elements.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Sentences:
     pair: tuple[str, str] | None = None
 
 
-Block = Text | Points | Table | Picture | Listing | Comparison | Sentences
+Element = Text | Points | Table | Picture | Listing | Comparison | Sentences
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Section:
 
     id: str
     title: str
-    blocks: list[Block] = field(default_factory=list)
+    elements: list[Element] = field(default_factory=list)
 
 
 def in_digits(value: float, decimals: int) -> str:
