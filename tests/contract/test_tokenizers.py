@@ -88,7 +88,7 @@ def test_words_and_tags() -> None:
 
 
 def test_several_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(raw_module, "BLOCK", 3)
+    monkeypatch.setattr(raw_module, "CHUNK", 3)
     lines = [f"it's line {i}" for i in range(10)]
     once = list(tokenize(lines, make_tokenizer("sacremoses")))
     assert len(once) == 4 and once == list(tokenize(lines, make_tokenizer("sacremoses"), n_processes=2))

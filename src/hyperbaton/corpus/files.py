@@ -33,7 +33,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 PIECE = 1 << 20
-BLOCK = 4 << 20  # bytes that are compressed together
+CHUNK = 4 << 20  # bytes that are compressed together
 _MAGIC = {
     b"\x1f\x8b": "gzip",
     b"\xfd7zXZ\x00": "xz",
@@ -237,10 +237,10 @@ def write_files(outputs: Mapping[str, Iterable[bytes]]) -> None:
                 if encode is None:
                     file.writelines(pieces)
                 else:
-                    # Each block is a member of its own: blocks compress on all processors, and the file is one .gz.
+                    # Each chunk is a member of its own: chunks compress on all processors, and the file is one .gz.
                     with ThreadPoolExecutor(default_threads()) as pool:
                         ahead = 2 * default_threads()
-                        file.writelines(ordered_map(pool, ahead, encode, _blocks(pieces, BLOCK)))
+                        file.writelines(ordered_map(pool, ahead, encode, _chunks(pieces, CHUNK)))
 
 
 class Output:
@@ -248,8 +248,8 @@ class Output:
 
     def __init__(self, name: str, file: BinaryIO) -> None:
         self._name, self._file, self._encode = name, file, _ENCODERS.get(Path(name).suffix)
-        self._pieces: list[bytes] = []  # of the next block that is compressed
-        self._size, self._any_block = 0, False
+        self._pieces: list[bytes] = []  # of the next chunk that is compressed
+        self._size, self._any_chunk = 0, False
 
     def write(self, piece: bytes) -> None:
         """Add bytes to the file."""
@@ -258,8 +258,8 @@ class Output:
             return
         self._pieces.append(piece)
         self._size += len(piece)
-        if self._size >= BLOCK:
-            self._put_block(self._encode)
+        if self._size >= CHUNK:
+            self._put_chunk(self._encode)
 
     def flush(self) -> None:
         """Pass on what can be passed on before the end."""
@@ -269,15 +269,15 @@ class Output:
             raise self._failure(error) from error
 
     def finish(self) -> None:
-        """Write what is left; a compressed file has at least one block."""
-        if self._encode is not None and (self._pieces or not self._any_block):
-            self._put_block(self._encode)
+        """Write what is left; a compressed file has at least one chunk."""
+        if self._encode is not None and (self._pieces or not self._any_chunk):
+            self._put_chunk(self._encode)
         self.flush()
 
-    def _put_block(self, encode: Callable[[bytes], bytes]) -> None:
-        block = encode(b"".join(self._pieces))
-        self._pieces, self._size, self._any_block = [], 0, True
-        self._put(block)
+    def _put_chunk(self, encode: Callable[[bytes], bytes]) -> None:
+        chunk = encode(b"".join(self._pieces))
+        self._pieces, self._size, self._any_chunk = [], 0, True
+        self._put(chunk)
 
     def _put(self, piece: bytes) -> None:
         try:
@@ -373,12 +373,12 @@ def _file_status(path: AnyPath, standard: TextIO) -> os.stat_result | None:
     return status if stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode) else None
 
 
-def _gzip_member(block: bytes) -> bytes:
-    return gzip.compress(block, compresslevel=3, mtime=0)
+def _gzip_member(chunk: bytes) -> bytes:
+    return gzip.compress(chunk, compresslevel=3, mtime=0)
 
 
-def _zstd_frame(block: bytes) -> bytes:
-    return zstandard.ZstdCompressor(write_checksum=True).compress(block)
+def _zstd_frame(chunk: bytes) -> bytes:
+    return zstandard.ZstdCompressor(write_checksum=True).compress(chunk)
 
 
 _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
@@ -389,17 +389,17 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 COMPRESSIONS = tuple(_ENCODERS)
 
 
-def _blocks(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """Join pieces into blocks of at least `size` bytes; at least one block, so that an empty file is valid too."""
+def _chunks(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Join pieces into chunks of at least `size` bytes; at least one chunk, so that an empty file is valid too."""
     waiting: list[bytes] = []
-    n_waiting, any_block = 0, False
+    n_waiting, any_chunk = 0, False
     for piece in pieces:
         waiting.append(piece)
         n_waiting += len(piece)
         if n_waiting >= size:
             yield b"".join(waiting)
-            waiting, n_waiting, any_block = [], 0, True
-    if waiting or not any_block:
+            waiting, n_waiting, any_chunk = [], 0, True
+    if waiting or not any_chunk:
         yield b"".join(waiting)
 
 

@@ -80,8 +80,8 @@ class Links:
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """Pharaoh text of the chosen sentence pairs, in pieces."""
         chosen = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
-        for block in np.array_split(chosen, max(1, len(chosen) // 10_000)):
-            yield _core.format_links(self.points, self.offsets, np.ascontiguousarray(block))
+        for chunk in np.array_split(chosen, max(1, len(chosen) // 10_000)):
+            yield _core.format_links(self.points, self.offsets, np.ascontiguousarray(chunk))
 
     def write(self, path: AnyPath) -> None:
         """Write Pharaoh links."""

@@ -1,4 +1,4 @@
-"""Raw text to tokens: lines read with or without repair, tokenized in blocks on several processors."""
+"""Raw text to tokens: lines read with or without repair, tokenized in chunks on several processors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hyperbaton.corpus.files import AnyPath, feed, ordered_map, read_byte_lines,
 from hyperbaton.corpus.text import Faults, Text
 from hyperbaton.corpus.tokenizers import Tokenizer
 
-BLOCK = 2000  # lines
+CHUNK = 2000  # lines
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BLANKS = bytes.maketrans(b"\r\t", b"  ")
 
@@ -52,7 +52,7 @@ class RawLines:
 
 
 def tokenize(lines: Iterable[str], tokenizer: Tokenizer, n_processes: int = 1) -> Iterator[tuple[bytes, bytes]]:
-    """Yield blocks of tokenized lines, and of the same lines' tags, each line with its end; one line for each line.
+    """Yield chunks of tokenized lines, and of the same lines' tags, each line with its end; one line for each line.
 
     Tags are blank where the tokenizer knows none. The result does not depend on `n_processes`.
 
@@ -61,11 +61,11 @@ def tokenize(lines: Iterable[str], tokenizer: Tokenizer, n_processes: int = 1) -
     [b'a b\\n\\n']
     """
     source = iter(lines)
-    blocks = iter(lambda: list(islice(source, BLOCK)), [])
-    start = list(islice(blocks, 2))
+    chunks = iter(lambda: list(islice(source, CHUNK)), [])
+    start = list(islice(chunks, 2))
     tokenizer.split("")  # a library that is missing is found here
     if n_processes < 2 or len(start) < 2:
-        yield from (_tokenize_block(tokenizer, block) for block in chain(start, blocks))
+        yield from (_tokenize_chunk(tokenizer, chunk) for chunk in chain(start, chunks))
         return
     # New processes, not forks: a fork of a process with threads may hang.
     with ProcessPoolExecutor(
@@ -74,7 +74,7 @@ def tokenize(lines: Iterable[str], tokenizer: Tokenizer, n_processes: int = 1) -
         initializer=_start_worker,
         initargs=(type(tokenizer), to_mapping(tokenizer)),
     ) as pool:
-        yield from ordered_map(pool, 2 * n_processes, _work, chain(start, blocks))
+        yield from ordered_map(pool, 2 * n_processes, _work, chain(start, chunks))
 
 
 def read_raw(path: AnyPath, tokenizer: Tokenizer, repair: bool = False, n_processes: int = 1) -> tuple[Text, Faults]:
@@ -87,7 +87,7 @@ def read_raw(path: AnyPath, tokenizer: Tokenizer, repair: bool = False, n_proces
     return text, Faults(np.append(faults.lines, too_long.lines), np.append(faults.kinds, too_long.kinds))
 
 
-def _tokenize_block(tokenizer: Tokenizer, lines: list[str]) -> tuple[bytes, bytes]:
+def _tokenize_chunk(tokenizer: Tokenizer, lines: list[str]) -> tuple[bytes, bytes]:
     tokens, tags = [], []
     for line in lines:
         line_tokens, line_tags = tokenizer(line)
@@ -106,4 +106,4 @@ def _start_worker(cls: type[Tokenizer], options: dict[str, Any]) -> None:
 
 
 def _work(lines: list[str]) -> tuple[bytes, bytes]:
-    return _tokenize_block(_worker, lines)
+    return _tokenize_chunk(_worker, lines)

@@ -205,8 +205,8 @@ class Text:
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The chosen sentences as lines of text, in pieces."""
         chosen = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
-        for block in np.array_split(chosen, max(1, len(chosen) // 10_000)):
-            yield _core.format_text(*self.columns, np.ascontiguousarray(block))
+        for chunk in np.array_split(chosen, max(1, len(chosen) // 10_000)):
+            yield _core.format_text(*self.columns, np.ascontiguousarray(chunk))
 
     def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for the store."""

@@ -98,9 +98,9 @@ class Trees:
         columns = _core.TreeColumns(
             labels=self.labels, begins=self.begins, ends=self.ends, parents=self.parents, offsets=self.offsets
         )
-        for block in np.array_split(chosen, max(1, len(chosen) // 10_000)):
-            block = np.ascontiguousarray(block)
-            yield _core.format_trees(columns, self.vocabulary.lookup, text.core_tokens, text.vocabulary.spelling, block)
+        for chunk in np.array_split(chosen, max(1, len(chosen) // 10_000)):
+            chunk = np.ascontiguousarray(chunk)
+            yield _core.format_trees(columns, self.vocabulary.lookup, text.core_tokens, text.vocabulary.spelling, chunk)
 
     def write(self, path: AnyPath, text: Text) -> None:
         """Write one bracketed tree per line."""

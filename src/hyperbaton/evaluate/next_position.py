@@ -22,7 +22,7 @@ from hyperbaton.models import JumpLogProbs, NextPositionModel
 # Distortions told one by one; farther ones are added to the last. GO13 Fig. 5 shows 3 … 20.
 FARTHEST = 30
 # Jumps scored at once: bounds the memory.
-_BLOCK = 4_000_000
+_CHUNK = 4_000_000
 
 DIRECTIONS = {"back": (-FARTHEST, -2), "monotone": (0, 0), "forward": (1, FARTHEST)}
 
@@ -131,7 +131,7 @@ def _(model: NextPositionModel, held_out: HeldOut) -> NextPositions:
     if len(jumps.next) == 0:
         raise InputError("there is nothing to predict: no sentence pair has links", bitext.source.path)
     total = np.zeros((5, 2 * FARTHEST + 1))
-    for sentences in _blocks(bitext.source.lengths):
+    for sentences in _chunks(bitext.source.lengths):
         part = bitext.source.select(sentences)
         logprobs = model.jump_logprobs(part, annotations.select(sentences))
         here = slice(*np.searchsorted(jumps.sentence, [sentences[0], sentences[-1] + 1]))
@@ -167,8 +167,8 @@ def _by_distortion(distortion: Array, values: Array) -> Array:
     return np.bincount(np.clip(distortion, -FARTHEST, FARTHEST) + FARTHEST, weights=values, minlength=2 * FARTHEST + 1)
 
 
-def _blocks(lengths: Array) -> Iterator[Array]:
-    """Consecutive sentences, with about _BLOCK jumps in all."""
-    number = np.cumsum((lengths + 1) ** 2) // _BLOCK
-    for block in np.unique(number):
-        yield np.flatnonzero(number == block)
+def _chunks(lengths: Array) -> Iterator[Array]:
+    """Consecutive sentences, with about _CHUNK jumps in all."""
+    number = np.cumsum((lengths + 1) ** 2) // _CHUNK
+    for chunk in np.unique(number):
+        yield np.flatnonzero(number == chunk)

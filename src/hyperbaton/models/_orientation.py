@@ -33,7 +33,7 @@ from hyperbaton.phrases.orientation import Side
 LogProbs = npt.NDArray[np.float64]
 
 # Rows scored at once: bounds the memory of scoring.
-_BLOCK = 200_000
+_CHUNK = 200_000
 
 
 class Training(NamedTuple):
@@ -116,7 +116,7 @@ class OrientationModel(ReorderingModel):
         self._check_fitted()
         known = self.known(occurrences)
         result = np.empty((len(known), len(self.class_names)))
-        for rows in _blocks(len(known)):
+        for rows in _chunks(len(known)):
             result[rows] = self._logprobs(known.select(np.arange(rows.start, rows.stop)))
         return result
 
@@ -177,5 +177,5 @@ class OrientationModel(ReorderingModel):
         """Log-probabilities of the classes of phrase pairs over the vocabularies of training."""
 
 
-def _blocks(n: int) -> Iterator[slice]:
-    return (slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK))
+def _chunks(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + _CHUNK, n)) for start in range(0, n, _CHUNK))

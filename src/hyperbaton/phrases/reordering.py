@@ -116,14 +116,14 @@ def reordering_probabilities(
     Shape: (pairs seen at least `min_count` times, columns), or (source phrases, columns) where the conditioning is on `f`
     alone.
     """
-    orientations, blocks = kind.set, []
+    orientations, sides = kind.set, []
     for side in kind.sides:
         counts = orientation_counts(
             inventory, samples, orientations, side, by_source=kind.conditioning == "f", threads=threads
         ).astype(np.float64)
         totals = counts.sum(axis=1, keepdims=True)
-        blocks.append((counts + smoothing) / (totals + smoothing * len(orientations)))
-    table = np.concatenate(blocks, axis=1)
+        sides.append((counts + smoothing) / (totals + smoothing * len(orientations)))
+    table = np.concatenate(sides, axis=1)
     if min_count > 1 and kind.conditioning == "fe":
         table = table[np.diff(inventory.sample_offsets) >= min_count]
     return table

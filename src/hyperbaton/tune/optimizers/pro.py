@@ -46,10 +46,10 @@ class Pro(Optimizer):
         """The better and the worse candidate of the pairs that are kept."""
         sizes = np.diff(offsets)
         kept: list[Ints] = []
-        # A matrix of draws has a row for each sentence; blocks of sentences keep it small.
-        block = max(1, (1 << 22) // self.draws)
-        for begin in range(0, len(sizes), block):
-            n = sizes[begin : begin + block, None]
+        # A matrix of draws has a row for each sentence; chunks of sentences keep it small.
+        chunk = max(1, (1 << 22) // self.draws)
+        for begin in range(0, len(sizes), chunk):
+            n = sizes[begin : begin + chunk, None]
             starts = offsets[begin : begin + len(n), None]
             pairs = np.stack([starts + (rng.random((len(n), self.draws)) * n).astype(np.int64) for _ in range(2)])
             gain = gains[pairs]
