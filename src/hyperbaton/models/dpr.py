@@ -9,6 +9,9 @@ a maximum entropy model whose reference distribution is g's; a phrase without a 
 to join the two, with sub-models trained on their own and n_s samples of the phrase, is
 
     log p(o | s, t) = λ log p_s + (1 − λ) log p_g + const,   λ = n_s / (n_s + κ)      `interpolate`
+
+Its features are those of the set `context`, not of `dpr`: the latter is NI11's Table 3, for sub-models that need not see
+their own source phrase. g must.
 """
 
 from __future__ import annotations
@@ -37,7 +40,9 @@ _LEAST = 1e-9
 class Dpr(Discriminative):
     """One model of all phrases, and for each frequent source phrase what it does differently; the best we know."""
 
-    features: str | FeatureSet = option("context", "feature set and its options", plugins=FEATURES)
+    features: str | FeatureSet = option(
+        "context", "feature set and its options; dpr would not show the source phrase to the global model", plugins=FEATURES
+    )
     learner: str | Learner = option(
         "lbfgs:variance=0.03:max-passes=50:tolerance=0.001", "learner of the sub-models and its options", plugins=LEARNERS
     )
