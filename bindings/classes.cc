@@ -16,8 +16,7 @@ HYPERBATON_BINDINGS(classes) {
             const nb::gil_scoped_release release;
             new (self) WordBigrams(view(tokens), view(offsets), n_words, n_threads);
           },
-          "tokens"_a, "offsets"_a, "n_words"_a, "n_threads"_a)
-      .def_prop_ro("n_types", &WordBigrams::n_types);
+          "tokens"_a, "offsets"_a, "n_words"_a, "n_threads"_a);
 
   m.def(
       "exchange_classes",

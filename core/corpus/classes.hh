@@ -32,7 +32,6 @@ class WordBigrams {
               unsigned n_threads);
 
   std::size_t n_words() const { return n_words_; }  // without the boundary
-  std::size_t n_types() const { return after_.neighbours.size(); }
   std::int64_t count(WordId word) const { return counts_[word]; }
   std::span<const Neighbour> after(WordId word) const { return after_.of(word); }
   std::span<const Neighbour> before(WordId word) const { return before_.of(word); }

@@ -52,7 +52,6 @@ class Translations:
     batch: Batch
     columns: dict[str, list[int]]
     pieces: npt.NDArray[np.int64]
-    static: _core.TranslationOptions
     path_offsets: npt.NDArray[np.int64]
     step_offsets: npt.NDArray[np.int64]
     options: npt.NDArray[np.int64]

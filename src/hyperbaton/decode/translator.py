@@ -158,7 +158,6 @@ class Translator(Picklable):
             batch=batch,
             columns=columns,
             pieces=request.pieces.offsets,
-            static=options,
             **_core.decode(search_input, how, progress),
         )
 
