@@ -50,7 +50,7 @@ TEST("stacks of spans join neighbours, and equal stacks have equal numbers") {
       CHECK(shifted.orientation == expected);
       stack = shifted.stack;
       std::vector<std::pair<int, int>> key;
-      for (const auto span : plain.spans) key.emplace_back(span.begin, span.end);
+      for (const auto joined : plain.spans) key.emplace_back(joined.begin, joined.end);
       CHECK(numbers.emplace(key, stack).first->second == stack);
     }
   }
