@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hyperbaton.corpus import Bitext, Links, Text
     from hyperbaton.models import MODELS, load_model
     from hyperbaton.phrases import PhraseTable, Samples, extract, orientation_set
+    from hyperbaton.report.picture import show
 
     __version__: str
 
@@ -33,6 +34,7 @@ __all__ = [
     "extract",
     "load_model",
     "orientation_set",
+    "show",
     "verify",
 ]
 
@@ -44,6 +46,7 @@ _HOMES = {
     "corpus": ("Bitext", "Links", "Text"),
     "models": ("MODELS", "load_model"),
     "phrases": ("PhraseTable", "Samples", "extract", "orientation_set"),
+    "report.picture": ("show",),
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import Arrays, Artefact, group, hash_arrays, save
 from hyperbaton.corpus.files import AnyPath
 from hyperbaton.corpus.links import Links
@@ -19,13 +20,15 @@ from hyperbaton.corpus.text import Text
 KIND = "bitext"
 
 
-@dataclass(frozen=True)
-class Bitext:
+@dataclass(frozen=True, repr=False)
+class Bitext(Shown):
     """Source and target text, line by line translations of each other, with word links if there are any.
 
     >>> bitext = Bitext.of(["ta chi fan"], ["he eats rice"], [[(0, 0), (1, 1), (2, 2)]])
     >>> len(bitext), bitext.source[0]
     (1, ['ta', 'chi', 'fan'])
+    >>> bitext
+    <Bitext: 1 sentence pairs, 3 source words, 3 target words, 3 links>
     """
 
     source: Text
@@ -58,6 +61,15 @@ class Bitext:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def facts(self) -> dict[str, int]:
+        """The size of each part."""
+        sizes = {
+            "sentence pairs": len(self),
+            "source words": self.source.n_tokens,
+            "target words": self.target.n_tokens,
+        }
+        return sizes if self.links is None else {**sizes, "links": len(self.links.points)}
 
     def need_links(self) -> Links:
         """The links, or an error that says how to get some."""

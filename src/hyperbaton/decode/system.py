@@ -27,6 +27,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
+from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import Artefact, save
 from hyperbaton.decode.locations import Located, Location
 from hyperbaton.decode.options import Decoding
@@ -61,8 +62,8 @@ class PhraseIndex(NamedTuple):
         return cls(slots, int(np.diff(source.offsets).max(initial=1)))
 
 
-@dataclass(frozen=True)
-class System(Picklable):
+@dataclass(frozen=True, repr=False)
+class System(Shown, Picklable):
     """Everything that translation needs.
 
     `lm_words` are each language model's numbers of the target words; `located` the parts that were read from artefacts,
@@ -104,6 +105,14 @@ class System(Picklable):
         index = PhraseIndex.of(table)
         system = cls(table, named, uses, {}, options or Decoding(), index=index, lm_words=words, located=tuple(located))
         return system.with_weights(system.default_weights() | dict(weights or {}))
+
+    def facts(self) -> dict[str, Any]:
+        """Its parts."""
+        return {
+            "phrase pairs": len(self.table),
+            "language models": list(self.lms),
+            "reordering models": list(self.reordering),
+        }
 
     @property
     def features(self) -> dict[str, int]:

@@ -13,7 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -24,6 +24,7 @@ from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.shown import Shown
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.classes import WordClasses
@@ -31,7 +32,7 @@ from hyperbaton.models._store import ModelState, save_model
 
 
 @dataclass(eq=False)
-class ReorderingModel(Picklable, ABC):
+class ReorderingModel(Shown, Picklable, ABC):
     """Base of all models, through one of the shapes. `fit` learns and returns the model; what was learned ends in `_`."""
 
     seed: int = field(default=1, kw_only=True)
@@ -45,6 +46,20 @@ class ReorderingModel(Picklable, ABC):
     version: ClassVar[int] = 1
     # Whether it says no more than the distance, which every translation system has as a feature of its own.
     is_distance: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__repr__ = ReorderingModel.__repr__  # type: ignore[method-assign]  # not the one that dataclasses make
+
+    def __repr__(self) -> str:
+        """The class with the options that are not the defaults, as one would write it."""
+        changed = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+    def facts(self) -> dict[str, Any]:
+        """All options, and what it was trained on."""
+        learned = {"trained on": self.summary()["samples"]} if "signature_" in vars(self) else {"trained on": "nothing yet"}
+        return {"options": [f"{name}={value}" for name, value in to_mapping(self).items()], **learned}
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.numeric import exp
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations, Bitext, Text
@@ -102,6 +103,23 @@ class OrientationModel(ReorderingModel):
     def labels(self, samples: Samples) -> npt.NDArray[np.uint8]:
         """The true class of each sample."""
         return self.set.classify(samples, cast(Side, self.side))
+
+    @property
+    def classes_(self) -> npt.NDArray[np.str_]:
+        """The names of the classes, in the order of the columns of `predict_proba`, as scikit-learn has it."""
+        return np.array(self.class_names)
+
+    def predict(self, bitext: Bitext, samples: Samples | None = None) -> npt.NDArray[np.str_]:
+        """The most probable class of each sample, by name; without samples, those of the bitext are extracted."""
+        frequent = np.argsort(-self.class_counts_, kind="stable")  # ties go to the more frequent class
+        likeliest = frequent[self.predict_proba(bitext, samples)[:, frequent].argmax(axis=1)]
+        return cast(npt.NDArray[np.str_], self.classes_[likeliest])
+
+    def predict_proba(self, bitext: Bitext, samples: Samples | None = None) -> LogProbs:
+        """The probability of each class for each sample, shape (n_samples, n_classes)."""
+        if samples is None:
+            samples = extract(bitext, self.max_length, threads=self.threads or None)
+        return cast(LogProbs, exp(self.sample_logprobs(bitext, samples)))
 
     def sample_logprobs(self, bitext: Bitext, samples: Samples) -> LogProbs:
         """Natural log-probabilities of the classes of samples, shape (n_samples, n_classes)."""

@@ -8,6 +8,7 @@ last source position is the greatest one linked to the nearest linked target wor
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
@@ -16,17 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.errors import InputError, LineError
+from hyperbaton.base.errors import InputError, LineError, OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import Arrays, Artefact, save
 from hyperbaton.corpus import Bitext
 
 KIND = "samples"
 
 
-@dataclass(frozen=True)
-class Samples:
+@dataclass(frozen=True, repr=False)
+class Samples(Shown):
     """Columns of samples, in the order of the sentence pairs; 16 bytes each.
 
     `source_begin`, `source_length`, `target_begin` and `target_length` give the spans in words; `distance_before` is d
@@ -47,10 +49,26 @@ class Samples:
     def __len__(self) -> int:
         return len(self.sentence)
 
+    def facts(self) -> dict[str, int]:
+        """How many samples there are, and of how many sentence pairs."""
+        return {"samples": len(self), "sentence pairs": len(self.offsets) - 1}
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything but `offsets`, by name: the rows of a table."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "offsets"}
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with a row for each sample; needs pandas."""
+        return _optional("pandas").DataFrame(self.columns())
+
+    def to_arrow(self) -> Any:
+        """An Arrow table with a row for each sample; needs pyarrow."""
+        return _optional("pyarrow").table(self.columns())
+
     def select(self, keep: npt.NDArray[np.bool_]) -> Samples:
         """The samples where `keep` is true."""
         kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
-        columns = {f.name: getattr(self, f.name)[keep] for f in fields(self) if f.name != "offsets"}
+        columns = {name: column[keep] for name, column in self.columns().items()}
         return Samples(offsets=kept[self.offsets], **columns)
 
     def arrays(self, prefix: str = KIND) -> dict[str, npt.NDArray[Any]]:
@@ -76,6 +94,14 @@ class Samples:
         artefact = Artefact(path, KIND)
         with artefact.reading():
             return cls.from_arrays(artefact.group(KIND))
+
+
+def _optional(package: str) -> Any:
+    """A package that hyperbaton works without."""
+    try:
+        return importlib.import_module(package)
+    except ModuleNotFoundError:
+        raise OptionError(f"this needs the package {package}: pip install {package}") from None
 
 
 @dataclass

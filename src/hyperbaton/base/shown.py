@@ -1,0 +1,43 @@
+"""How things introduce themselves at a prompt and in a notebook."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+
+class Shown:
+    """A short `repr`, and the same facts as a table in a notebook; a class says which facts."""
+
+    @abstractmethod
+    def facts(self) -> Mapping[str, Any]:
+        """What to say about the thing, by name, in a few words each."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {', '.join(f'{fact(value)} {name}' for name, value in self.facts().items())}>"
+
+    def _repr_html_(self) -> str:
+        return facts_table(type(self).__name__, self.facts())
+
+
+def fact(value: Any) -> str:
+    """A value in words: numbers with separators, several things with commas.
+
+    >>> fact(12000), fact(0.5), fact(["LM0", "distance"])
+    ('12,000', '0.5', 'LM0, distance')
+    """
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ", ".join(map(fact, value))
+
+
+def facts_table(title: str, facts: Mapping[str, Any]) -> str:
+    """Facts as a small HTML table."""
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(fact(value))}</td></tr>" for name, value in facts.items())
+    return f"<table><caption>{escape(title)}</caption>{rows}</table>"
