@@ -110,7 +110,29 @@ HYPERBATON_BINDINGS(aligner) {
                                   to_numpy(std::move(found.values), 2));
           },
           "source"_a, "target"_a, "threshold"_a, "n_threads"_a, "progress"_a.none(),
-          "Points, sentence offsets, and both posteriors of each point.");
+          "Points, sentence offsets, and both posteriors of each point.")
+      .def(
+          "score_links",
+          [](const AlignmentModel& self, const BoundTokens& source, const BoundTokens& target,
+             const Array2<std::uint16_t>& points, const Offsets& offsets, unsigned n_threads,
+             const std::optional<nb::callable>& progress) {
+            const auto bitext = view_bitext(source, target);
+            const auto links = view_links(points, offsets);
+            if (links.offsets.size() != bitext.n_sentences() + 1) throw Error("the links do not fit the texts");
+            for (std::size_t s = 0; s < bitext.n_sentences(); ++s)
+              for (const auto link : links[s])
+                if (link.source >= bitext.source[s].size() || link.target >= bitext.target[s].size())
+                  throw Error("a link lies outside its sentence pair");
+            const auto report = make_progress(progress);
+            LinkScores scores;
+            {
+              const nb::gil_scoped_release release;
+              scores = score_links(self, bitext, links, n_threads, report);
+            }
+            return nb::make_tuple(to_numpy(std::move(scores.posteriors), 2), to_numpy(std::move(scores.logprobs), 2));
+          },
+          "source"_a, "target"_a, "points"_a, "offsets"_a, "n_threads"_a, "progress"_a.none(),
+          "Both posteriors of each link, and log p(target | source), log p(source | target) of each sentence pair.");
 
   nb::class_<AlignerOptions>(m, "AlignerOptions", "How alignment models are trained.")
       .def(nb::init<int, int, float, float, float, int>(), nb::kw_only(), "model1_iterations"_a, "hmm_iterations"_a,

@@ -128,6 +128,7 @@ TEXT_COMMANDS = (
     "perplexity lm x",
     "classes x",
     "clean x c/dev.target -o new",
+    "filter c/dev.source x -o new -q",
 )
 LINK_COMMANDS = (
     f"extract {TEXTS} x -o new",
@@ -176,6 +177,9 @@ MISSING_COMMANDS = (
     "import moses x -o new",
     "lm c/dev.target -o new --vocabulary x",
     f"align {TEXTS} --drop-source x",
+    "align x c/dev.target --model aligner",
+    f"filter {TEXTS} -o new --scores x",
+    f"filter {TEXTS} -o new -q --also x",
     f"clean {TEXTS} -o new --also x",
     "tokenize none x",
     "run x -o new",
@@ -184,6 +188,8 @@ MISSING_COMMANDS = (
 )
 OUTPUT_COMMANDS = (
     f"align {TEXTS} -q -o x/links",
+    f"align {TEXTS} -q --scores x/scores -o new",
+    f"filter {TEXTS} -q -o x/good",
     "symmetrize c/dev.links c/dev.links -q -o x/links",
     f"extract {BITEXT} -q -o x/phrases",
     f"extract {BITEXT} -q --moses x/model",
@@ -219,6 +225,18 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"align {TEXTS} --aligner giza", 1, "unknown aligner 'giza'"),
     (f"align {TEXTS} --symmetrization both", 2, "--symmetrization must be one of"),
     (f"align {TEXTS} --aligner eflomal --save-model new", 1, "only the aligner hmm has models"),
+    (f"align {TEXTS} --aligner eflomal --scores new", 1, "only the aligner hmm scores links"),
+    (f"align {TEXTS} --format xml", 1, "unknown format of links 'xml'; known: pharaoh, json, giza"),
+    (f"align {TEXTS} --model aligner --save-model new", 1, "nothing is learned that could be saved"),
+    (f"align {TEXTS} --scores new -o new", 1, "--output and --scores would both write to new"),
+    ("align c/dev.source", 1, "give SRC and TGT to learn from, or --model to link lines of sentence pairs"),
+    ("align c/dev.source --model aligner", 1, r"c/dev.source:1: expected a source and a target sentence"),
+    ("align c/dev.source c/test.target --model aligner", 1, r"c/test.target:5: the file ends after 4 lines"),
+    (f"filter {TEXTS} --scores c/dev.links -o new", 1, r"c/dev.links:1: expected two log-probabilities"),
+    (f"filter {TEXTS} --scores empty -o new", 1, r"empty:1: 0 lines of scores for 6 sentence pairs"),
+    (f"filter {TEXTS} -o new -q --keep 1.5", 2, "--keep must be at most 1, not 1.5"),
+    (f"filter {TEXTS} -o new -q --also c/test.links", 1, r"c/test.links:\d+: "),
+    ("filter c/dev.source c/test.target -o new -q", 1, r"c/test.target:5: the file ends after 4 lines"),
     ("symmetrize c/dev.links c/dev.links -m both", 1, "unknown symmetrisation 'both'"),
     ("symmetrize c/dev.links c/dev.links --format xml", 1, "unknown format of links 'xml'"),
     ("symmetrize c/dev.links c/test.links", 1, r"c/test.links:\d+: has \d+ lines, but c/dev.links has"),
@@ -520,6 +538,7 @@ def prepare(folder: Path) -> None:
         train = "c/train.source c/train.target c/train.links"
         for command in (
             "generate -o c -n 60 --dev 6 --test 4 -q",
+            "align c/train.source c/train.target --save-model aligner -o aligner.links -q",
             f"extract {train} -o phrases -q",
             "lm c/train.target -o lm --order 2 -q --discount-fallback",
             f"train lexicalized {train} -o lr -q",

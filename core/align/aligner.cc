@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace hyperbaton {
@@ -197,7 +198,8 @@ class Trainer {
   std::vector<double> logprobs_;
 };
 
-// Call visit(pair, chunk) for every sentence pair in turn, with null for one that the model leaves alone.
+// Call visit(pair, s) for every sentence pair s, those of a chunk of kChunk in turn, with null for one that the model
+// leaves alone.
 template <class Visit>
 void for_each_pair(const AlignmentModel& model, BitextView bitext, unsigned n_threads, const Progress& progress,
                    const Visit& visit) {
@@ -206,7 +208,7 @@ void for_each_pair(const AlignmentModel& model, BitextView bitext, unsigned n_th
     for (std::size_t s = begin; s < end; ++s) {
       const bool fits = model.fits(bitext.source[s], bitext.target[s]);
       if (fits) pair.run(model, bitext.source[s], bitext.target[s], true);
-      visit(fits ? &pair : nullptr, begin / kChunk);
+      visit(fits ? &pair : nullptr, s);
     }
   });
 }
@@ -237,7 +239,8 @@ LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, f
   const std::size_t n_chunks = (bitext.n_sentences() + kChunk - 1) / kChunk;
   std::vector<LinksBuffer> parts(n_chunks);
   std::vector<std::vector<float>> values(n_chunks);
-  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t chunk) {
+  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t s) {
+    const std::size_t chunk = s / kChunk;
     auto& part = parts[chunk];
     for (std::size_t i = 0; pair && i < pair->n_source(); ++i)
       for (std::size_t j = 0; j < pair->n_target(); ++j) {
@@ -258,9 +261,9 @@ std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextVie
                                           unsigned n_threads, const Progress& progress) {
   const std::size_t n_chunks = (bitext.n_sentences() + kChunk - 1) / kChunk;
   std::array<std::vector<LinksBuffer>, 2> parts{std::vector<LinksBuffer>(n_chunks), std::vector<LinksBuffer>(n_chunks)};
-  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t chunk) {
+  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t s) {
     for (const auto direction : kBothDirections) {
-      auto& part = parts[direction][chunk];
+      auto& part = parts[direction][s / kChunk];
       const std::size_t n_words = !pair ? 0 : direction == kToTarget ? pair->n_target() : pair->n_source();
       const std::size_t n_states = !pair ? 0 : direction == kToTarget ? pair->n_source() : pair->n_target();
       for (std::size_t word = 0; word < n_words; ++word) {
@@ -280,6 +283,22 @@ std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextVie
     }
   });
   return {join(parts[kToTarget]), join(parts[kToSource])};
+}
+
+LinkScores score_links(const AlignmentModel& model, BitextView bitext, LinksView links, unsigned n_threads,
+                       const Progress& progress) {
+  LinkScores scores{std::vector<float>(2 * links.points.size(), 0),
+                    std::vector<double>(2 * bitext.n_sentences(), std::numeric_limits<double>::quiet_NaN())};
+  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t s) {
+    if (!pair) return;
+    for (const auto direction : kBothDirections) scores.logprobs[2 * s + direction] = pair->logprob(direction);
+    auto* both = scores.posteriors.data() + 2 * links.offsets[s];
+    for (const auto link : links[s]) {
+      *both++ = pair->to_target(link.source, link.target);
+      *both++ = pair->to_source(link.source, link.target);
+    }
+  });
+  return scores;
 }
 
 }  // namespace hyperbaton

@@ -39,4 +39,13 @@ LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, f
 std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextView bitext, float confidence,
                                           unsigned n_threads, const Progress& progress);
 
+// How sure the models are: both posteriors of each given link, and of each sentence pair log p(target | source) and
+// log p(source | target), not numbers where a sentence is empty or too long. The links must lie inside their pairs.
+struct LinkScores {
+  std::vector<float> posteriors;  // 2 for each link
+  std::vector<double> logprobs;   // 2 for each sentence pair
+};
+LinkScores score_links(const AlignmentModel& model, BitextView bitext, LinksView links, unsigned n_threads,
+                       const Progress& progress);
+
 }  // namespace hyperbaton

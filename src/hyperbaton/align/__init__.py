@@ -3,23 +3,34 @@
 from hyperbaton.align.aligners.hmm import Aligner, Posteriors
 from hyperbaton.align.base import ALIGNERS, WordAligner, align
 from hyperbaton.align.evaluation import LinkScores, evaluate_links
+from hyperbaton.align.filtering import Filtering, cross_logprobs, filter_files, pair_gains
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.reading import read_links
+from hyperbaton.align.scores import AlignmentScores, StoredScores
+from hyperbaton.align.streaming import read_groups, read_pair_groups
 from hyperbaton.align.symmetrization import symmetrize
 from hyperbaton.align.visits import Jumps, VisitOrders, visit_order
 
 __all__ = [
     "ALIGNERS",
     "Aligner",
+    "AlignmentScores",
+    "Filtering",
     "Jumps",
     "LexicalTable",
     "LinkScores",
     "Posteriors",
+    "StoredScores",
     "VisitOrders",
     "WordAligner",
     "align",
+    "cross_logprobs",
     "evaluate_links",
+    "filter_files",
+    "pair_gains",
+    "read_groups",
     "read_links",
+    "read_pair_groups",
     "symmetrize",
     "visit_order",
 ]

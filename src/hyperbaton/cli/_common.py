@@ -7,15 +7,29 @@ import json
 import logging
 import sys
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import MANIFEST, verify
 from hyperbaton.corpus.files import shown
 
 log = logging.getLogger("hyperbaton")
+
+
+class Compression(StrEnum):
+    """How new files can be compressed."""
+
+    gz = "gz"
+    xz = "xz"
+    zst = "zst"
+
+
+Compress = Annotated[Compression | None, typer.Option("--compress", help="Compress the new files.")]
 
 
 def say(message: str, quiet: bool = False) -> None:

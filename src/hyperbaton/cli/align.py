@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
 
 from hyperbaton.align.aligners.hmm import KIND, Aligner
-from hyperbaton.align.base import ALIGNERS
+from hyperbaton.align.base import ALIGNERS, WordAligner
+from hyperbaton.align.streaming import GROUP, read_groups, read_pair_groups
+from hyperbaton.align.writing import FORMATS, PLAIN, format_links
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact, check_file
-from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.base.progress import Bars, is_terminal, n_threads
 from hyperbaton.cli import Force, Quiet, Threads, Verify
 from hyperbaton.cli._common import verify_artefacts
 from hyperbaton.corpus import Bitext
+from hyperbaton.corpus.files import writing_outputs
 
 
 def align(
-    source: Annotated[str, typer.Argument(help="Source text.")],
-    target: Annotated[str, typer.Argument(help="Target text, line by line its translation.")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; alone, lines of pairs.")],
+    target: Annotated[str | None, typer.Argument(metavar="TGT", help="Target text, line by line its translation.")] = None,
+    *,
     options: Aligner,
     aligner: Annotated[str, typer.Option(help="hmm is built in; eflomal needs hyperbaton[eflomal].")] = "hmm",
     model: Annotated[str | None, typer.Option(help="Link with this saved model instead of learning one.")] = None,
     save_model: Annotated[str | None, typer.Option(help="Folder to save the learned model in.")] = None,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
+    format: Annotated[str, typer.Option(help=f"How links are written ({', '.join(FORMATS)}).")] = PLAIN,
+    scores: Annotated[
+        str | None, typer.Option(help="Write log-probabilities of pairs and posteriors of links; - is stdout.")
+    ] = None,
     seed: Annotated[
         int, typer.Option(help="Changes nothing: learning is not random. Taken for scripts that pass it.", min=0)
     ] = 1,
@@ -37,43 +47,85 @@ def align(
 
     One line of links i-j (source and target position, from 0) for each sentence pair; an empty line where a side is
     empty or longer than --max-length. The links do not depend on the number of threads. With --model, only
-    --symmetrization, --confidence and --threshold count; everything else is as it was in training.
+    --symmetrization, --confidence and --threshold count; everything else is as it was in training. Text of any length
+    is then linked in little memory, and without TGT the lines of SRC are pairs, with a tab or ||| between their sides,
+    answered as they come. --scores writes a line for each pair: log p of target and source in nats per word, and the
+    mean posterior of each link.
 
     Examples:
 
         hyperbaton align train.zh train.en > train.links
 
-        hyperbaton align train.zh train.en --save-model aligner -o train.links.gz
+        hyperbaton align train.zh train.en --save-model aligner --scores train.scores -o train.links.gz
 
-        hyperbaton align new.zh new.en --model aligner > new.links
+        hyperbaton align new.zh new.en --model aligner --format json > new.jsonl
 
-        hyperbaton align train.ja train.en --drop-source particles.txt --drop-target articles.txt > train.links
+        paste new.zh new.en | hyperbaton align --model aligner - > new.links
     """
-    check_file(output)
+    _check(aligner, target, model, save_model, scores, format)
+    places = {"--output": output} | ({} if scores is None else {"--scores": scores})
+    for path in places.values():
+        check_file(path)
     if save_model is not None:
         check_artefact(save_model, KIND, force=force)
-    if model is not None:
-        verify_artefacts(verify, model)
-    bitext = Bitext.read(source, target, empty=True)
     n = n_threads(threads)
+    # Somebody who types, or reads what is written, needs no bar among the lines.
+    typing = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
+    with ExitStack() as stack:
+        bars = stack.enter_context(Bars(quiet or (typing and model is not None)))
+        if model is not None:
+            verify_artefacts(verify, model)
+            chosen: WordAligner = _loaded(model, options)
+            groups = read_pair_groups(source) if target is None else read_groups(source, target)
+            total = 0
+        else:
+            bitext = Bitext.read(source, str(target), empty=True)
+            chosen = options if aligner == "hmm" else _other(aligner, options)
+            chosen.fit(bitext, threads=n, progress=bars.stage("learn"))
+            # An aligner that learns and links in one go needs all of the text at once.
+            groups, total = bitext.groups(GROUP if aligner == "hmm" else len(bitext)), len(bitext)
+        if save_model is not None:
+            options.save(save_model)
+        outputs = stack.enter_context(writing_outputs(places, [path for path in (source, target) if path is not None]))
+        progress, done = bars.stage("link"), 0
+        for group in groups:
+            linked = group.with_links(chosen.align(group, threads=n))
+            sure = chosen.score(linked, threads=n) if isinstance(chosen, Aligner) and (scores or format != PLAIN) else None
+            for piece in format_links(linked, sure, format, done):
+                outputs["--output"].write(piece)
+            if sure is not None and scores is not None:
+                outputs["--scores"].write("".join(f"{line}\n" for line in sure.lines(linked.need_links())).encode())
+            for file in outputs.values():
+                file.flush()
+            done += len(group)
+            progress(done, total or done)
+
+
+def _check(
+    aligner: str, target: str | None, model: str | None, save_model: str | None, scores: str | None, format: str
+) -> None:
+    if format not in FORMATS:
+        raise OptionError(f"unknown format of links {format!r}; known: {', '.join(FORMATS)}")
     if aligner != "hmm" and (model or save_model):
         raise OptionError(f"only the aligner hmm has models to load and save, not {aligner}")
-    with Bars(quiet) as bars:
-        if model is not None:
-            chosen = Aligner.load(model)
-            # How links are chosen is no part of what was learned.
-            chosen.symmetrization = options.symmetrization
-            chosen.confidence, chosen.threshold = options.confidence, options.threshold
-        elif aligner == "hmm":
-            chosen = options.fit(bitext, threads=n, progress=bars.stage("learn"))
-        else:
-            other = ALIGNERS[aligner]
-            known = {opt.flag for opt in options_of(other)}
-            shared = {name: value for name, value in to_mapping(options).items() if name in known}
-            links = from_mapping(other, shared).align(bitext, threads=n, progress=bars.stage(aligner))
-            links.write(output)
-            return
-        links = chosen.align(bitext, threads=n, progress=bars.stage("link"))
-    if save_model is not None:
-        chosen.save(save_model)
-    links.write(output)
+    if aligner != "hmm" and (scores or format != PLAIN):
+        raise OptionError(f"only the aligner hmm scores links, not {aligner}: leave out --scores and --format")
+    if target is None and model is None:
+        raise OptionError("give SRC and TGT to learn from, or --model to link lines of sentence pairs")
+    if model is not None and save_model is not None:
+        raise OptionError("--model and --save-model: nothing is learned that could be saved")
+
+
+def _loaded(model: str, options: Aligner) -> Aligner:
+    """A saved aligner; how links are chosen is no part of what was learned."""
+    aligner = Aligner.load(model)
+    aligner.symmetrization = options.symmetrization
+    aligner.confidence, aligner.threshold = options.confidence, options.threshold
+    return aligner
+
+
+def _other(name: str, options: Aligner) -> WordAligner:
+    """Another aligner, with those options that it shares with the built-in one."""
+    other = ALIGNERS[name]
+    known = {opt.flag for opt in options_of(other)}
+    return from_mapping(other, {flag: value for flag, value in to_mapping(options).items() if flag in known})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,17 +9,9 @@ import typer
 
 from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Json, Threads
-from hyperbaton.cli._common import print_json, print_table, say
+from hyperbaton.cli._common import Compress, print_json, print_table, say
 from hyperbaton.corpus.clean import Cleaning, clean_files
 from hyperbaton.corpus.tokenizers import make_tokenizer
-
-
-class Compression(StrEnum):
-    """How new files can be compressed."""
-
-    gz = "gz"
-    xz = "xz"
-    zst = "zst"
 
 
 def clean(
@@ -39,7 +30,7 @@ def clean(
     tokenizer_target: Annotated[str | None, typer.Option(metavar="NAME", help="Tokenize TGT, which is raw.")] = None,
     language_source: Annotated[str | None, typer.Option(metavar="XX", help="Language for SRC's tokenizer.")] = None,
     language_target: Annotated[str | None, typer.Option(metavar="XX", help="Language for TGT's tokenizer.")] = None,
-    compress: Annotated[Compression | None, typer.Option(help="Compress the new files.")] = None,
+    compress: Compress = None,
     threads: Threads = 0,
     json: Json = False,
 ) -> None:

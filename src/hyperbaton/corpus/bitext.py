@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import PathLike
@@ -82,6 +82,11 @@ class Bitext(Shown):
         chosen = np.asarray(sentences, np.int64)
         links = None if self.links is None else self.links.select(chosen)
         return Bitext(self.source.select(chosen), self.target.select(chosen), links)
+
+    def groups(self, size: int) -> Iterator[Bitext]:
+        """The sentence pairs in groups of at most `size`, in order; one empty group of an empty bitext."""
+        for begin in range(0, max(len(self), 1), max(size, 1)):
+            yield self.select(np.arange(begin, min(begin + size, len(self))))
 
     def split(self, sizes: Mapping[str, int], seed: int = 1) -> dict[str, Bitext]:
         """Draw disjoint parts of the given sizes at random; the part of size -1 takes the rest.

@@ -46,6 +46,7 @@ from hyperbaton import _core
 from hyperbaton.align.base import Removals, Vocabularies, WordAligner
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization
+from hyperbaton.align.scores import AlignmentScores
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
@@ -154,6 +155,52 @@ class Aligner(WordAligner):
         )
         return Posteriors(restore_links(Links(points, offsets), source, target), values)
 
+    def score(
+        self,
+        bitext: Bitext,
+        links: Links | None = None,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> AlignmentScores:
+        """Say how sure the model is of links, those of the bitext or others, and of each sentence pair.
+
+        Links of words that the aligner leaves out have posteriors of 0. Log-probabilities are means over the words that it
+        looks at, in nats; a pair with a side that is empty or longer than `max_length` has none (NaN).
+
+        >>> bitext = Bitext.of(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
+        >>> aligner = Aligner().fit(bitext)
+        >>> scores = aligner.score(bitext, aligner.align(bitext))
+        >>> scores.posteriors.shape, scores.logprobs.shape, bool((scores.logprobs < 0).all())
+        ((6, 2), (3, 2), True)
+        """
+        links = bitext.need_links() if links is None else links
+        links.check(bitext.source, bitext.target)
+        sides = self.normalize(bitext)
+        points, inside = _reduced_points(links, sides)
+        n_inside = np.concatenate([[0], np.cumsum(inside)]).astype(np.int64)
+        found, logprobs = self._fitted().model_.score_links(
+            sides[0].text.core_tokens,
+            sides[1].text.core_tokens,
+            points[inside],
+            n_inside[links.offsets],
+            threads or default_threads(),
+            progress,
+        )
+        posteriors = np.zeros((len(points), 2), np.float32)
+        posteriors[inside] = found
+        n_words = np.stack([sides[1].text.lengths, sides[0].text.lengths], axis=1)
+        return AlignmentScores(posteriors, logprobs / np.maximum(n_words, 1))
+
+    def align_pair(self, source: str, target: str) -> list[tuple[int, int]]:
+        """Link the words of one sentence pair, tokenized; for services that get sentences one at a time.
+
+        >>> bitext = Bitext.of(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
+        >>> Aligner().fit(bitext).align_pair("ein haus", "a house")
+        [(0, 0), (1, 1)]
+        """
+        return self.align(Bitext.of([source], [target]), threads=1)[0]
+
     def lexical_table(self, smallest: float = 1e-5) -> LexicalTable:
         """The translation probabilities of words as normalised, where one of the two reaches `smallest`.
 
@@ -223,3 +270,18 @@ class Aligner(WordAligner):
         if not hasattr(self, "model_"):
             raise OptionError("the aligner has learned nothing yet: call fit, or load a saved one")
         return self
+
+
+def _reduced_points(links: Links, sides: Removals) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.bool_]]:
+    """Links between full sentences as links between what is left of them; False where a word was left out."""
+    sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    points, inside = links.points.copy(), np.ones(len(links.points), bool)
+    for side, removal in enumerate(sides):
+        # Positions are sorted inside a sentence, and so are these numbers throughout the text.
+        owner = np.repeat(np.arange(len(links), dtype=np.int64), removal.text.lengths)
+        left = (owner << 16) | removal.positions
+        wanted = (sentence << 16) | links.points[:, side]
+        at = np.searchsorted(left, wanted)
+        inside &= (at < len(left)) & (np.append(left, -1)[at] == wanted)
+        points[:, side] = at - removal.text.offsets[sentence]
+    return points, inside

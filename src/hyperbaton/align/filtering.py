@@ -1,0 +1,165 @@
+"""Sentence pairs that translate each other, told from those that do not by the scores of an aligner.
+
+The log-probability of a sentence given its translation is high where its words are common, whatever the translation. What
+counts is how much the translation helps: the *gain* of a pair is its mean log-probability per word less that of the same
+words by their frequencies in the text, in nats per word, averaged over both directions:
+
+    gain = ½ Σ_sides ( log p(words | other side) − Σ_words log f(word) ) / number of words
+
+with f the relative frequency of a lower-cased word, each counted once more than it occurs.
+
+An aligner that learned from a pair finds it likely, whatever it is: words that occur nowhere else are taken for
+translations of each other. Scores must come from a model that learned from other pairs. `cross_logprobs` makes two, each
+from one half of a text, that score the other half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.align.aligners.hmm import Aligner
+from hyperbaton.align.normalization import Normalization
+from hyperbaton.align.scores import StoredScores
+from hyperbaton.base.numeric import log
+from hyperbaton.base.options import check_options, option
+from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import Bitext, Links, Text
+from hyperbaton.corpus.clean import filtered_lines, output_names
+from hyperbaton.corpus.files import AnyPath, write_files
+
+
+@dataclass(frozen=True)
+class Filtering:
+    """Which sentence pairs are kept."""
+
+    min_gain: float = option(-1.0, "smallest gain kept, in nats per word")
+    keep: float | None = option(
+        None, "keep this fraction of all pairs, the best, in place of min-gain", minimum=0, maximum=1
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+@dataclass(frozen=True)
+class FilterReport:
+    """How many pairs were read, kept, and dropped for want of a score; the smallest gain kept, None if nothing was."""
+
+    n_read: int
+    n_kept: int
+    n_unscored: int
+    smallest_gain: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain values."""
+        return {**vars(self)}
+
+
+def pair_gains(bitext: Bitext, logprobs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The gain of each sentence pair, NaN where it has no score.
+
+    Arguments:
+        logprobs: of target and source per word, (n_pairs, 2), as `Aligner.score` gives them.
+
+    >>> bitext = Bitext.of(["a", "b"], ["x", "x"])
+    >>> pair_gains(bitext, np.array([[-0.5, -0.5], [np.nan, np.nan]])).round(2).tolist()
+    [-0.15, nan]
+    """
+    by_frequency = np.stack([_frequency_logprobs(bitext.target), _frequency_logprobs(bitext.source)], axis=1)
+    gains: npt.NDArray[np.float64] = (logprobs - by_frequency).mean(axis=1)
+    return gains
+
+
+def cross_logprobs(
+    bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None
+) -> npt.NDArray[np.float64]:
+    """Log-probabilities per word, (n_pairs, 2), of every other pair by an aligner that learned from those between them.
+
+    NaN for pairs with an empty side.
+    """
+    logprobs = np.full((len(bitext), 2), np.nan)
+    halves = [np.arange(half, len(bitext), 2) for half in (0, 1)]
+    for n, (own, other) in enumerate((halves, halves[::-1])):
+        aligner = Aligner().fit(bitext.select(other), threads=threads, progress=_half_of(progress, n))
+        part = bitext.select(own)
+        none = Links.of([[] for _ in own])
+        logprobs[own] = aligner.score(part, none, threads=threads).logprobs
+    return logprobs
+
+
+def _half_of(progress: Progress | None, half: int) -> Progress | None:
+    """The progress of one of two equal pieces of work."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(half * total + done, 2 * total)
+
+
+def _frequency_logprobs(text: Text) -> npt.NDArray[np.float64]:
+    """The mean log relative frequency of the words of each sentence; 0 for an empty one."""
+    words = Normalization(lowercase=True).apply(text).text
+    counts = np.bincount(words.tokens, minlength=len(words.vocabulary)) + 1.0
+    sums = np.concatenate([[0.0], np.cumsum(log(counts / counts.sum())[words.tokens])])
+    return np.asarray((sums[words.offsets[1:]] - sums[words.offsets[:-1]]) / np.maximum(words.lengths, 1))
+
+
+def choose_pairs(gains: npt.NDArray[np.float64], options: Filtering | None = None) -> npt.NDArray[np.bool_]:
+    """Which pairs to keep; never one without a gain. With `keep`, earlier pairs win ties.
+
+    >>> choose_pairs(np.array([0.5, -2.0, np.nan, 0.1])).tolist()
+    [True, False, False, True]
+    >>> choose_pairs(np.array([0.5, -2.0, np.nan, 0.1]), Filtering(keep=0.25)).tolist()
+    [True, False, False, False]
+    """
+    options = options or Filtering()
+    if options.keep is None:
+        return np.asarray(gains >= options.min_gain)
+    order = np.argsort(-gains, kind="stable")  # those without a gain come last
+    chosen = np.zeros(len(gains), bool)
+    chosen[order[: int(options.keep * len(gains) + 1e-9)]] = True
+    return chosen & ~np.isnan(gains)
+
+
+def filter_files(
+    source: AnyPath,
+    target: AnyPath,
+    prefix: AnyPath,
+    options: Filtering | None = None,
+    *,
+    scores: AnyPath | None = None,
+    also: Sequence[AnyPath] = (),
+    compression: str = "",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> FilterReport:
+    """Write the pairs that translate each other to new files, all of them or none.
+
+    Arguments:
+        prefix: the new files are named by it and the old ones' extensions, as those of `clean_files`.
+        scores: what `align --scores` wrote for these texts; without it, see `cross_logprobs`.
+        also: files with one line for each sentence pair (links, tags, trees, scores), cut down to the same lines.
+        compression: suffix of the new files (.gz, .xz, .zst), or none.
+    """
+    names = output_names(source, target, also, prefix, compression)
+    bitext = Bitext.read(source, target, empty=True)
+    if scores is None:
+        logprobs = cross_logprobs(bitext, threads=threads, progress=progress)
+    else:
+        stored = StoredScores.read(scores)
+        stored.check(len(bitext))
+        logprobs = stored.logprobs
+    gains = pair_gains(bitext, logprobs)
+    chosen = choose_pairs(gains, options)
+    kept = np.flatnonzero(chosen)
+    contents = [
+        bitext.source.pieces(kept),
+        bitext.target.pieces(kept),
+        *(filtered_lines(path, chosen.astype(np.uint8)) for path in also),
+    ]
+    write_files(dict(zip(names, contents, strict=True)))
+    smallest = float(gains[kept].min()) if len(kept) else None
+    return FilterReport(len(bitext), len(kept), int(np.isnan(gains).sum()), smallest)

@@ -1,0 +1,60 @@
+"""Bitexts of any length, a group of sentence pairs at a time.
+
+A group is at most a few thousand pairs, so memory does not grow with the input. A saved aligner gives a pair the same
+links in whatever group it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, zip_longest
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.corpus import Bitext, Text
+from hyperbaton.corpus.files import AnyPath, read_sentence_groups, read_sentences, shown
+
+GROUP = 4096
+SEPARATOR = "|||"
+
+
+def read_groups(source: AnyPath, target: AnyPath, most: int = GROUP) -> Iterator[Bitext]:
+    """Read two texts that are line by line translations; lines may be empty."""
+    pairs = zip_longest(read_sentences(source), read_sentences(target))
+    done = 0
+    while group := list(islice(pairs, most)):
+        complete = [(src, tgt) for src, tgt in group if src is not None and tgt is not None]
+        done += len(complete)
+        if len(complete) < len(group):
+            n_longer = done + len(group) - len(complete) + sum(1 for _ in pairs)
+            shorter, longer = (target, source) if group[-1][1] is None else (source, target)
+            what = f"the file ends after {done} lines; {shown(longer)} has {n_longer}"
+            raise InputError(what, shown(shorter), done + 1)
+        first = done - len(complete)
+        yield Bitext(_text([src for src, _ in complete], source, first), _text([tgt for _, tgt in complete], target, first))
+
+
+def read_pair_groups(path: AnyPath, most: int = GROUP) -> Iterator[Bitext]:
+    """Read sentence pairs, source and target on one line with a tab or `|||` between them.
+
+    A group is what has arrived, so nobody waits for an answer while another line is being waited for.
+    """
+    done = 0
+    for lines in read_sentence_groups(path, most):
+        sides = [_split(line, path, done + n) for n, line in enumerate(lines, start=1)]
+        yield Bitext(_text([src for src, _ in sides], path, done), _text([tgt for _, tgt in sides], path, done))
+        done += len(lines)
+
+
+def _split(line: str, path: AnyPath, number: int) -> tuple[str, str]:
+    parts = line.split("\t") if "\t" in line else line.split(SEPARATOR)
+    if len(parts) != 2:
+        what = f"expected a source and a target sentence with a tab or ||| between them, found {len(parts)} part"
+        raise InputError(what + "s" * (len(parts) != 1), shown(path), number)
+    return parts[0].strip(" "), parts[1].strip(" ")
+
+
+def _text(lines: list[str], path: AnyPath, done: int) -> Text:
+    try:
+        return Text.of(lines)
+    except InputError as error:
+        raise InputError(error.what, shown(path), done + (error.line or 0)) from error

@@ -1,0 +1,64 @@
+"""Keep the sentence pairs that translate each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.align.filtering import Filtering, filter_files
+from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.cli import Json, Quiet, Threads
+from hyperbaton.cli._common import Compress, print_json, print_table
+
+
+def filter_(
+    source: Annotated[Path, typer.Argument(metavar="SRC", help="Tokenized source text.")],
+    target: Annotated[Path, typer.Argument(metavar="TGT", help="Tokenized target text.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="PREFIX", help="What the new files start with.")],
+    options: Filtering,
+    scores: Annotated[
+        Path | None, typer.Option(help="What 'align --scores' wrote for these texts, with a model of other pairs.")
+    ] = None,
+    also: Annotated[
+        list[Path] | None,
+        typer.Option("--also", metavar="FILE", help="Cut this parallel file (links, scores, tags) too; repeatable."),
+    ] = None,
+    compress: Compress = None,
+    threads: Threads = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Keep the sentence pairs that translate each other, by the scores of an aligner.
+
+    The gain of a pair is what its words gain in log-probability by knowing the other side, over their frequencies in the
+    text: the mean of both directions, in nats per word. The default cut kept 92 to 98% of true pairs and 3 to 20% of
+    shuffled ones in tests. Without --scores, an aligner learns from each half of the pairs and scores the other half: one
+    that learned from a pair cannot judge it. A pair without a score is dropped. Writes PREFIX.zh and PREFIX.en for the
+    inputs corpus.zh and corpus.en, all files or none.
+
+    Examples:
+
+        hyperbaton filter web.zh web.en -o good
+
+        hyperbaton align web.zh web.en --model aligner --scores web.scores -o web.links
+
+        hyperbaton filter web.zh web.en --scores web.scores --also web.links --keep 0.8 -o good --json
+    """
+    with Bars(quiet) as bars:
+        report = filter_files(
+            source,
+            target,
+            output,
+            options,
+            scores=scores,
+            also=also or [],
+            compression="" if compress is None else f".{compress}",
+            threads=n_threads(threads),
+            progress=bars.stage("score"),
+        )
+    if json:
+        print_json(report.to_json())
+    else:
+        print_table([report.to_json()])
