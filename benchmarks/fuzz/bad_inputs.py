@@ -136,6 +136,7 @@ LINK_COMMANDS = (
     f"train block_me {TEXTS} x -o new",
     f"evaluate lr {TEXTS} x",
     f"inspect {TEXTS} x --json",
+    f"lexicon {TEXTS} x",
 )
 ARTEFACT_COMMANDS = (
     "translate x c/dev.source",
@@ -145,6 +146,7 @@ ARTEFACT_COMMANDS = (
     "explain x",
     f"evaluate x {BITEXT}",
     f"align {TEXTS} --model x",
+    "lexicon x",
 )
 MISSING_COMMANDS = (
     *TEXT_COMMANDS,
@@ -190,6 +192,7 @@ OUTPUT_COMMANDS = (
     f"align {TEXTS} -q -o x/links",
     f"align {TEXTS} -q --scores x/scores -o new",
     f"filter {TEXTS} -q -o x/good",
+    f"lexicon {BITEXT} -q -o x/lexicon.tsv",
     "symmetrize c/dev.links c/dev.links -q -o x/links",
     f"extract {BITEXT} -q -o x/phrases",
     f"extract {BITEXT} -q --moses x/model",
@@ -237,6 +240,15 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"filter {TEXTS} -o new -q --keep 1.5", 2, "--keep must be at most 1, not 1.5"),
     (f"filter {TEXTS} -o new -q --also c/test.links", 1, r"c/test.links:\d+: "),
     ("filter c/dev.source c/test.target -o new -q", 1, r"c/test.target:5: the file ends after 4 lines"),
+    (f"lexicon {TEXTS}", 1, "give SRC TGT LINKS, or the folder of an aligner or of phrases"),
+    (f"lexicon {BITEXT} --format xml", 1, "unknown format of lexicons 'xml'; known: tsv, bicleaner, tbx"),
+    (f"lexicon {BITEXT} --format bicleaner", 1, "the format bicleaner is two files: give -o PREFIX"),
+    (f"lexicon {BITEXT} --min-probability 2", 2, "--min-probability must be at most 1"),
+    ("lexicon phrases --format bicleaner -o new", 1, "the format bicleaner is for single words, not for phrases"),
+    ("lexicon phrases --null", 1, "--null: phrases have no empty word"),
+    ("lexicon aligner --min-count 2", 1, "come without counts; give SRC TGT LINKS"),
+    ("lexicon aligner --lowercase", 1, "--lowercase is for SRC TGT LINKS"),
+    ("lexicon lm", 1, "lm: is a lm artefact, not an aligner or phrases"),
     ("symmetrize c/dev.links c/dev.links -m both", 1, "unknown symmetrisation 'both'"),
     ("symmetrize c/dev.links c/dev.links --format xml", 1, "unknown format of links 'xml'"),
     ("symmetrize c/dev.links c/test.links", 1, r"c/test.links:\d+: has \d+ lines, but c/dev.links has"),

@@ -5,6 +5,7 @@ from hyperbaton.align.base import ALIGNERS, WordAligner, align
 from hyperbaton.align.evaluation import LinkScores, evaluate_links
 from hyperbaton.align.filtering import Filtering, cross_logprobs, filter_files, pair_gains
 from hyperbaton.align.lexical import LexicalTable
+from hyperbaton.align.lexicon import Lexicon, Selection
 from hyperbaton.align.reading import read_links
 from hyperbaton.align.scores import AlignmentScores, StoredScores
 from hyperbaton.align.streaming import read_groups, read_pair_groups
@@ -18,8 +19,10 @@ __all__ = [
     "Filtering",
     "Jumps",
     "LexicalTable",
+    "Lexicon",
     "LinkScores",
     "Posteriors",
+    "Selection",
     "StoredScores",
     "VisitOrders",
     "WordAligner",

@@ -45,16 +45,9 @@ class LexicalTable:
         >>> LexicalTable.from_links(Bitext.of(["a b"], ["x y"], [[(0, 0)]])).translations("a")
         [('x', 1.0, 1.0)]
         """
-        source, target, links = bitext.source, bitext.target, bitext.need_links()
+        source, target = bitext.source, bitext.target
         sizes = len(source.vocabulary), len(target.vocabulary)
-        offsets, targets, counts = _core.lexical_counts(
-            source.core_tokens,
-            target.core_tokens,
-            links.points,
-            links.offsets,
-            *sizes,
-            threads or default_threads(),
-        )
+        offsets, targets, counts = link_counts(bitext, threads)
         sources = np.repeat(np.arange(sizes[0] + 1), np.diff(offsets))
         by_source = np.bincount(sources, counts, sizes[0] + 1)
         by_target = np.bincount(targets, counts, sizes[1] + 1)
@@ -97,3 +90,19 @@ class LexicalTable:
         ]
         pairs = [(self.target.word(t), forward, backward) for t, forward, backward in entries if t < len(self.target)]
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+def link_counts(
+    bitext: Bitext, threads: int | None = None
+) -> tuple[Offsets, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """How often words are linked: offsets by source word, target words, counts; with the empty words as above."""
+    links = bitext.need_links()
+    return _core.lexical_counts(
+        bitext.source.core_tokens,
+        bitext.target.core_tokens,
+        links.points,
+        links.offsets,
+        len(bitext.source.vocabulary),
+        len(bitext.target.vocabulary),
+        threads or default_threads(),
+    )

@@ -1,0 +1,90 @@
+"""The verb `lexicon`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hyperbaton.align.aligners.hmm import KIND as ALIGNER
+from hyperbaton.align.aligners.hmm import Aligner
+from hyperbaton.align.lexicon import FORMATS, Lexicon, Selection
+from hyperbaton.base.errors import ArtefactError, OptionError
+from hyperbaton.base.outputs import check_file
+from hyperbaton.base.progress import n_threads
+from hyperbaton.base.store import Artefact
+from hyperbaton.cli import Json, Quiet, Threads, Verify
+from hyperbaton.cli._common import print_json, say, verify_artefacts
+from hyperbaton.corpus import Bitext
+from hyperbaton.phrases.extracted import KIND as PHRASES
+from hyperbaton.phrases.extracted import Extracted
+from hyperbaton.phrases.lexicon import phrase_lexicon
+
+
+def lexicon(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; alone, an aligner or phrases.")],
+    target: Annotated[str | None, typer.Argument(metavar="TGT", help="Target text.")] = None,
+    links: Annotated[str | None, typer.Argument(metavar="LINKS", help="Word links.")] = None,
+    *,
+    selection: Selection,
+    null: Annotated[bool, typer.Option("--null", help="List the empty word, NULL, too.")] = False,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the words of SRC and TGT.")] = False,
+    format: Annotated[str, typer.Option(help=f"What is written ({', '.join(FORMATS)}).")] = "tsv",
+    source_language: Annotated[str, typer.Option(metavar="XX", help="Code of the source language, for tbx.")] = "und",
+    target_language: Annotated[str, typer.Option(metavar="XX", help="Code of the target language, for tbx.")] = "und",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="File to write, the prefix of two for bicleaner; - is stdout.")
+    ] = "-",
+    verify: Verify = False,
+    threads: Threads = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Write which words translate which, with probabilities both ways.
+
+    From linked text (SRC TGT LINKS) by counting; from the folder of an aligner (align --save-model) its own
+    probabilities; from the folder of phrases (extract -o) those of phrases. Sorted by source word, the most probable
+    translation first. With --json and -o, print how many entries there are.
+
+    Examples:
+
+        hyperbaton lexicon train.zh train.en train.links --min-count 3 --top 5 > lexicon.tsv
+
+        hyperbaton lexicon train.en train.es train.links --lowercase --relative 0.1 --format bicleaner -o dictionary
+
+        hyperbaton lexicon phrases --min-count 5 --format tbx --source-language zh --target-language en -o phrases.tbx
+    """
+    if format not in FORMATS:
+        raise OptionError(f"unknown format of lexicons {format!r}; known: {', '.join(FORMATS)}")
+    if format == "bicleaner" and output == "-":
+        raise OptionError("the format bicleaner is two files: give -o PREFIX")
+    check_file(output)
+    if target is None:
+        if lowercase:
+            raise OptionError("--lowercase is for SRC TGT LINKS; what was learned cannot be changed")
+        verify_artefacts(verify, source)
+        found = _stored(source, null)
+    elif links is None:
+        raise OptionError("give SRC TGT LINKS, or the folder of an aligner or of phrases")
+    else:
+        bitext = Bitext.read(source, target, links, empty=True)
+        found = Lexicon.from_links(bitext, null=null, lowercase=lowercase, threads=n_threads(threads))
+    chosen = found.select(selection)
+    chosen.write(output, format, languages=(source_language, target_language))
+    if output != "-":
+        if json:
+            print_json(chosen.summary())
+        else:
+            say(f"{len(chosen):,} entries", quiet)
+
+
+def _stored(path: str, null: bool) -> Lexicon:
+    """The lexicon of an artefact."""
+    kind = Artefact(path).kind
+    if kind == ALIGNER:
+        return Lexicon.from_table(Aligner.load(path).lexical_table(), null=null)
+    if kind != PHRASES:
+        raise ArtefactError(f"{path}: is a {kind} artefact, not an aligner or phrases")
+    if null:
+        raise OptionError("--null: phrases have no empty word")
+    return phrase_lexicon(Extracted.load(path).table)
