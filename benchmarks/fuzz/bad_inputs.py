@@ -129,6 +129,7 @@ TEXT_COMMANDS = (
     "classes x",
     "clean x c/dev.target -o new",
     "filter c/dev.source x -o new -q",
+    "project markup c/dev.source x c/dev.links",
 )
 LINK_COMMANDS = (
     f"extract {TEXTS} x -o new",
@@ -137,6 +138,7 @@ LINK_COMMANDS = (
     f"evaluate lr {TEXTS} x",
     f"inspect {TEXTS} x --json",
     f"lexicon {TEXTS} x",
+    f"project markup {TEXTS} x",
 )
 ARTEFACT_COMMANDS = (
     "translate x c/dev.source",
@@ -181,6 +183,7 @@ MISSING_COMMANDS = (
     f"align {TEXTS} --drop-source x",
     "align x c/dev.target --model aligner",
     f"filter {TEXTS} -o new --scores x",
+    "project spans x c/dev.target c/dev.links",
     f"filter {TEXTS} -o new -q --also x",
     f"clean {TEXTS} -o new --also x",
     "tokenize none x",
@@ -193,6 +196,7 @@ OUTPUT_COMMANDS = (
     f"align {TEXTS} -q --scores x/scores -o new",
     f"filter {TEXTS} -q -o x/good",
     f"lexicon {BITEXT} -q -o x/lexicon.tsv",
+    f"project markup {BITEXT} -q -o x/marked",
     "symmetrize c/dev.links c/dev.links -q -o x/links",
     f"extract {BITEXT} -q -o x/phrases",
     f"extract {BITEXT} -q --moses x/model",
@@ -249,6 +253,13 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("lexicon aligner --min-count 2", 1, "come without counts; give SRC TGT LINKS"),
     ("lexicon aligner --lowercase", 1, "--lowercase is for SRC TGT LINKS"),
     ("lexicon lm", 1, "lm: is a lm artefact, not an aligner or phrases"),
+    (f"project words {BITEXT}", 1, "unknown kind of annotation 'words'; known: tags, spans, markup"),
+    (f"project markup {BITEXT} --split some", 1, "unknown rule for split spans 'some'; known: largest, cover, repeat"),
+    (f"project tags {BITEXT} --column 0", 2, "--column must be at least 1, not 0"),
+    (f"project tags {BITEXT}", 1, r"c/dev.source: 1 annotated sentences, but c/dev.target has 6 lines"),
+    (f"project spans {BITEXT}", 1, r"c/dev.source:1: expected a JSON object"),
+    ("project markup c/dev.source c/test.target c/dev.links", 1, r"6 annotated sentences, but c/test.target has 4"),
+    (f"project markup {BITEXT} --report new -o new", 1, "--output and --report would both write to new"),
     ("symmetrize c/dev.links c/dev.links -m both", 1, "unknown symmetrisation 'both'"),
     ("symmetrize c/dev.links c/dev.links --format xml", 1, "unknown format of links 'xml'"),
     ("symmetrize c/dev.links c/test.links", 1, r"c/test.links:\d+: has \d+ lines, but c/dev.links has"),

@@ -44,6 +44,7 @@ def test_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ["evaluate-links", "c/test.links", "c/test.true.links"],
         ["clean", *text[:2], "-o", "cleaned"],
         ["lexicon", *text, "-o", "lexicon.tsv"],
+        ["project", "markup", *text, "-o", "marked"],
         ["filter", *text[:2], "-o", "filtered"],
         ["generate", "-o", "more", "--sentences", "10"],
         ["models"],

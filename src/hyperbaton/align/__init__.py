@@ -4,8 +4,10 @@ from hyperbaton.align.aligners.hmm import Aligner, Posteriors
 from hyperbaton.align.base import ALIGNERS, WordAligner, align
 from hyperbaton.align.evaluation import LinkScores, evaluate_links
 from hyperbaton.align.filtering import Filtering, cross_logprobs, filter_files, pair_gains
+from hyperbaton.align.inline_markup import parse_inline, project_markup
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.lexicon import Lexicon, Selection
+from hyperbaton.align.projection import Conflict, Span, project_bio, project_labels, project_spans
 from hyperbaton.align.reading import read_links
 from hyperbaton.align.scores import AlignmentScores, StoredScores
 from hyperbaton.align.streaming import read_groups, read_pair_groups
@@ -16,6 +18,7 @@ __all__ = [
     "ALIGNERS",
     "Aligner",
     "AlignmentScores",
+    "Conflict",
     "Filtering",
     "Jumps",
     "LexicalTable",
@@ -23,6 +26,7 @@ __all__ = [
     "LinkScores",
     "Posteriors",
     "Selection",
+    "Span",
     "StoredScores",
     "VisitOrders",
     "WordAligner",
@@ -31,6 +35,11 @@ __all__ = [
     "evaluate_links",
     "filter_files",
     "pair_gains",
+    "parse_inline",
+    "project_bio",
+    "project_labels",
+    "project_markup",
+    "project_spans",
     "read_groups",
     "read_links",
     "read_pair_groups",

@@ -1,0 +1,286 @@
+"""Annotated sentences in files, and their projection into the other language, sentence by sentence.
+
+| kind | a file of | and its projection |
+|---|---|---|
+| tags | CoNLL: a word on each line with its columns, an empty line behind each sentence | word, tab, tag |
+| spans | JSON lines: `tokens` or `text`, and `spans` of `begin`, `end`, `label` | the same of the target |
+| markup | lines of tokens with inline tags | the same of the target |
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.align.inline_markup import MarkedSentence, parse_inline, project_markup
+from hyperbaton.align.projection import (
+    Conflict,
+    Points,
+    Span,
+    check_split,
+    is_bio,
+    project_bio,
+    project_labels,
+    project_spans,
+)
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import Links, Text
+from hyperbaton.corpus.files import AnyPath, read_lines, shown, writing_outputs
+
+KINDS = ("tags", "spans", "markup")
+UPOS = 4  # column of the universal tag in CoNLL-U
+
+
+@dataclass(frozen=True)
+class ProjectionOptions:
+    """How files of annotations are read and projected.
+
+    `column` is that of the tag in a CoNLL file, from 1; None is UPOS in CoNLL-U (a name with .conllu) and the last column
+    elsewhere. `characters`: spans count characters of `text`, not words.
+    """
+
+    split: str | None = None
+    column: int | None = None
+    unlinked: str = "_"
+    characters: bool = False
+
+
+class Annotated(ABC):
+    """A source sentence with what is to be carried over, and the line of the file it begins on."""
+
+    words: list[str]
+    line: int
+
+    @abstractmethod
+    def project(self, target: list[str], links: Points) -> tuple[str, list[Conflict]]:
+        """The text of the annotated target sentence, and what stood in the way."""
+
+
+@dataclass
+class TaggedSentence(Annotated):
+    """Words with a tag each."""
+
+    words: list[str]
+    tags: list[str]
+    line: int
+    options: ProjectionOptions
+    bio: bool = False
+
+    def project(self, target: list[str], links: Points) -> tuple[str, list[Conflict]]:
+        if self.bio:
+            found = project_bio(self.tags, links, len(target), split=self.options.split or "largest")
+        else:
+            found = project_labels(self.tags, links, len(target), unlinked=self.options.unlinked)
+        rows = (f"{word}\t{label}\n" for word, label in zip(target, found.labels, strict=True))
+        return "".join([*rows, "\n"]), found.conflicts
+
+
+@dataclass
+class SpannedSentence(Annotated):
+    """Words with spans; `record` is the object of the file."""
+
+    words: list[str]
+    spans: list[tuple[Span, dict[str, Any]]]  # each with what else the file says of it
+    record: dict[str, Any]
+    line: int
+    options: ProjectionOptions
+    conflicts: list[Conflict] = field(default_factory=list)
+
+    def project(self, target: list[str], links: Points) -> tuple[str, list[Conflict]]:
+        rows, conflicts = [], list(self.conflicts)
+        begins = [0, *accumulate(len(word) + 1 for word in target)]
+        for span, rest in self.spans:
+            rule = self.options.split or "largest"
+            found = project_spans([span], links, len(self.words), len(target), split=rule)
+            conflicts += found.conflicts
+            for new in found.spans:
+                ends = new.begin, new.end
+                if self.options.characters:
+                    ends = begins[new.begin], begins[new.end] - 1
+                rows.append({**rest, "begin": ends[0], "end": ends[1], "label": new.label})
+        words: Any = target if "tokens" in self.record else " ".join(target)
+        record = {**self.record, "tokens" if "tokens" in self.record else "text": words, "spans": rows}
+        return json.dumps(record, ensure_ascii=False) + "\n", conflicts
+
+
+@dataclass
+class MarkedLine(Annotated):
+    """A sentence with inline markup."""
+
+    sentence: MarkedSentence
+    line: int
+    options: ProjectionOptions
+
+    def __post_init__(self) -> None:
+        self.words = self.sentence.words
+
+    def project(self, target: list[str], links: Points) -> tuple[str, list[Conflict]]:
+        found = project_markup(self.sentence, target, links, split=self.options.split or "repeat")
+        return found.text + "\n", found.conflicts
+
+
+def project_files(
+    kind: str,
+    source: AnyPath,
+    target: AnyPath,
+    links: AnyPath,
+    output: AnyPath,
+    options: ProjectionOptions | None = None,
+    *,
+    report: AnyPath | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Carry the annotations of a file over to the sentences of another text; `-` is stdout.
+
+    Arguments:
+        kind: one of KINDS, what `source` holds.
+        target: tokenized text, one line for each annotated sentence.
+        report: file for the conflicts, one JSON object on each line.
+
+    Returns the number of `sentences`, and of `conflicts` by kind.
+    """
+    options = options or ProjectionOptions()
+    if kind not in _READERS:
+        raise OptionError(f"unknown kind of annotation {kind!r}; known: {', '.join(KINDS)}")
+    if options.split is not None:
+        check_split(options.split)
+    places = {"--output": output} | ({} if report is None else {"--report": report})
+    counts: Counter[str] = Counter()
+    with writing_outputs(places, [source, target, links]) as outputs:
+        sentences = list(_READERS[kind](source, options))
+        _settle_bio(sentences)
+        src, tgt = _words(sentences, source), Text.read(target)
+        if len(src) != len(tgt):
+            what = f"{len(src)} annotated sentences, but {shown(target)} has {len(tgt)} lines"
+            raise InputError(what, shown(source))
+        points = Links.read(links, src, tgt)
+        for s, sentence in enumerate(sentences):
+            text, conflicts = sentence.project(tgt[s], points[s])
+            outputs["--output"].write(text.encode())
+            counts.update(conflict.kind for conflict in conflicts)
+            if report is not None:
+                rows = ({"sentence": s + 1, "line": sentence.line, **conflict.to_json()} for conflict in conflicts)
+                outputs["--report"].write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+            if progress is not None and s % 1000 == 0:
+                progress(s, len(sentences))
+    return {"sentences": len(sentences), "conflicts": dict(sorted(counts.items()))}
+
+
+def _words(sentences: list[Annotated], path: AnyPath) -> Text:
+    try:
+        return Text.of([" ".join(sentence.words) for sentence in sentences])
+    except InputError as error:
+        raise InputError(error.what, shown(path), sentences[(error.line or 1) - 1].line) from error
+
+
+def _settle_bio(sentences: list[Annotated]) -> None:
+    """Tags are BIO if all of the file are."""
+    tagged = [sentence for sentence in sentences if isinstance(sentence, TaggedSentence)]
+    if is_bio(tag for sentence in tagged for tag in sentence.tags):
+        for sentence in tagged:
+            sentence.bio = True
+
+
+def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:
+    """The sentences of a CoNLL file, without -DOCSTART- and what is not a word in CoNLL-U."""
+    universal = ".conllu" in Path(path).name
+    column = options.column or (UPOS if universal else 0)
+    words: list[str] = []
+    tags: list[str] = []
+    first = 1
+    n = 0
+    for n, line in enumerate(read_lines(path), start=1):
+        line = line.rstrip("\r")
+        if not line.strip():
+            if words and words[0] != "-DOCSTART-":
+                yield TaggedSentence(words, tags, first, options)
+            words, tags = [], []
+            continue
+        if universal and line.startswith("#"):
+            continue
+        cells = line.split("\t") if "\t" in line else line.split()
+        if universal and not cells[0].isdigit():
+            continue
+        if len(cells) < max(2, column):
+            raise InputError(f"expected a word and its tag in column {column or 2}, found {line[:40]!r}", shown(path), n)
+        first = first if words else n
+        words.append(cells[1 if universal else 0].replace(" ", "_"))
+        tags.append(cells[column - 1].strip() or "_")
+    if words and words[0] != "-DOCSTART-":
+        yield TaggedSentence(words, tags, first, options)
+
+
+def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:
+    for n, line in enumerate(read_lines(path), start=1):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            raise InputError(f"expected a JSON object, found {line[:40]!r}", shown(path), n) from None
+        try:
+            yield _spanned(record, n, options)
+        except InputError as error:
+            raise InputError(error.what, shown(path), n) from error
+
+
+def _spanned(record: Any, line: int, options: ProjectionOptions) -> SpannedSentence:
+    if not isinstance(record, dict) or not isinstance(record.get("spans", []), list):
+        raise InputError("expected an object with tokens or text, and a list of spans")
+    tokens, text = record.get("tokens"), record.get("text")
+    if isinstance(tokens, list) and all(isinstance(token, str) for token in tokens) and not options.characters:
+        words = [token.replace(" ", "_") for token in tokens]
+    elif isinstance(text, str) and (tokens is None or options.characters):
+        words = text.split(" ") if options.characters else text.split()
+    else:
+        raise InputError("expected tokens, a list of words, or text" if not options.characters else "expected text")
+    found = SpannedSentence([word for word in words if word], [], record, line, options)
+    for row in record.get("spans", []):
+        keys = ("begin", "end", "label")
+        if not isinstance(row, dict) or any(key not in row for key in keys):
+            raise InputError(f"a span has begin, end and label, not {json.dumps(row, ensure_ascii=False)[:60]}")
+        begin, end, label = (row[key] for key in keys)
+        if any(isinstance(at, bool) or not isinstance(at, int) for at in (begin, end)) or not isinstance(label, str):
+            raise InputError("begin and end of a span are whole numbers, its label is text")
+        if options.characters:
+            begin, end = _word_span(words, begin, end, label, found.conflicts)
+        if not 0 <= begin < end <= len(found.words):
+            raise InputError(f"the span {row['begin']} to {row['end']} encloses no words of the sentence")
+        found.spans.append((Span(begin, end, label), {key: value for key, value in row.items() if key not in keys}))
+    return found
+
+
+def _word_span(pieces: list[str], begin: int, end: int, label: str, conflicts: list[Conflict]) -> tuple[int, int]:
+    """The words that a span of characters touches; `pieces` are what stands between single spaces, some empty."""
+    starts, at = [], 0
+    ends = []
+    for piece in pieces:
+        if piece:
+            starts.append(at)
+            ends.append(at + len(piece))
+        at += len(piece) + 1
+    first, last = bisect_right(ends, begin), bisect_left(starts, end)
+    if 0 <= first < last <= len(starts) and (starts[first] < begin or ends[last - 1] > end):
+        conflicts.append(Conflict("inside", label, (first, last)))
+    return (first, last) if begin >= 0 else (-1, last)
+
+
+def _read_markup(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:
+    for n, line in enumerate(read_lines(path), start=1):
+        try:
+            yield MarkedLine(parse_inline(line), n, options)
+        except InputError as error:
+            raise InputError(error.what, shown(path), n) from error
+
+
+_READERS: dict[str, Callable[[AnyPath, ProjectionOptions], Iterator[Annotated]]] = {
+    "tags": _read_conll,
+    "spans": _read_spans,
+    "markup": _read_markup,
+}

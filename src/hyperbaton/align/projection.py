@@ -1,0 +1,189 @@
+"""Labels carried over word links: from words to words, and from spans to spans.
+
+**Words.** A target word takes the label of the source words it is linked to. Where they differ, the most frequent label
+wins, and of equally frequent ones that of the first source word (`ambiguous`). A word without a link takes the label that
+is given for such words (`unlinked`).
+
+**Spans.** The words of a span are the target words linked to one of its source words. Unlinked target words between them
+belong to it as well. What is left is one run of words, or none (`lost`), or several, with words of others between them
+(`split`). Of several runs, `largest` keeps the one with the most links, the first of equals; `cover` takes everything from
+the first to the last; `repeat` makes a span of each.
+
+**BIO labels** (B-X, I-X, O) are spans in disguise: they are projected as spans and written as BIO again. Where two
+projected spans share a word, the one with more words keeps it (`overlap`), the first of equals.
+
+Nothing is decided silently: every such case is a `Conflict`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hyperbaton.base.errors import InputError, OptionError
+
+SPLITS = ("largest", "cover", "repeat")
+Points = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Words from `begin` to `end`, half-open, with a label."""
+
+    begin: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """What could not be carried over as it was.
+
+    `kind` is ambiguous, unlinked, lost, split, overlap, crossing or inside; `source` and `target` are half-open spans of
+    words, None where there is none.
+    """
+
+    kind: str
+    label: str
+    source: tuple[int, int] | None = None
+    target: tuple[int, int] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The conflict as plain values."""
+        return asdict(self)
+
+
+@dataclass
+class Projected:
+    """What was carried over, and what stood in the way."""
+
+    labels: list[str] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+
+
+def project_labels(labels: Sequence[str], links: Points, n_target: int, *, unlinked: str = "_") -> Projected:
+    """Carry the labels of words over, one for each target word.
+
+    >>> project_labels(["DET", "NOUN"], [(0, 0), (1, 1), (1, 2)], 4).labels
+    ['DET', 'NOUN', 'NOUN', '_']
+    """
+    check_points(links, len(labels), n_target)
+    partners: list[list[int]] = [[] for _ in range(n_target)]
+    for i, j in sorted(links):
+        partners[j].append(i)
+    found = Projected()
+    for j, positions in enumerate(partners):
+        counts = Counter(labels[i] for i in positions)  # in the order of the source words, which settles ties
+        label = max(counts, key=counts.__getitem__) if counts else unlinked
+        found.labels.append(label)
+        if not counts:
+            found.conflicts.append(Conflict("unlinked", label, None, (j, j + 1)))
+        elif len(counts) > 1:
+            found.conflicts.append(Conflict("ambiguous", label, (positions[0], positions[-1] + 1), (j, j + 1)))
+    return found
+
+
+def project_spans(
+    spans: Iterable[Span], links: Points, n_source: int, n_target: int, *, split: str = "largest"
+) -> Projected:
+    """Carry spans over, in the order in which they are given.
+
+    >>> links = [(0, 0), (1, 3), (2, 1)]
+    >>> found = project_spans([Span(0, 2, "PER"), Span(2, 3, "LOC")], links, 3, 4)
+    >>> found.spans
+    [Span(begin=0, end=1, label='PER'), Span(begin=1, end=2, label='LOC')]
+    >>> found.conflicts
+    [Conflict(kind='split', label='PER', source=(0, 2), target=(0, 4))]
+    """
+    check_split(split)
+    check_points(links, n_source, n_target)
+    linked = {j for _, j in links}
+    found = Projected()
+    for span in spans:
+        if not 0 <= span.begin < span.end <= n_source:
+            raise InputError(f"the span {span.begin} to {span.end} does not lie in the {n_source} words of the sentence")
+        n_links = Counter(j for i, j in links if span.begin <= i < span.end)
+        runs = _runs(set(n_links), linked)
+        whole = (runs[0][0], runs[-1][1]) if runs else None
+        if len(runs) != 1:
+            found.conflicts.append(Conflict("split" if runs else "lost", span.label, (span.begin, span.end), whole))
+        if whole is not None and split == "cover":
+            runs = [whole]
+        elif runs and split == "largest":
+            runs = [max(runs, key=lambda run: sum(n_links[j] for j in range(*run)))]
+        found.spans += [Span(begin, end, span.label) for begin, end in runs]
+    return found
+
+
+def project_bio(labels: Sequence[str], links: Points, n_target: int, *, split: str = "largest") -> Projected:
+    """Carry BIO labels over as spans.
+
+    >>> project_bio(["B-PER", "I-PER", "O"], [(0, 2), (1, 3), (2, 0)], 4).labels
+    ['O', 'O', 'B-PER', 'I-PER']
+    """
+    found = project_spans(bio_spans(labels), links, len(labels), n_target, split=split)
+    found.labels = ["O"] * n_target
+    kept = []
+    for span in sorted(found.spans, key=lambda span: span.begin - span.end):  # the longest first
+        if any(found.labels[j] != "O" for j in range(span.begin, span.end)):
+            found.conflicts.append(Conflict("overlap", span.label, None, (span.begin, span.end)))
+            continue
+        kept.append(span)
+        found.labels[span.begin : span.end] = [f"B-{span.label}", *[f"I-{span.label}"] * (span.end - span.begin - 1)]
+    found.spans = sorted(kept, key=lambda span: span.begin)
+    return found
+
+
+def is_bio(labels: Iterable[str]) -> bool:
+    """Whether labels say where spans begin and go on: all are O, B-X or I-X, and some begin.
+
+    >>> is_bio(["O", "B-PER", "I-PER"]), is_bio(["NOUN", "O"]), is_bio(["O"])
+    (True, False, False)
+    """
+    different = set(labels)
+    return all(label == "O" or label[:2] in ("B-", "I-") for label in different) and different != {"O"} != set()
+
+
+def bio_spans(labels: Sequence[str]) -> list[Span]:
+    """The spans that BIO labels stand for; an I-X that continues nothing begins a span.
+
+    >>> bio_spans(["B-A", "I-A", "B-A", "O", "I-B"])
+    [Span(begin=0, end=2, label='A'), Span(begin=2, end=3, label='A'), Span(begin=4, end=5, label='B')]
+    """
+    spans: list[Span] = []
+    for at, label in enumerate(labels):
+        name = label[2:]
+        if label == "O":
+            continue
+        if label.startswith("I-") and spans and (spans[-1].end, spans[-1].label) == (at, name):
+            spans[-1] = Span(spans[-1].begin, at + 1, name)
+        else:
+            spans.append(Span(at, at + 1, name))
+    return spans
+
+
+def _runs(wanted: set[int], linked: set[int]) -> list[tuple[int, int]]:
+    """Runs of wanted positions, half-open; positions that are not linked at all do not interrupt one."""
+    runs: list[tuple[int, int]] = []
+    for j in sorted(wanted):
+        if runs and not any(k in linked for k in range(runs[-1][1], j)):
+            runs[-1] = (runs[-1][0], j + 1)
+        else:
+            runs.append((j, j + 1))
+    return runs
+
+
+def check_split(split: str) -> None:
+    """Complain of a rule for split spans that does not exist."""
+    if split not in SPLITS:
+        raise OptionError(f"unknown rule for split spans {split!r}; known: {', '.join(SPLITS)}")
+
+
+def check_points(links: Points, n_source: int, n_target: int) -> None:
+    """Complain of a link that leaves its sentence pair."""
+    for i, j in links:
+        if not (0 <= i < n_source and 0 <= j < n_target):
+            raise InputError(f"link {i}-{j} is out of range: there are {n_source} and {n_target} words")

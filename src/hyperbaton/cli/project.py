@@ -1,0 +1,63 @@
+"""The verb `project`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hyperbaton.align.annotation_files import KINDS, ProjectionOptions, project_files
+from hyperbaton.align.projection import SPLITS
+from hyperbaton.base.outputs import check_file
+from hyperbaton.base.progress import Bars
+from hyperbaton.cli import Json, Quiet
+from hyperbaton.cli._common import print_json, say
+
+
+def project(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What is carried over ({', '.join(KINDS)}).")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Annotated source sentences.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
+    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
+    report: Annotated[
+        str | None, typer.Option(help="Write what could not be carried over as it was, as JSON lines.")
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help=f"Spans whose words are apart: {', '.join(SPLITS)}. [default: largest; repeat for markup]"),
+    ] = None,
+    column: Annotated[
+        int | None, typer.Option(help="tags: column of the tag; else the last, or the fourth of .conllu.", min=1)
+    ] = None,
+    unlinked: Annotated[str, typer.Option(metavar="TAG", help="tags: what words without a link get.")] = "_",
+    characters: Annotated[bool, typer.Option("--characters", help="spans: count characters of text, not words.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Carry labels, spans or inline markup over word links into the other language.
+
+    SRC holds the source words with their annotation. tags: a CoNLL file, a word on each line with its columns and an
+    empty line behind each sentence; BIO tags are carried over as spans. spans: JSON lines with tokens (or text) and
+    spans of begin, end (half-open, words from 0) and label. markup: lines of tokens with HTML or XML tags. What is
+    ambiguous, split, lost or crossing is settled by fixed rules, counted on stderr and listed by --report. With --json
+    and -o, print the counts.
+
+    Examples:
+
+        hyperbaton project tags train.en.conll train.de train.links > train.de.conll
+
+        hyperbaton project spans names.en.jsonl train.de train.links --report conflicts.jsonl -o names.de.jsonl
+
+        hyperbaton project markup page.en page.de page.links --split largest > page.de.marked
+    """
+    for path in (output, *([] if report is None else [report])):
+        check_file(path)
+    options = ProjectionOptions(split, column, unlinked, characters)
+    with Bars(quiet) as bars:
+        found = project_files(kind, source, target, links, output, options, report=report, progress=bars.stage("project"))
+    if json and output != "-":
+        print_json(found)
+    else:
+        counts = ", ".join(f"{n:,} {name}" for name, n in found["conflicts"].items())
+        say(f"{found['sentences']:,} sentences; {counts or 'no conflicts'}", quiet)

@@ -1,0 +1,107 @@
+"""Projection of labels, spans and markup, for any links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hyperbaton.align.inline_markup import parse_inline, project_markup
+from hyperbaton.align.projection import SPLITS, Span, bio_spans, is_bio, project_bio, project_labels, project_spans
+
+
+@st.composite
+def marked(draw: st.DrawFn, depth: int = 3) -> str:
+    """Words with well-formed markup."""
+    pieces = []
+    for _ in range(draw(st.integers(1, 4))):
+        what = draw(st.sampled_from(["word", "word", "element", "single"]))
+        if what == "element" and depth:
+            name = draw(st.sampled_from(["a", "b", "i"]))
+            pieces.append(f'<{name} n="{draw(st.integers(0, 9))}">{draw(marked(depth=depth - 1))}</{name}>')
+        elif what == "single":
+            pieces.append("<br/>")
+        else:
+            pieces.append(draw(st.sampled_from(["x", "y", "<", "&amp;"])))
+    return " ".join(pieces)
+
+
+def points(n_source: int, n_target: int) -> st.SearchStrategy[list[tuple[int, int]]]:
+    if not n_source or not n_target:
+        return st.just([])
+    both = st.tuples(st.integers(0, n_source - 1), st.integers(0, n_target - 1))
+    return st.lists(both, max_size=12, unique=True)
+
+
+def shape(line: str) -> Any:
+    found = parse_inline(line)
+    return found.words, [(e.tag, e.begin, e.end, e.parent) for e in found.elements]
+
+
+@given(marked())
+def test_markup_stays_where_words_stay(line: str) -> None:
+    words = parse_inline(line).words
+    found = project_markup(line, words, [(i, i) for i in range(len(words))])
+    assert shape(found.text) == shape(line) and found.conflicts == []
+
+
+@given(marked(), st.integers(0, 6), st.sampled_from(SPLITS), st.data())
+def test_markup_is_well_formed_for_any_links(line: str, n_target: int, split: str, data: st.DataObject) -> None:
+    source = parse_inline(line)
+    links = data.draw(points(len(source.words), n_target))
+    target = [f"t{j}" for j in range(n_target)]
+    found = project_markup(line, target, links, split=split)
+    parsed = parse_inline(found.text)
+    assert parsed.words == target
+    kinds = {conflict.kind for conflict in found.conflicts}
+    if not kinds:  # then every element is there once
+        assert sorted(e.tag for e in parsed.elements) == sorted(e.tag for e in source.elements)
+    if split != "repeat" and "crossing" not in kinds:
+        with_words = [e.tag for e in parsed.elements if e.begin < e.end]
+        assert len(with_words) <= sum(e.begin < e.end for e in source.elements)
+
+
+@given(marked(), st.randoms())
+def test_markup_comes_back_over_a_permutation(line: str, random: Any) -> None:
+    source = parse_inline(line)
+    order = list(range(len(source.words)))
+    random.shuffle(order)
+    there = project_markup(line, [source.words[i] for i in order], [(i, j) for j, i in enumerate(order)])
+    back = project_markup(there.text, source.words, [(j, i) for j, i in enumerate(order)])
+
+    def enclosing(text: str) -> list[list[str]]:
+        found = parse_inline(text)
+        return [[found.elements[k].tag for k in stack] for stack in found.stacks()]
+
+    assert enclosing(back.text) == enclosing(line)
+
+
+@given(st.data(), st.integers(1, 6), st.integers(0, 6))
+def test_spans_keep_to_the_words_they_are_linked_to(data: st.DataObject, n_source: int, n_target: int) -> None:
+    links = data.draw(points(n_source, n_target))
+    begin = data.draw(st.integers(0, n_source - 1))
+    span = Span(begin, data.draw(st.integers(begin + 1, n_source)), "X")
+    reached = {j for i, j in links if span.begin <= i < span.end}
+    for split in SPLITS:
+        found = project_spans([span], links, n_source, n_target, split=split)
+        covered = {j for s in found.spans for j in range(s.begin, s.end)}
+        if split == "largest":
+            assert len(found.spans) == bool(reached)
+        else:
+            assert reached <= covered
+        foreign = {j for _, j in links} - reached
+        assert split == "cover" or not covered & foreign
+        assert [c.kind for c in found.conflicts] == (["lost"] if not reached else ["split"] * (len(found.conflicts) > 0))
+
+
+@given(st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"]), min_size=1, max_size=8), st.randoms())
+def test_bio_labels_come_back(labels: list[str], random: Any) -> None:
+    n = len(labels)
+    identity = [(i, i) for i in range(n)]
+    found = project_bio(labels, identity, n)
+    assert bio_spans(found.labels) == bio_spans(labels) and found.conflicts == []
+    assert is_bio(labels) == (set(labels) != {"O"})
+    assert project_labels(labels, identity, n).labels == labels
+    links = [(random.randrange(n), random.randrange(n)) for _ in range(n)]
+    assert all(label == "O" or label[:2] in ("B-", "I-") for label in project_bio(labels, links, n).labels)
