@@ -72,6 +72,21 @@ HYPERBATON_BINDINGS(links) {
         return nb::make_tuple(to_numpy(std::move(orders.positions)), to_numpy(std::move(orders.offsets)));
       },
       "points"_a, "offsets"_a, "n_threads"_a, "Source positions in the order the target visits them.");
+
+  m.def(
+      "count_crossings",
+      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, unsigned n_threads) {
+        const auto links = view_links(points, offsets);
+        std::vector<std::int64_t> rows;
+        {
+          const nb::gil_scoped_release release;
+          for (const auto& [n_crossings, n_straight] : count_crossings(links, n_threads))
+            rows.insert(rows.end(), {n_crossings, n_straight});
+        }
+        return to_numpy(std::move(rows), 2);
+      },
+      "points"_a, "offsets"_a, "n_threads"_a,
+      "Of each sentence pair, pairs of links that cross, and links that cross none.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -129,6 +129,7 @@ TEXT_COMMANDS = (
     "classes x",
     "clean x c/dev.target -o new",
     "filter c/dev.source x -o new -q",
+    "order x c/dev.target c/dev.links",
     "project markup c/dev.source x c/dev.links",
 )
 LINK_COMMANDS = (
@@ -139,6 +140,7 @@ LINK_COMMANDS = (
     f"inspect {TEXTS} x --json",
     f"lexicon {TEXTS} x",
     f"project markup {TEXTS} x",
+    f"order {TEXTS} x",
 )
 ARTEFACT_COMMANDS = (
     "translate x c/dev.source",
@@ -184,6 +186,8 @@ MISSING_COMMANDS = (
     "align x c/dev.target --model aligner",
     f"filter {TEXTS} -o new --scores x",
     "project spans x c/dev.target c/dev.links",
+    f"order {BITEXT} --tags x",
+    f"order {BITEXT} --dependencies x",
     f"filter {TEXTS} -o new -q --also x",
     f"clean {TEXTS} -o new --also x",
     "tokenize none x",
@@ -260,6 +264,14 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"project spans {BITEXT}", 1, r"c/dev.source:1: expected a JSON object"),
     ("project markup c/dev.source c/test.target c/dev.links", 1, r"6 annotated sentences, but c/test.target has 4"),
     (f"project markup {BITEXT} --report new -o new", 1, "--output and --report would both write to new"),
+    (f"order {BITEXT} --limits far", 1, "--limits expects numbers of words with commas between, not 'far'"),
+    (f"order {BITEXT} --limits -3", 1, "--limits expects numbers of words"),
+    (f"order {BITEXT} --per-line --tags c/dev.source.tags", 1, "--per-line prints the measures of each pair and nothing"),
+    (f"order {BITEXT} --tags c/test.source.tags", 1, r"c/test.source.tags:5: 4 lines of labels"),
+    (f"order {BITEXT} --dependencies c/dev.source", 1, r"c/dev.source:1: "),
+    (f"order {BITEXT} --against {TEXTS} c/test.links", 1, r"c/test.links:\d+: "),
+    (f"order {BITEXT} -o new.gif", 1, "new.gif: pictures end in"),
+    ("order empty empty empty", 1, "there are no sentence pairs to measure"),
     ("symmetrize c/dev.links c/dev.links -m both", 1, "unknown symmetrisation 'both'"),
     ("symmetrize c/dev.links c/dev.links --format xml", 1, "unknown format of links 'xml'"),
     ("symmetrize c/dev.links c/test.links", 1, r"c/test.links:\d+: has \d+ lines, but c/dev.links has"),

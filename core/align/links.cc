@@ -183,4 +183,55 @@ VisitOrders visit_orders(LinksView links, unsigned n_threads) {
   return orders;
 }
 
+namespace {
+
+// Links come sorted by source word. `tree` is room to work in: by target position, how many links seen so far have a
+// position of at most that, as a binary indexed tree.
+Crossings crossings_of(std::span<const Link> links, std::vector<std::int64_t>& tree) {
+  Crossings found{0, 0};
+  if (links.empty()) return found;
+  std::size_t n_positions = 0;
+  for (const auto link : links) n_positions = std::max<std::size_t>(n_positions, link.target + 1u);
+  tree.assign(n_positions + 1, 0);
+  // The least target position of links of later source words, by link.
+  std::vector<int> least_later(links.size());
+  int least = std::numeric_limits<int>::max(), least_of_word = least;
+  for (std::size_t k = links.size(); k-- > 0;) {
+    if (k + 1 < links.size() && links[k].source != links[k + 1].source) {
+      least = std::min(least, least_of_word);
+      least_of_word = std::numeric_limits<int>::max();
+    }
+    least_later[k] = least;
+    least_of_word = std::min<int>(least_of_word, links[k].target);
+  }
+  std::int64_t n_earlier = 0;
+  for (std::size_t begin = 0; begin < links.size();) {
+    std::size_t end = begin;
+    while (end < links.size() && links[end].source == links[begin].source) ++end;
+    for (std::size_t k = begin; k < end; ++k) {
+      std::int64_t behind = n_earlier;  // links of earlier source words with greater target positions
+      for (std::size_t at = links[k].target + 1u; at > 0; at -= at & -at) behind -= tree[at];
+      found.n_crossings += behind;
+      found.n_straight += behind == 0 && least_later[k] >= links[k].target;
+    }
+    for (std::size_t k = begin; k < end; ++k)
+      for (std::size_t at = links[k].target + 1u; at <= n_positions; at += at & -at) ++tree[at];
+    n_earlier += static_cast<std::int64_t>(end - begin);
+    begin = end;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Crossings> count_crossings(LinksView links, unsigned n_threads) {
+  std::vector<Crossings> found(links.offsets.size() - 1);
+  constexpr std::size_t block = 4096;
+  parallel_blocks(found.size(), block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::int64_t> tree;
+    for (std::size_t s = begin; s < end; ++s) found[s] = crossings_of(links[s], tree);
+  });
+  return found;
+}
+
 }  // namespace hyperbaton

@@ -98,4 +98,11 @@ struct VisitOrders {
 };
 VisitOrders visit_orders(LinksView links, unsigned n_threads);
 
+// Links cross where the order of their source words is not that of their target words.
+struct Crossings {
+  std::int64_t n_crossings;  // pairs of links that cross
+  std::int64_t n_straight;   // links that cross none
+};
+std::vector<Crossings> count_crossings(LinksView links, unsigned n_threads);
+
 }  // namespace hyperbaton

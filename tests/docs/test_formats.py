@@ -45,6 +45,7 @@ def test_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ["clean", *text[:2], "-o", "cleaned"],
         ["lexicon", *text, "-o", "lexicon.tsv"],
         ["project", "markup", *text, "-o", "marked"],
+        ["order", *text],
         ["filter", *text[:2], "-o", "filtered"],
         ["generate", "-o", "more", "--sentences", "10"],
         ["models"],

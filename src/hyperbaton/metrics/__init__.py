@@ -14,7 +14,7 @@ A metric is one file of this folder; its options are its arguments. `docs/metric
 from hyperbaton.metrics._metric import Metric, Statistics, Values
 from hyperbaton.metrics._naming import METRICS, higher_is_better, make_metric, metric_or_none
 from hyperbaton.metrics._outputs import Orders, Outputs
-from hyperbaton.metrics._significance import Comparison, Estimate, check_test, compare, estimate
+from hyperbaton.metrics._significance import Comparison, Estimate, bootstrap_sums, check_test, compare, estimate
 
 __all__ = [
     "METRICS",
@@ -25,6 +25,7 @@ __all__ = [
     "Outputs",
     "Statistics",
     "Values",
+    "bootstrap_sums",
     "check_test",
     "compare",
     "estimate",

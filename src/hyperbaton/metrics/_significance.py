@@ -70,6 +70,16 @@ def estimate(
     return Estimate(float(scores.mean()), (float(low), float(high)), deviation, len(runs))
 
 
+def bootstrap_sums(statistics: Statistics, *, samples: int = 1000, seed: int = 0) -> Statistics:
+    """Sums of the statistics of sentences, (n, k), over sets that are drawn anew from them: (samples, k).
+
+    >>> bootstrap_sums(np.ones((5, 2)), samples=3).tolist()
+    [[5.0, 5.0], [5.0, 5.0], [5.0, 5.0]]
+    """
+    _check([statistics], samples)
+    return _drawn(_resampled, len(statistics), samples, seed, lambda counts: product(counts, statistics))
+
+
 def check_test(test: str) -> None:
     """Complain of a test that does not exist."""
     if test not in TESTS:

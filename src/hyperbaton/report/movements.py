@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
+from hyperbaton.evaluate.word_order import TagJumps, WordOrder
 from hyperbaton.phrases import Samples
-from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, style
+from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, PAPER, looks, style
 
+TAGS = 20  # the most frequent ones are drawn
+LABELLED = 0.02  # shares from this on have their number in the picture
 FARTHEST = 15  # farther movements are counted, but not drawn: Ni 2011 takes them for alignment errors
 
 
@@ -42,6 +46,54 @@ def draw_distance_shares(counts: Mapping[int, float]) -> Figure:
         figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         _cumulative(figure.subplots(), counts)
     return figure
+
+
+def draw_order(orders: Mapping[str, WordOrder], jumps: Sequence[TagJumps] = ()) -> Figure:
+    """Draw distances and jumps by tag of the first of some texts, and phrase pairs out of reach of all, by name."""
+    with style():
+        below = 0.6 + 0.24 * len(jumps[:TAGS]) if jumps else 0
+        figure = Figure(figsize=(9.6, 3.6 + below), layout="constrained")
+        if jumps:
+            grid = figure.add_gridspec(2, 2, height_ratios=[3.6, below])
+            left, right = (figure.add_subplot(grid[0, column]) for column in (0, 1))
+            _heat_map(figure.add_subplot(grid[1, :]), jumps[:TAGS])
+        else:
+            left, right = figure.subplots(1, 2)
+        _bars(left, next(iter(orders.values())).distances)
+        for (name, order), look in zip(orders.items(), looks(), strict=False):
+            total = max(order.n_phrases, 1)
+            limits = np.arange(0, 2 * FARTHEST + 1)
+            beyond = [100 * sum(n for d, n in order.distances.items() if abs(d) > limit) / total for limit in limits]
+            right.plot(limits, beyond, label=name, **look)
+        right.set_xlabel("distortion limit (words)")
+        right.set_ylabel("phrase pairs out of reach (%)")
+        right.set_ylim(bottom=0)
+        if len(orders) > 1:
+            right.legend(frameon=False)
+    return figure
+
+
+def _heat_map(axes: Axes, jumps: Sequence[TagJumps]) -> None:
+    """The share of the jumps to words of each tag by distance."""
+    shares = np.array([row.by_distance for row in jumps], float)
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1)
+    far = shares.shape[1] // 2
+    for (y, x), share in np.ndenumerate(shares):
+        if share > 0:  # a patch for each, whose colour follows the page into the dark
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=BACK, edgecolor="none", alpha=float(share) ** 0.5))
+    axes.set_xlim(-0.5, shares.shape[1] - 0.5)
+    axes.set_ylim(len(jumps) - 0.5, -0.5)
+    axes.set_yticks(range(len(jumps)), [f"{row.tag}  {row.n:,}" for row in jumps])
+    ticks = range(-far, far + 1, 2)
+    names = [f"≤ {d}" if d == -far else f"≥ {d}" if d == far else str(d) for d in ticks]
+    axes.set_xticks([d + far for d in ticks], names)
+    for at in np.argwhere(shares >= LABELLED):
+        share = shares[tuple(at)]
+        axes.text(
+            at[1], at[0], f"{100 * share:.0f}", ha="center", va="center", fontsize=7, color=PAPER if share > 0.2 else INK
+        )
+    axes.set_xlabel("distance d of the jump to a word of this tag (d < 0 forward, d > 0 back), % of its jumps")
+    axes.grid(visible=False)
 
 
 def _bars(axes: Axes, counts: Mapping[int, float], xlabel: str = "distance d", ylabel: str = "phrase pairs (%)") -> None:

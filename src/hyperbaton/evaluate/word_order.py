@@ -1,0 +1,275 @@
+"""How much the word order of two languages differs, by the word links of a text.
+
+Every measure is a ratio of two sums over sentence pairs, so intervals come from drawing sentence pairs anew.
+
+| measure | what | monotone text has |
+|---|---|---|
+| monotone_links | links that cross no other, % | 100 |
+| crossings | pairs of links that cross, per link | 0 |
+| monotone_phrases | phrase pairs that follow the one before (d = 0), % | 100 |
+| mean_distance | mean of the distances of phrase pairs without sign, words | 0 |
+| kendall | pairs of source words that the target visits in their order, %: (τ + 1)/2, mean of sentences | 100 |
+| fuzzy_reordering | fuzzy reordering score of the visit order against the source order (Talbot et al. 2011) | 100 |
+| beyond L | phrase pairs with a distance above L, %: out of reach of a search with that distortion limit | 0 |
+
+Two links cross if one has the smaller source and the other the smaller target position. Phrase pairs, their distances d and
+visit orders are those of `extract` and `visit_order`.
+
+With tags of the source words, jumps are counted by the tag of the word that is jumped to: d = i + 1 − j from word i to the
+word j that is visited next, d < 0 forward. With source dependencies, the order of head and dependent is compared by
+relation, in the source and between their translations (by the mean position of the linked words).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.align import visit_order
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.corpus import Bitext, Dependencies, Links, Tags
+from hyperbaton.metrics import Orders, Outputs, bootstrap_sums, make_metric
+from hyperbaton.phrases import Samples, extract
+
+LIMITS = (2, 4, 6, 8, 10, 15, 20)
+PERCENT = frozenset(("monotone_links", "monotone_phrases", "kendall", "fuzzy_reordering"))
+_MOST_GROUPS = 5000  # of neighbouring sentence pairs that are drawn together
+FARTHEST = 10  # distance of a jump that is counted by itself
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A measure, and the interval in which 95 of 100 texts drawn from the same sentence pairs have it."""
+
+    value: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class WordOrder:
+    """What was counted of a text: `sums[s, m]` is what measure m adds for sentence pair s, above and below the line."""
+
+    names: list[str]
+    sums: Values  # (n_pairs, n_measures, 2)
+    n_links: int
+    n_phrases: int
+    distances: dict[int, int]  # of phrase pairs
+
+    def values(self) -> dict[str, float]:
+        """Every measure of the whole text; NaN where there is nothing to count."""
+        return dict(zip(self.names, self._ratios(self.sums.sum(axis=0)).tolist(), strict=True))
+
+    def per_pair(self) -> Values:
+        """Every measure of every sentence pair, (n_pairs, n_measures); NaN where there is nothing to count."""
+        return self._ratios(self.sums)
+
+    def estimates(self, *, samples: int = 1000, seed: int = 0) -> dict[str, Value]:
+        """Every measure with its interval."""
+        drawn = self._drawn(samples, seed)
+        low, high = np.nanquantile(drawn, [0.025, 0.975], axis=0).tolist()
+        rows = zip(self.values().items(), low, high, strict=True)
+        return {name: Value(value, (a, b)) for (name, value), a, b in rows}
+
+    def differences(self, other: WordOrder, *, samples: int = 1000, seed: int = 0) -> dict[str, Value]:
+        """Each measure less that of another text, both drawn independently of each other."""
+        drawn = self._drawn(samples, seed) - other._drawn(samples, seed + 1)
+        low, high = np.nanquantile(drawn, [0.025, 0.975], axis=0).tolist()
+        here, there = self.values(), other.values()
+        return {name: Value(here[name] - there[name], (a, b)) for name, a, b in zip(self.names, low, high, strict=True)}
+
+    def _drawn(self, samples: int, seed: int) -> Values:
+        n_pairs, n_measures, _ = self.sums.shape
+        if n_pairs == 0:
+            raise InputError("there are no sentence pairs to measure")
+        starts = np.unique(np.linspace(0, n_pairs, min(n_pairs, _MOST_GROUPS), endpoint=False).astype(np.int64))
+        grouped = np.add.reduceat(self.sums.reshape(n_pairs, -1), starts, axis=0)
+        return self._ratios(bootstrap_sums(grouped, samples=samples, seed=seed).reshape(samples, n_measures, 2))
+
+    def _ratios(self, sums: Values) -> Values:
+        scale = np.array([100.0 if name in PERCENT or name.startswith("beyond") else 1.0 for name in self.names])
+        below = sums[..., 1]
+        return np.asarray(scale * np.divide(sums[..., 0], below, out=np.full(below.shape, np.nan), where=below > 0))
+
+
+def measure_order(
+    bitext: Bitext,
+    *,
+    max_length: int = 8,
+    limits: Sequence[int] = LIMITS,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> WordOrder:
+    """Measure how much the order of words differs between the two sides of a bitext with links.
+
+    Arguments:
+        max_length: longest phrase that counts, in words.
+        limits: distortion limits for which to count the phrase pairs out of reach.
+
+    >>> bitext = Bitext.of(["wo zai jia chi"], ["i eat at home"], [[(0, 0), (1, 2), (2, 3), (3, 1)]])
+    >>> {name: round(value, 1) for name, value in measure_order(bitext, limits=[2]).values().items()}
+    {'monotone_links': 25.0, 'crossings': 0.5, 'monotone_phrases': 57.1, 'mean_distance': 1.1, 'kendall': 66.7, \
+'fuzzy_reordering': 33.3, 'beyond_2': 28.6}
+    """
+    links = bitext.need_links()
+    samples = extract(bitext, max_length, threads=threads, progress=progress)
+    columns = {**_link_columns(links, threads), **_phrase_columns(samples, limits), **_visit_columns(links, threads)}
+    names = [name for name in columns if not name.startswith("beyond")] + [f"beyond_{limit}" for limit in limits]
+    values, counts = np.unique(samples.distance_before, return_counts=True)
+    return WordOrder(
+        names,
+        np.stack([columns[name] for name in names], axis=1),
+        len(links.points),
+        len(samples),
+        dict(zip(values.tolist(), counts.tolist(), strict=True)),
+    )
+
+
+def _link_columns(links: Links, threads: int | None) -> dict[str, Values]:
+    crossed = _core.count_crossings(links.points, links.offsets, threads or default_threads())
+    n_links = np.diff(links.offsets)
+    return {
+        "monotone_links": np.stack([crossed[:, 1], n_links], axis=1).astype(np.float64),
+        "crossings": np.stack([crossed[:, 0], n_links], axis=1).astype(np.float64),
+    }
+
+
+def _phrase_columns(samples: Samples, limits: Sequence[int]) -> dict[str, Values]:
+    far = np.abs(samples.distance_before.astype(np.int64))
+    n_samples = np.diff(samples.offsets)
+
+    def column(values: npt.NDArray[Any]) -> Values:
+        sums = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])[samples.offsets]
+        return np.stack([np.diff(sums), n_samples], axis=1).astype(np.float64)
+
+    return {
+        "monotone_phrases": column(far == 0),
+        "mean_distance": column(far),
+        **{f"beyond_{limit}": column(far > limit) for limit in limits},
+    }
+
+
+def _visit_columns(links: Links, threads: int | None) -> dict[str, Values]:
+    visited = visit_order(links, threads=threads)
+    sentence = np.repeat(np.arange(len(visited)), np.diff(visited.offsets))
+    in_order = visited.positions[np.lexsort((visited.positions, sentence))]
+    nothing = [""] * len(visited)
+    outputs = Outputs.of(
+        nothing,
+        nothing,
+        orders=Orders(visited.positions, visited.offsets),
+        reference_orders=[Orders(in_order, visited.offsets)],
+    )
+    names = ("kendall", "fuzzy_reordering")
+    return {name: np.asarray(make_metric(name).statistics(outputs), np.float64) for name in names}
+
+
+@dataclass(frozen=True)
+class TagJumps:
+    """Jumps to words of one tag: how many, the share without a gap (%), mean |d|, and counts by d from -10 to 10."""
+
+    tag: str
+    n: int
+    monotone: float
+    forward: float
+    back: float
+    mean_distance: float
+    by_distance: list[int]  # of d = -FARTHEST to FARTHEST, farther ones at the ends
+
+
+def jumps_by_tag(bitext: Bitext, tags: Tags, *, threads: int | None = None) -> list[TagJumps]:
+    """Count how the target jumps to the source words of each tag, the most frequent tag first.
+
+    >>> from hyperbaton.corpus import Text
+    >>> bitext = Bitext.of(["wo zai jia chi"], ["i eat at home"], [[(0, 0), (1, 2), (2, 3), (3, 1)]])
+    >>> jumps = jumps_by_tag(bitext, Tags.of(["PN P N V"], bitext.source))
+    >>> [(row.tag, row.monotone, row.mean_distance) for row in jumps]
+    [('N', 100.0, 0.0), ('P', 0.0, 3.0), ('PN', 100.0, 0.0), ('V', 0.0, 2.0)]
+    """
+    lengths = bitext.source.lengths
+    jumps = visit_order(bitext.need_links(), threads=threads).jumps(lengths)
+    inner = jumps.next < lengths[jumps.sentence]
+    sentence, current, following = jumps.sentence[inner], jumps.current[inner], jumps.next[inner]
+    labels = tags.labels[bitext.source.offsets[sentence] + following].astype(np.int64)
+    distance = current + 1 - following
+    names = tags.vocabulary.words()
+    width = 2 * FARTHEST + 1
+    cells = labels * width + np.clip(distance, -FARTHEST, FARTHEST) + FARTHEST
+    table = np.bincount(cells, minlength=len(names) * width).reshape(len(names), width)
+    far = np.bincount(labels, np.abs(distance), len(names))
+    rows = []
+    for number, name in enumerate(names):
+        counts = table[number]
+        n = int(counts.sum())
+        if n:
+            parts = counts[FARTHEST], counts[:FARTHEST].sum(), counts[FARTHEST + 1 :].sum()
+            monotone, forward, back = (100 * float(part) / n for part in parts)
+            rows.append(TagJumps(name, n, monotone, forward, back, float(far[number]) / n, counts.tolist()))
+    return sorted(rows, key=lambda row: (-row.n, row.tag))
+
+
+@dataclass(frozen=True)
+class RelationOrder:
+    """Head and dependents of one relation: pairs, and where the dependent comes first, %.
+
+    `n_linked` are pairs of which both words are linked, to places that differ; `source_first` is counted over all pairs,
+    `target_first` and `same_order` over those; NaN where there are none.
+    """
+
+    relation: str
+    n: int
+    source_first: float
+    n_linked: int
+    target_first: float
+    same_order: float
+
+
+def order_by_relation(bitext: Bitext, dependencies: Dependencies) -> list[RelationOrder]:
+    """Compare the order of head and dependent in the source with that of their translations, by relation.
+
+    Roots have no head and do not count. A word's place in the target is the mean position of the words it is linked to.
+    """
+    links, offsets = bitext.need_links(), bitext.source.offsets
+    if not np.array_equal(dependencies.offsets, offsets):
+        raise InputError("the dependencies are not those of the source text")
+    sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    token = offsets[sentence] + links.points[:, 0]
+    n_links = np.bincount(token, minlength=bitext.source.n_tokens)
+    sums = np.bincount(token, links.points[:, 1].astype(np.float64), bitext.source.n_tokens)
+    place = np.divide(sums, n_links, out=np.full(len(sums), np.nan), where=n_links > 0)
+    dependents = np.flatnonzero(dependencies.heads >= 0)
+    starts = np.repeat(offsets[:-1], bitext.source.lengths)
+    heads = starts[dependents] + dependencies.heads[dependents]
+    relations = dependencies.relations[dependents].astype(np.int64)
+    before = dependents < heads
+    with np.errstate(invalid="ignore"):
+        linked = np.isfinite(place[dependents]) & np.isfinite(place[heads]) & (place[dependents] != place[heads])
+        target_before = place[dependents] < place[heads]
+    rows = []
+    for number, name in enumerate(dependencies.relation_vocabulary.words()):
+        own = relations == number
+        if not own.any():
+            continue
+        both = own & linked
+        rows.append(
+            RelationOrder(
+                name,
+                int(own.sum()),
+                _percent(before[own]),
+                int(both.sum()),
+                _percent(target_before[both]),
+                _percent(target_before[both] == before[both]),
+            )
+        )
+    return sorted(rows, key=lambda row: (-row.n, row.relation))
+
+
+def _percent(values: npt.NDArray[np.bool_]) -> float:
+    return 100 * float(values.mean()) if len(values) else float("nan")
