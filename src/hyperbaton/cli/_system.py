@@ -13,8 +13,9 @@ import typer
 from hyperbaton.base.errors import AnnotationError, InputError, OptionError
 from hyperbaton.base.options import option, options_of
 from hyperbaton.cli._common import need_as_many_lines
-from hyperbaton.corpus import Annotations, read_tree_lines
+from hyperbaton.corpus import Annotations, Text, read_tree_lines
 from hyperbaton.corpus.files import read_sentences, shown
+from hyperbaton.corpus.processing import TextProcessing, TextSide
 from hyperbaton.decode import Decoding, System, annotate
 
 Weights = Annotated[
@@ -33,6 +34,15 @@ SourceTrees = Annotated[
         "--source-trees", help="Trees of the source sentences, bracketed or .conllu, for models that ask about them."
     ),
 ]
+
+SourceText = Annotated[
+    str | None,
+    typer.Option(
+        "--source-text",
+        help="How raw source text is processed: ja:tokenizer=fugashi, en:tokenizer=sacremoses:casing=truecase:learn=FILE.",
+    ),
+]
+TargetText = Annotated[str | None, typer.Option("--target-text", help="The same for the target text.")]
 
 # Decoding options of which one that is not given leaves the system's own.
 DecodingFlags = dataclasses.make_dataclass(
@@ -89,6 +99,26 @@ def _read_trees_beside(path: str, n_lines: int) -> list[str]:
         what = f"has {n_trees} trees, but the text has {n_lines} lines"
         raise InputError(what, shown(path), min(len(lines), n_lines) + 1)
     return lines[:n_lines]
+
+
+def parse_text(source: str | None, target: str | None) -> TextProcessing | None:
+    """What --source-text and --target-text say: `en:tokenizer=sacremoses:casing=truecase:learn=FILE`."""
+    if source is None and target is None:
+        return None
+    return TextProcessing(_parse_side("--source-text", source), _parse_side("--target-text", target))
+
+
+def _parse_side(flag: str, text: str | None) -> TextSide:
+    settings, learn, path = (text or "").partition(":learn=")
+    try:
+        side = TextSide.parse(settings)
+    except OptionError as error:
+        raise OptionError(f"{flag} {text}: {error}") from error
+    if learn:
+        return side.learn(Text.read(path))
+    if side.casing == "truecase":
+        raise OptionError(f"{flag} {text}: truecasing is learned from text: add :learn=FILE, tokenized text with capitals")
+    return side
 
 
 def changed(system: System, flags: Any) -> Decoding:

@@ -11,7 +11,17 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.cli import Force, Json, Quiet, Verify
 from hyperbaton.cli._common import print_json, say, verify_artefacts
-from hyperbaton.cli._system import Copy, DecodingFlags, Weights, changed, parse_pairs, parse_weights
+from hyperbaton.cli._system import (
+    Copy,
+    DecodingFlags,
+    SourceText,
+    TargetText,
+    Weights,
+    changed,
+    parse_pairs,
+    parse_text,
+    parse_weights,
+)
 from hyperbaton.decode import System
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import import_moses
@@ -36,6 +46,8 @@ def system(
         list[str] | None, typer.Option(help="NAME: charge this model's jumps inside phrase pairs too.")
     ] = None,
     moses_ini: Annotated[Path | None, typer.Option(help="Take everything from this moses.ini.")] = None,
+    source_text: SourceText = None,
+    target_text: TargetText = None,
     copy: Copy = False,
     force: Force = False,
     verify: Verify = False,
@@ -57,12 +69,13 @@ def system(
 
         hyperbaton system -o system --phrases phrases --lm lm.arpa.gz --reordering SEQ=sequence --weight SEQ=0.5
 
-        hyperbaton system -o system --moses-ini model/moses.ini
+        hyperbaton system -o system --moses-ini model/moses.ini --source-text de:tokenizer=sacremoses --target-text en
     """
     if moses_ini is not None and (phrases or lm or reordering or scaled or inside):
         raise OptionError("--moses-ini brings everything: give no --phrases, --lm or --reordering beside it")
     check_artefact(output, KIND, force=force)
     trained = parse_pairs(reordering, "--reordering")
+    text = parse_text(source_text, target_text)
     verify_artefacts(verify, *([] if phrases is None else [phrases]), *(lm or []), *trained.values())
     if moses_ini is not None:
         made = import_moses(moses_ini).with_weights(parse_weights(weight))
@@ -79,6 +92,8 @@ def system(
     else:
         raise OptionError("nothing to assemble: give --phrases or --moses-ini")
     made = made.with_options(changed(made, flags))
+    if text is not None:
+        made = made.with_text(text)
     made.save(output, copy=copy)
     tell(made, quiet, as_json)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import Bars, is_terminal, n_threads
 from hyperbaton.cli import Quiet, Threads, Verify
-from hyperbaton.cli._common import verify_artefacts
+from hyperbaton.cli._common import say, verify_artefacts
 from hyperbaton.cli._system import (
     DecodingFlags,
     SourceTags,
@@ -24,16 +25,18 @@ from hyperbaton.cli._system import (
     parse_weights,
 )
 from hyperbaton.corpus import read_tree_lines
-from hyperbaton.corpus.files import read_sentence_groups, read_sentences, writing_outputs
+from hyperbaton.corpus.files import read_line_groups, read_sentence_groups, read_sentences, writing_outputs
 from hyperbaton.decode import NBest, System, Translations, Translator
 from hyperbaton.decode.annotated import as_they_arrive
+from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode.raw import RawTranslator
 from hyperbaton.decode.trace import TRACED, traces
 from hyperbaton.decode.translator import BATCH
 
 
 def translate(
     system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")] = "-",
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")] = "-",
     *,
     source_tags: SourceTags = None,
     source_trees: SourceTrees = None,
@@ -49,6 +52,10 @@ def translate(
         typer.Option(help="Write the links of each translation to its source, for 'hyperbaton score'; - is stdout."),
     ] = None,
     search_graph: Annotated[str | None, typer.Option(help="Write every hypothesis that survived; - is stdout.")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Raw text in and out, as the system's text processing says.")] = False,
+    glossary: Annotated[
+        str | None, typer.Option(help="Force translations of terms: lines of term, tab, translation.")
+    ] = None,
     unbuffered: Annotated[
         bool, typer.Option("--unbuffered", help="Translate one line at a time, and answer it before the next.")
     ] = False,
@@ -58,7 +65,10 @@ def translate(
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Translate tokenized sentences, one line out for each line in.
+    """Translate sentences, one line out for each line in.
+
+    Text is tokenized, or with --raw as people write it: then every line is a paragraph of any number of sentences, and
+    tags such as <b> and </b> are put around the words that became of theirs.
 
     Lines that arrive together are translated together, at most 256, and answered before more input is waited for:
     a terminal, or a program that writes a line and waits for its translation, has its answer at once. Files appear when
@@ -70,8 +80,14 @@ def translate(
 
         hyperbaton translate system test.zh --source-tags test.zh.pos --source-trees test.zh.trees -o test.hyp
 
+        hyperbaton translate system --raw --glossary terms.tsv < letter.de > letter.en
+
         hyperbaton translate system test.zh --nbest 100 --distinct --distortion-limit -1 > test.nbest
     """
+    if raw and (nbest or trace or links or search_graph or source_tags or source_trees):
+        raise OptionError(
+            "--raw writes translations alone: leave out --nbest, --trace, --links, --search-graph and annotations"
+        )
     wanted = {"--output": output, "--trace": trace, "--links": links, "--search-graph": search_graph}
     places = {option: path for option, path in wanted.items() if path is not None}
     inputs = [path for path in (source, source_tags, source_trees) if path is not None]
@@ -80,11 +96,20 @@ def translate(
         outputs = stack.enter_context(writing_outputs(places, inputs))
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))
-        translator = Translator(loaded, changed(loaded, flags), threads=n_threads(threads))
+        terms = None if glossary is None else Glossary.read(glossary, loaded.text if raw else None)
+        translator = Translator(loaded, changed(loaded, flags), threads=n_threads(threads), glossary=terms)
         # Somebody who types, or reads what is written, needs no bar among the lines.
         at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
         progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
         done = 0
+        if raw:
+            for lines in RawTranslator(translator).groups(_raw_groups(source, 1 if unbuffered else BATCH)):
+                outputs["--output"].write("".join(f"{line}\n" for line in lines).encode())
+                outputs["--output"].flush()
+                done += len(lines)
+                progress(done, done)
+                _report_conflicts(terms, quiet)
+            return
         for translations in translator.groups(
             as_they_arrive(
                 read_sentence_groups(source, 1 if unbuffered else BATCH),
@@ -100,6 +125,17 @@ def translate(
                 output_file.flush()
             done += len(translations)
             progress(done, done)
+            _report_conflicts(terms, quiet)
+
+
+def _raw_groups(source: str, most: int) -> Iterator[list[str]]:
+    """Lines of raw text, those together that come together; their ends may be those of Windows."""
+    return ([line.removesuffix("\r") for line in group] for group in read_line_groups(source, most))
+
+
+def _report_conflicts(glossary: Glossary | None, quiet: bool) -> None:
+    for conflict in [] if glossary is None else glossary.take_conflicts():
+        say(f"warning: {conflict}", quiet)
 
 
 def _pieces(option: str, translations: Translations, first: int, nbest: int, alignment: bool) -> Iterable[bytes]:

@@ -193,11 +193,22 @@ def _arriving_lines(path: AnyPath) -> Iterator[list[bytes]]:
 
 def read_lines(path: AnyPath) -> Iterator[str]:
     """Yield the lines of a small text file, without their ends."""
-    for n, line in enumerate(read_byte_lines(path), start=1):
-        try:
-            yield line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError("not valid UTF-8", shown(path), n) from error
+    return itertools.chain.from_iterable(read_line_groups(path))
+
+
+def read_line_groups(path: AnyPath, most: int = 256) -> Iterator[list[str]]:
+    """Yield the lines of a text in groups of at most `most`: never waits for a line while another one is there."""
+    n = 0
+    for lines in _arriving_lines(path):
+        for at in range(0, len(lines), most):
+            group = []
+            for line in lines[at : at + most]:
+                n += 1
+                try:
+                    group.append(line.decode("utf-8"))
+                except UnicodeDecodeError as error:
+                    raise InputError("not valid UTF-8", shown(path), n) from error
+            yield group
 
 
 def read_sentences(path: AnyPath) -> Iterator[str]:

@@ -71,9 +71,14 @@ class Request:
         options: Decoding,
         forced: Sequence[str] | None,
         annotations: Annotations,
+        markup: Markup | None = None,
     ) -> Request:
-        """Read lines with their annotations; `forced` are the translations that must come out."""
-        markup = parse_markup(lines) if options.markup else Markup.none(lines)
+        """Read lines with their annotations; `forced` are the translations that must come out.
+
+        `markup` is what is known of the lines already, in place of what stands in them.
+        """
+        if markup is None:
+            markup = parse_markup(lines) if options.markup else Markup.none(lines)
         pieces = Pieces.of([without_control(line) for line in markup.lines], options.max_words)
         if forced is not None and len(pieces.lines) != len(lines):
             raise InputError(f"sentences of more than {options.max_words} words cannot be forced")

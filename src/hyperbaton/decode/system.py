@@ -29,6 +29,7 @@ from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import Artefact, save
+from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.decode.locations import Located, Location
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
@@ -67,7 +68,7 @@ class System(Shown, Picklable):
     """Everything that translation needs.
 
     `lm_words` are each language model's numbers of the target words; `located` the parts that were read from artefacts,
-    which a saved system refers to.
+    which a saved system refers to; `text` what is done to raw text, if the system knows.
     """
 
     table: PhraseTable
@@ -78,6 +79,7 @@ class System(Shown, Picklable):
     index: PhraseIndex = field(kw_only=True)
     lm_words: Mapping[str, npt.NDArray[np.uint32]] = field(kw_only=True)
     located: tuple[Located, ...] = field(default=(), kw_only=True)
+    text: TextProcessing | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(
@@ -163,6 +165,10 @@ class System(Shown, Picklable):
         check_options(options)
         return replace(self, options=options)
 
+    def with_text(self, text: TextProcessing) -> System:
+        """The same system with this processing of raw text."""
+        return replace(self, text=text)
+
     @cached_property
     def lookup(self) -> _core.LookupTable:
         """The phrase table as the core looks phrases up."""
@@ -214,6 +220,9 @@ class System(Shown, Picklable):
             "max_source_length": self.index.max_length,
             "references": references,
         }
+        if self.text is not None:
+            arrays |= self.text.arrays("text")
+            details["text"] = self.text.as_json()
         save(path, KIND, arrays, options=to_mapping(self.options), details=details, parts=writers)
 
     def check(self) -> None:
@@ -272,6 +281,7 @@ class System(Shown, Picklable):
                 index=PhraseIndex(artefact["index"], int(details["max_source_length"])),
                 lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
                 located=tuple(located),
+                text=TextProcessing.restore(details["text"], artefact.group("text")) if "text" in details else None,
             )
             system.check()
             missing = [name for name in system.features if name not in details["weights"]]

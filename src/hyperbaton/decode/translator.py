@@ -18,6 +18,8 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import AnnotatedLines, in_batches
+from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode.markup import Markup, parse_markup
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
@@ -53,7 +55,7 @@ class NBest:
 
 
 class Translator(Picklable):
-    """Translates with a system; `options` replaces the system's own.
+    """Translates with a system; `options` replaces the system's own, `glossary` forces translations of its terms.
 
     >>> from hyperbaton.corpus import Bitext
     >>> from hyperbaton.phrases import PhraseTable, extract
@@ -63,8 +65,15 @@ class Translator(Picklable):
     ['you love i', '', 'i']
     """
 
-    def __init__(self, system: System, options: Decoding | None = None, *, threads: int | None = None) -> None:
-        self.system = system
+    def __init__(
+        self,
+        system: System,
+        options: Decoding | None = None,
+        *,
+        threads: int | None = None,
+        glossary: Glossary | None = None,
+    ) -> None:
+        self.system, self.glossary = system, glossary
         self.options = options or system.options
         check_options(self.options)
         self.threads = threads or default_threads()
@@ -120,6 +129,7 @@ class Translator(Picklable):
         *,
         annotations: Annotations = NOTHING,
         forced: Sequence[str] | None = None,
+        markup: Markup | None = None,
         relax: bool = True,
         graph: bool = False,
         progress: Progress | None = None,
@@ -129,10 +139,14 @@ class Translator(Picklable):
         Arguments:
             annotations: source tags and trees of the sentences, for models that were trained with some.
             forced: find the best way to these translations, one for each sentence; none where there is no way.
+            markup: what is demanded of the translations; without it, what the markup in the lines and the glossary demand.
             relax: lift limits on the order for a sentence that cannot be translated within them.
             graph: keep the search graph.
         """
-        request = Request.of(lines, self.system.table, self.options, forced, annotations)
+        if markup is None and self.glossary is not None:
+            markup = parse_markup(lines) if self.options.markup else Markup.none(lines)
+            self.glossary.add_to(markup)
+        request = Request.of(lines, self.system.table, self.options, forced, annotations, markup)
         lms = self._lms(request)
         options = self._find_options(request, lms)
         batch = _batch(request, options)

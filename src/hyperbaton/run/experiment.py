@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import option, options_of, to_mapping
 from hyperbaton.corpus.classes import Clustering
 from hyperbaton.corpus.clean import Cleaning
+from hyperbaton.corpus.processing import SIDES, TextProcessing, TextSide
 from hyperbaton.corpus.tokenizers import TOKENIZERS
 from hyperbaton.data import Language
 from hyperbaton.lm import Estimation
@@ -103,6 +104,7 @@ class Experiment:
     models: dict[str, NamedModel]
     evaluating: Evaluating
     translation: Translation
+    text: TextProcessing | None = None  # of raw text, for systems that translate it
     own: dict[str, Any] = field(default_factory=dict)  # tables of stages that have options of their own, by stage
 
     def resolved(self) -> dict[str, Any]:
@@ -127,6 +129,7 @@ class Experiment:
             "models": {name: model.resolved() for name, model in self.models.items()},
             "evaluate": to_mapping(self.evaluating),
             "translation": self.translation.resolved(),
+            **({} if self.text is None else {"text": {name: str(side) for name, side in self.text.sides.items()}}),
             **{stage: to_mapping(options) for stage, options in self.own.items()},
         }
 
@@ -164,10 +167,14 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
     models = read_models(top.table("models"), corpus.has)
     evaluating = top.table("evaluate").options(Evaluating)
     translation = read_translation(top.table("translation"), models)
+    text = _read_text(top.table("text"), corpus) if "text" in top else _implied_text(corpus.tokenizing)
     offered = {kind: module.Options for kind, module in stage_modules().items() if hasattr(module, "Options")}
     own = {kind: top.table(kind).options(options) for kind, options in offered.items() if kind in top}
     top.done(
-        [*offered, "title", "seed", "corpus", "align", "classes", "extract", "lm", "models", "evaluate", "translation"]
+        [
+            *(*offered, "title", "seed", "corpus", "align", "classes", "extract", "lm", "models", "evaluate"),
+            *("translation", "text"),
+        ]
     )
     needs_aligner = not corpus.has("links")
     return Experiment(
@@ -183,6 +190,7 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
         models,
         evaluating,
         translation,
+        text,
         own,
     )
 
@@ -216,6 +224,32 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
     for side in ("source", "target"):
         tokenize.choice(side, getattr(tokenizing, side), TOKENIZERS.names())
     return Corpus(files, limits, cleaning=cleaning, tokenizing=tokenizing)
+
+
+def _read_text(table: Table, corpus: Corpus) -> TextProcessing:
+    """What is done to raw text; tokenizers are those of the corpus unless others are named."""
+    sides = []
+    for name in SIDES:
+        written = table.take(name, str, "")
+        side = table.trying(lambda written=written: TextSide.parse(written), name)  # type: ignore[misc]
+        if side.casing != "none" and corpus.generating is not None:
+            raise table.error(name, "generated text has no capitals: leave out casing")
+        used = getattr(corpus.tokenizing, name)
+        if used != "none" and side.tokenizer not in ("none", used):
+            raise table.error(name, f"the corpus is tokenized by {used}, so that raw text must be too")
+        sides.append(replace(side, tokenizer=used if side.tokenizer == "none" else side.tokenizer))
+    table.done(SIDES)
+    return TextProcessing(*sides)
+
+
+def _implied_text(tokenizing: Tokenizing) -> TextProcessing | None:
+    """The processing of raw text that the tokenizers of the corpus imply."""
+    if tokenizing.source == tokenizing.target == "none":
+        return None
+    return TextProcessing(
+        TextSide(tokenizing.source_language or TOKENIZERS[tokenizing.source].language_code, tokenizing.source),
+        TextSide(tokenizing.target_language or TOKENIZERS[tokenizing.target].language_code, tokenizing.target),
+    )
 
 
 def _read_aligner(table: Table) -> WordAligner:

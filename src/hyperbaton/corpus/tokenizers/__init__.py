@@ -17,6 +17,7 @@ class Tokenizer(Picklable, ABC):
     """
 
     has_tags: ClassVar[bool] = False
+    language_code: ClassVar[str] = ""  # the language it is for, if it is one
 
     @abstractmethod
     def split(self, line: str) -> list[tuple[str, str]]:

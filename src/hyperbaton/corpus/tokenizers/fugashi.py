@@ -15,6 +15,7 @@ class Fugashi(Tokenizer):
     """Japanese: the short units of UniDic, with the first two levels of its parts of speech (名詞-普通名詞)."""
 
     has_tags: ClassVar[bool] = True
+    language_code: ClassVar[str] = "ja"
 
     @cached_property
     def engine(self) -> Any:

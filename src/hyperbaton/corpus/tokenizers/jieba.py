@@ -17,6 +17,7 @@ class Jieba(Tokenizer):
     """Chinese: words by jieba's dictionary and hidden Markov model, with its tags."""
 
     has_tags: ClassVar[bool] = True
+    language_code: ClassVar[str] = "zh"
 
     @cached_property
     def engine(self) -> Any:

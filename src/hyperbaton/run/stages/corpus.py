@@ -17,12 +17,13 @@ from hyperbaton.base.options import LARGEST, from_mapping, to_mapping
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.bitext import check_same_length
 from hyperbaton.corpus.clean import Cleaning, clean
-from hyperbaton.corpus.files import write_pieces
+from hyperbaton.corpus.files import read_lines, write_pieces
+from hyperbaton.corpus.processing import SIDES, TextProcessing
 from hyperbaton.corpus.raw import RawLines, tokenize
 from hyperbaton.corpus.tokenizers import make_tokenizer
 from hyperbaton.data import generate
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import CORPUS, SPLITS, Work
+from hyperbaton.run.stage import CORPUS, SPLITS, File, Stage, Work
 
 if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
@@ -45,7 +46,12 @@ def plan(plan: Plan) -> None:
     options["tokenize"] = {key: value for key, value in to_mapping(corpus.tokenizing).items() if value is not None}
     for split in SPLITS:
         own = options | {"splits": {split: to_mapping(corpus.limits[split])}}
-        plan.corpus[split] = plan.add_with(f"{CORPUS}{split}", "corpus", own, dict(plan.inputs(split)))
+        inputs: dict[str, Stage | File] = dict(plan.inputs(split))
+        if experiment.text is not None and experiment.text.changes_case:
+            own["text"] = experiment.text.as_json()
+            if split != "train":
+                inputs["casing"] = plan.corpus["train"]  # the case of all texts is that of the training text
+        plan.corpus[split] = plan.add_with(f"{CORPUS}{split}", "corpus", own, inputs)
 
 
 def run(work: Work) -> None:
@@ -55,7 +61,9 @@ def run(work: Work) -> None:
     report = {}
     for split, limits in work.options["splits"].items():
         columns = {name.partition(".")[2]: path for name, path in work.inputs.items() if name.startswith(f"{split}.")}
-        texts = {side: _tokens(work, split, side, columns) for side in ("source", "target")}
+        texts = {side: _tokens(work, split, side, columns) for side in SIDES}
+        if "text" in work.options:
+            texts = _cased(work, split, texts)
         report[split] = _select(work, split, columns, texts, limits)
     work.write_json("cleaning.json", report)
 
@@ -96,6 +104,22 @@ def _tokens(work: Work, split: str, side: str, columns: dict[str, Path]) -> Path
     if side == "source" and tokenizer.has_tags:
         columns.setdefault("tags", tags)
     return tokens
+
+
+def _cased(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
+    """Texts in the case that systems are trained with, as learned from the training text."""
+    if split == "train":
+        plain = TextProcessing.restore(work.options["text"], {})
+        learned = TextProcessing(*(plain.sides[side].learn(Text.read(texts[side])) for side in SIDES))
+        learned.save(work.out / "casing")
+    else:
+        learned = TextProcessing.load(work.inputs["casing"] / "casing")
+    for side in SIDES:
+        cased = work.scratch / f"{split}.{side}.cased"
+        as_trained = learned.sides[side].as_trained
+        write_pieces(cased, (" ".join([*as_trained(line.split())]).encode() + b"\n" for line in read_lines(texts[side])))
+        texts[side] = cased
+    return texts
 
 
 def _select(

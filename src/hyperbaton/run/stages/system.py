@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hyperbaton.base.options import from_mapping, to_mapping
+from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.decode import Decoding
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.run.cost import Rate
@@ -30,7 +31,12 @@ def plan(plan: Plan) -> None:
                 reordering[use] = {"table": model.table, "scaled": model.scaled, "inside": model.inside}
                 if model.table is None:
                     inputs[f"model.{use}"] = plan.trained[use]
-        options = {"reordering": reordering, "decoding": to_mapping(how.decoding)}
+        options: dict[str, Any] = {"reordering": reordering, "decoding": to_mapping(how.decoding)}
+        text = plan.experiment.text
+        if text is not None:
+            options["text"] = text.as_json()
+            if text.changes_case:
+                inputs["casing"] = plan.corpus["train"]
         plan.add_with(f"system.{system}", "system", options, inputs)
 
 
@@ -39,11 +45,16 @@ def run(work: Work) -> None:
         name: use["table"] or str(work.inputs[f"model.{name}"] / "model")
         for name, use in work.options["reordering"].items()
     }
-    assemble(
+    system = assemble(
         work.inputs["phrases"] / "phrases",
         [work.inputs["lm"] / "lm"],
         reordering,
         options=from_mapping(Decoding, work.options["decoding"]),
         scaled={name: use["scaled"] for name, use in work.options["reordering"].items() if use["scaled"] is not None},
         inside=[name for name, use in work.options["reordering"].items() if use["inside"]],
-    ).save(work.out / "system")
+    )
+    if "casing" in work.inputs:
+        system = system.with_text(TextProcessing.load(work.inputs["casing"] / "casing"))
+    elif "text" in work.options:
+        system = system.with_text(TextProcessing.restore(work.options["text"], {}))
+    system.save(work.out / "system")

@@ -59,6 +59,7 @@ def run(work: Work) -> None:
         folder=work.scratch / "tuning",
     )
     best = decoder.with_weights(tuned.weights)
+    best.save(work.out / "system")  # ready to translate: it refers to its parts
     work.write_json(
         "weights.json",
         {

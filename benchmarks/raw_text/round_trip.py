@@ -1,0 +1,76 @@
+"""How well detokenizing and tokenizing undo each other, on tokenized text.
+
+    python benchmarks/raw_text/round_trip.py train.en=en:tokenizer=sacremoses:escapes=no train.ja=ja:tokenizer=fugashi
+
+For each text x: the share of lines with tokenize(detokenize(x)) = x, and the same when only the places of blanks are
+compared inside x's own tokens (boundary F1), which does not ask that the text was made by the same tokenizer. The second
+round asks whether x' = tokenize(detokenize(x)) comes back: detokenize(x') = detokenize(x). `--show N` prints N lines that
+differ, `--pairs N` the N commonest neighbours whose boundary differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice, pairwise
+
+from hyperbaton.corpus.detokenizers import unescaped
+from hyperbaton.corpus.files import read_lines
+from hyperbaton.corpus.processing import TextSide
+
+
+def boundaries(tokens: list[str]) -> set[int]:
+    """Where tokens end, in characters without blanks."""
+    ends, at = set(), 0
+    for token in tokens:
+        at += len(unescaped(token))
+        ends.add(at)
+    return ends
+
+
+def differing(tokens: list[str], again: set[int]) -> Iterator[tuple[str, str]]:
+    """Neighbours that are one token afterwards."""
+    at = 0
+    for token, following in pairwise(tokens):
+        at += len(unescaped(token))
+        if at not in again:
+            yield token, following
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("texts", nargs="+", metavar="FILE=TEXT")
+    parser.add_argument("--lines", type=int, default=5000)
+    parser.add_argument("--show", type=int, default=0)
+    parser.add_argument("--pairs", type=int, default=0)
+    options = parser.parse_args()
+    print("text\tlines\tequal %\tboundary F1 %\tsecond round %")
+    for spec in options.texts:
+        path, _, text = spec.partition("=")
+        side = TextSide.parse(text)
+        detokenize, tokenizer = side.make_detokenizer(), side.make_tokenizer()
+        n = n_equal = n_stable = n_right = n_made = n_own = 0
+        differences: Counter[tuple[str, str]] = Counter()
+        shown = options.show
+        for line in islice(read_lines(path), options.lines):
+            tokens = line.split()
+            text = detokenize(tokens)
+            again = side.as_trained(tokenizer(text)[0])
+            n += 1
+            n_equal += again == tokens
+            n_stable += detokenize(again) == text
+            own, made = boundaries(tokens), boundaries(again)
+            n_right, n_own, n_made = n_right + len(own & made), n_own + len(own), n_made + len(made)
+            differences.update(differing(tokens, made))
+            if again != tokens and shown:
+                shown -= 1
+                print(f"  {line}\n  {text}\n  {' '.join(again)}\n")
+        for (a, b), count in differences.most_common(options.pairs):
+            print(f"  {count}\t{a} {b}")
+        f1 = 2 * n_right / max(n_own + n_made, 1)
+        print(f"{side}\t{n}\t{100 * n_equal / n:.1f}\t{100 * f1:.2f}\t{100 * n_stable / n:.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Detokenizers by name: one file each. They say before which tokens a blank belongs; the tokens themselves stay whole."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from html import unescape
+from itertools import zip_longest
+
+from hyperbaton.base.options import from_mapping, options_of
+from hyperbaton.base.registry import Registry
+from hyperbaton.corpus.sentences import UNSPACED
+
+# What Moses' tokenizer writes for characters that mean something in its files.
+_ESCAPES = ("&amp;", "&#124;", "&lt;", "&gt;", "&apos;", "&quot;", "&#91;", "&#93;")
+
+
+class Detokenizer(ABC):
+    """Puts tokens together to text. Derived classes are dataclasses of options."""
+
+    @abstractmethod
+    def blanks(self, tokens: Sequence[str]) -> list[bool]:
+        """Whether a blank stands before each token, which is written without escapes; the first one's does not count."""
+
+    def __call__(self, tokens: Sequence[str], before: Sequence[str] = (), after: Sequence[str] = ()) -> str:
+        """The text of a sentence; `before` and `after` are what stands directly before and after each token, tags."""
+        plain = [unescaped(token) for token in tokens]
+        text = ""
+        for i, (token, blank, prefix, suffix) in enumerate(
+            zip_longest(plain, self.blanks(plain), before, after, fillvalue="")
+        ):
+            text += f"{' ' if blank and i else ''}{prefix}{token}{suffix}"
+        return text
+
+
+DETOKENIZERS: Registry[Detokenizer] = Registry("detokenizer", __name__, Detokenizer)
+
+
+def make_detokenizer(language: str) -> Detokenizer:
+    """The detokenizer of a language, by its two-letter code; without one, blanks stay between tokens.
+
+    >>> make_detokenizer("en")(["&quot;", "Well", ",", "it", "&apos;s", "late", ".", "&quot;"])
+    '"Well, it\\'s late."'
+    >>> make_detokenizer("ja")(["彼", "は", "iPhone", "15", "を", "買った", "。"])
+    '彼はiPhone 15を買った。'
+    """
+    cls = DETOKENIZERS["unspaced" if language in UNSPACED else "spaced" if language else "none"]
+    known = {opt.name for opt in options_of(cls)}
+    return from_mapping(cls, {"language": language} if "language" in known else {})
+
+
+def unescaped(token: str) -> str:
+    """A token without the escapes of Moses' tokenizer.
+
+    >>> unescaped("rock&amp;roll"), unescaped("&uuml;")
+    ('rock&roll', '&uuml;')
+    """
+    if "&" in token:
+        for escape in (*_ESCAPES[1:], _ESCAPES[0]):
+            token = token.replace(escape, unescape(escape))
+    return token

@@ -1,0 +1,137 @@
+"""What a system does to raw text on either side: sentences, tokens, case, and back to text.
+
+One side is written `en:tokenizer=sacremoses:casing=truecase`: the language's two-letter code, then options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+import numpy.typing as npt
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import check_options, from_mapping, option, options_of, parse_settings, settings_of, to_mapping
+from hyperbaton.base.store import Arrays, Artefact, save
+from hyperbaton.corpus.casing import CASINGS, Casing, capitalize
+from hyperbaton.corpus.detokenizers import Detokenizer, make_detokenizer, unescaped
+from hyperbaton.corpus.text import Text
+from hyperbaton.corpus.tokenizers import TOKENIZERS, Tokenizer
+
+KIND = "text-processing"
+SIDES = ("source", "target")
+
+
+@dataclass(frozen=True)
+class TextSide:
+    """The raw text of one language: its tokenizer, and what becomes of the case of letters.
+
+    >>> TextSide.parse("en:tokenizer=sacremoses:casing=lowercase")
+    TextSide(language='en', tokenizer='sacremoses', casing='lowercase', escapes=True)
+    """
+
+    language: str = option("", "two-letter code; decides where sentences end and how tokens are joined")
+    tokenizer: str = option("none", "tokenizer by name; none takes what stands between blanks")
+    casing: str = option("none", "none, lowercase, or truecase as learned from training text", choices=CASINGS)
+    escapes: bool = option(True, "keep the escapes of Moses' tokenizer (&apos;), as its training text has them")
+    learned: Casing | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        _ = TOKENIZERS[self.tokenizer]
+        if self.language and not (self.language.isascii() and self.language.isalpha() and 2 <= len(self.language) <= 3):
+            raise OptionError(f"a language is a code like en, not {self.language!r}")
+
+    @classmethod
+    def parse(cls, text: str) -> TextSide:
+        """Read `language:option=value:…`."""
+        language, *settings = text.split(":")
+        return parse_settings(cls, [f"language={language}", *settings])
+
+    def __str__(self) -> str:
+        return ":".join([self.language, *settings_of(replace(self, language=""))])
+
+    def learn(self, text: Text) -> TextSide:
+        """The same with the usual spelling of words, learned from tokenized text with its capitals."""
+        return replace(self, learned=Casing.learn(text))
+
+    def make_tokenizer(self) -> Tokenizer:
+        """The tokenizer, for this language if it knows several."""
+        cls = TOKENIZERS[self.tokenizer]
+        takes_language = self.language and any(opt.name == "language" for opt in options_of(cls))
+        return from_mapping(cls, {"language": self.language} if takes_language else {})
+
+    def as_trained(self, tokens: Sequence[str]) -> list[str]:
+        """Tokens of the tokenizer as the system's training text has them: its escapes, its case."""
+        plain = [self.escaped(token) for token in tokens]
+        if self.casing == "lowercase":
+            return [token.lower() for token in plain]
+        return list(plain) if self.casing == "none" or self.learned is None else self.learned.truecase(plain)
+
+    def escaped(self, token: str) -> str:
+        """A token of the tokenizer with its escapes, or without them if the training text has none."""
+        return token if self.escapes else unescaped(token)
+
+    def make_detokenizer(self) -> Detokenizer:
+        """What joins tokens of this side to text."""
+        return make_detokenizer(self.language)
+
+    def as_written(self, tokens: Sequence[str], *, capital: bool = True) -> list[str]:
+        """Tokens that the system made, in the case of ordinary text; `capital` for the first word."""
+        if self.casing == "none":
+            return list(tokens)
+        cased = self.learned.recase(tokens) if self.casing == "lowercase" and self.learned is not None else tokens
+        return capitalize(cased) if capital else list(cased)
+
+
+@dataclass(frozen=True)
+class TextProcessing:
+    """Both sides of a system."""
+
+    source: TextSide = field(default_factory=TextSide)
+    target: TextSide = field(default_factory=TextSide)
+
+    @property
+    def sides(self) -> dict[str, TextSide]:
+        return {"source": self.source, "target": self.target}
+
+    @property
+    def changes_case(self) -> bool:
+        """Whether the system is trained with another case than that of ordinary text."""
+        return any(side.casing != "none" for side in self.sides.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """The options of both sides, for a manifest."""
+        return {name: to_mapping(side) for name, side in self.sides.items()}
+
+    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """What was learned, as named arrays."""
+        found: dict[str, npt.NDArray[Any]] = {}
+        for name, side in self.sides.items():
+            if side.learned is not None:
+                found |= side.learned.arrays(f"{prefix}.{name}")
+        return found
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it as an artefact of its own."""
+        save(path, KIND, self.arrays("text"), details={"text": self.as_json()})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> TextProcessing:
+        """Open a saved one."""
+        artefact = Artefact(path, KIND)
+        with artefact.reading():
+            return cls.restore(artefact.details["text"], artefact.group("text"))
+
+    @classmethod
+    def restore(cls, options: Mapping[str, Any], arrays: Arrays) -> TextProcessing:
+        """The inverse of `as_json` and `arrays`, names without the prefix."""
+
+        def side(name: str) -> TextSide:
+            made = from_mapping(TextSide, options[name])
+            known = f"{name}.bytes" in arrays
+            return replace(made, learned=Casing.from_arrays(arrays, name)) if known else made
+
+        return cls(side("source"), side("target"))

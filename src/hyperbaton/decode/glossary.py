@@ -1,0 +1,132 @@
+"""A glossary: terms whose translations are forced, through the same demands that markup in sentences makes.
+
+A term is found where its words stand in a sentence in this form, whatever their case; inflected forms are other words.
+Where terms overlap, the longer one counts, then the one further left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import NamedTuple
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.corpus.files import read_lines, shown
+from hyperbaton.corpus.processing import TextProcessing
+from hyperbaton.decode.markup import Demand, Markup
+
+LONGEST = 255  # words of a term
+MOST_CONFLICTS = 100  # kept for a report
+
+
+class Term(NamedTuple):
+    """The words of a term in lower case, its translation as tokens, and how the glossary writes both."""
+
+    words: tuple[str, ...]
+    translation: str
+    written: str
+
+
+@dataclass
+class Glossary:
+    """Terms by their first word, the longest first; `conflicts` says which could not be followed, and why.
+
+    >>> glossary = Glossary.of([("haus", "house"), ("altes Haus", "old friend"), ("Haus", "home")])
+    >>> glossary.conflicts
+    ["'Haus' has two translations, 'house' and 'home'; the first is used"]
+    >>> glossary.find("ein altes haus".split())
+    [(1, 3, 'old friend')]
+    """
+
+    terms: dict[str, list[Term]] = field(default_factory=dict)
+    conflicts: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], text: TextProcessing | None = None) -> Glossary:
+        """Read lines `term TAB translation`; empty lines and those that start with # do not count.
+
+        Terms are tokenized as `text` says; without it they are taken as tokens with blanks between them.
+        """
+        pairs, places = [], []
+        for n, line in enumerate(read_lines(path), start=1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            fields = line.rstrip("\r").split("\t")
+            if len(fields) != 2 or not fields[0].strip() or not fields[1].strip():
+                raise InputError("expected a term, a tab and its translation", shown(path), n)
+            pairs.append((fields[0], fields[1]))
+            places.append(f"{shown(path)}:{n}: ")
+        return cls.of(pairs, text, places)
+
+    @classmethod
+    def of(
+        cls, pairs: Iterable[tuple[str, str]], text: TextProcessing | None = None, places: Sequence[str] = ()
+    ) -> Glossary:
+        """Make a glossary of terms and translations; `places` says where each comes from, for messages."""
+        made, seen = cls(), dict[tuple[str, ...], Term]()
+        text = text or TextProcessing()
+        source, target = text.source.make_tokenizer(), text.target.make_tokenizer()
+        for n, (term, translation) in enumerate(pairs):
+            place = places[n] if places else ""
+            words = tuple(word.lower() for word in text.source.as_trained(source(term)[0]))
+            # The case of a translation is as the glossary writes it.
+            tokens = [text.target.escaped(token) for token in target(translation)[0]]
+            if not words or not tokens or len(words) > LONGEST or len(tokens) > LONGEST:
+                raise InputError(f"{place}a term and its translation must have between 1 and {LONGEST} words")
+            known = seen.setdefault(words, Term(words, " ".join(tokens), translation.strip()))
+            if known.translation != " ".join(tokens):
+                made._report(
+                    f"{place}{term.strip()!r} has two translations, {known.written!r} and {translation.strip()!r}; "
+                    "the first is used"
+                )
+        for found in sorted(seen.values(), key=lambda t: -len(t.words)):
+            made.terms.setdefault(found.words[0], []).append(found)
+        return made
+
+    def __len__(self) -> int:
+        return sum(map(len, self.terms.values()))
+
+    def find(self, tokens: Sequence[str], label: str = "") -> list[tuple[int, int, str]]:
+        """The terms of a sentence: first word, one behind the last, translation."""
+        words = [token.lower() for token in tokens]
+        matches = [
+            (at, at + len(term.words), term.translation)
+            for at, word in enumerate(words)
+            for term in self.terms.get(word, ())
+            if tuple(words[at : at + len(term.words)]) == term.words
+        ]
+        taken: list[tuple[int, int, str]] = []
+        for begin, end, translation in sorted(matches, key=lambda m: (m[0] - m[1], m[0])):
+            other = next((t for t in taken if begin < t[1] and t[0] < end), None)
+            if other is None:
+                taken.append((begin, end, translation))
+            elif not (other[0] <= begin and end <= other[1]):
+                shown_terms = " ".join(tokens[begin:end]), " ".join(tokens[other[0] : other[1]])
+                self._report(f"{label}the terms {shown_terms[1]!r} and {shown_terms[0]!r} overlap; the first is used")
+        return sorted(taken)
+
+    def add_to(self, markup: Markup) -> None:
+        """Demand the translations of terms, except where the markup demands something already."""
+        own: dict[int, list[Demand]] = {}
+        for demand in markup.demands:
+            own.setdefault(demand.span[0], []).append(demand)
+        for number, line in enumerate(markup.lines):
+            for begin, end, translation in self.find(line.split(), f"sentence {number + 1}: "):
+                if any(begin < d.span[2] and d.span[1] < end for d in own.get(number, ())):
+                    term = " ".join(line.split()[begin:end])
+                    self._report(
+                        f"sentence {number + 1}: markup forces another translation than the glossary's of {term!r}"
+                    )
+                else:
+                    markup.demands.append(Demand((number, begin, end), translation))
+        markup.demands.sort()
+
+    def take_conflicts(self) -> list[str]:
+        """The conflicts since the last call."""
+        found, self.conflicts = self.conflicts, []
+        return found
+
+    def _report(self, conflict: str) -> None:
+        if len(self.conflicts) < MOST_CONFLICTS:
+            self.conflicts.append(conflict)

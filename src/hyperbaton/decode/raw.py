@@ -1,0 +1,263 @@
+"""Raw text in, raw text out: what a system's text processing does before and after the search.
+
+A text is cut into lines, a line into sentences, a sentence into tokens in the case that the system was trained with. What
+no tokenizer may touch stays whole (`corpus/placeholders.py`), and tags are put back around the words that became of
+theirs. Blanks at the ends of lines, and empty lines, stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape, unescape
+from threading import Lock
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus.casing import starts_low
+from hyperbaton.corpus.inline_tags import InlineTag, pair_tags, place_tags
+from hyperbaton.corpus.placeholders import Masked, mask
+from hyperbaton.corpus.processing import TextProcessing
+from hyperbaton.corpus.sentences import UNSPACED, split_sentences
+from hyperbaton.decode.annotated import annotate
+from hyperbaton.decode.markup import Demand, Markup
+from hyperbaton.decode.result import Translations
+from hyperbaton.decode.system import System
+from hyperbaton.decode.translator import NBest, Translator
+
+_BLOCK_NAMES = (
+    "address|article|aside|blockquote|body|br|caption|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|head|header|hr"
+    "|html|li|link|main|meta|nav|ol|option|p|pre|section|select|table|tbody|td|tfoot|th|thead|title|tr|ul"
+)
+# What is no part of a sentence in HTML: comments, scripts, and tags of paragraphs and the like.
+_BLOCK = re.compile(
+    rf"(<!--.*?-->|<!\w[^>]*>|<(script|style)\b.*?</\2\s*>|</?(?:{_BLOCK_NAMES})\b[^<>]*>)", re.DOTALL | re.IGNORECASE
+)
+_ENTITY = re.compile(r"&#?\w+;")
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence as the search takes it: tokens, their tags where the tokenizer knows them, and what was taken out."""
+
+    tokens: list[str]
+    labels: list[str]
+    tags: tuple[InlineTag, ...] = ()
+    low: bool = False  # starts with a small letter
+
+    @property
+    def line(self) -> str:
+        return " ".join(self.tokens)
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A translation of a sentence: tokens, and links to those of the source."""
+
+    tokens: list[str]
+    links: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Sentences that follow each other in one line, with what stands before and after them as it is."""
+
+    before: str
+    sentences: list[Sentence]
+    after: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text in pieces."""
+
+    pieces: list[Piece]
+    html: bool
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        return [sentence for piece in self.pieces for sentence in piece.sentences]
+
+
+class RawText:
+    """Reads and writes raw text as a system's text processing says; may be used by several threads."""
+
+    def __init__(self, text: TextProcessing, max_words: int) -> None:
+        self.text, self.max_words = text, max_words
+        self.detokenize = text.target.make_detokenizer()
+        self.joint = "" if text.target.language in UNSPACED else " "
+        self._tokenizer = text.source.make_tokenizer()
+        self._lock = Lock()  # tokenizers keep their state in one place
+
+    def read(self, text: str, *, html: bool = False) -> Document:
+        """Cut a text into sentences; in HTML, tags of paragraphs stay where they are, and escapes are resolved."""
+        text = _CONTROL.sub(" ", text)
+        if not html:
+            return Document([self._piece(line, end) for line, end in _lines(text)], html)
+        text = _PRIVATE.sub("\ufffd", text)
+        pieces = []
+        fixed = ""
+        for i, part in enumerate(_BLOCK.split(text)):
+            # The pattern has two groups: text, a whole tag, a name.
+            if i % 3 == 1:
+                fixed += part
+            elif i % 3 == 0 and part:
+                piece = self._piece(part, "", html=True)
+                pieces.append(Piece(fixed + piece.before, piece.sentences, piece.after))
+                fixed = ""
+        return Document([*pieces, Piece(fixed, [], "")] if fixed else pieces, html)
+
+    def write(self, document: Document, translations: Sequence[Translated]) -> str:
+        """The text of a document, given a translation of each of its sentences."""
+        found = iter(translations)
+        text = ""
+        for piece in document.pieces:
+            lines = [self.write_sentence(sentence, next(found), html=document.html) for sentence in piece.sentences]
+            text += piece.before + self.joint.join(filter(None, lines)) + piece.after
+        return text
+
+    def write_sentence(self, sentence: Sentence, translated: Translated, *, html: bool = False) -> str:
+        """A translation as text, with the tags of its source."""
+        capital = not sentence.low
+        tokens = self.text.target.as_written(translated.tokens, capital=capital)
+        if html:
+            return self._write_html(sentence, tokens, translated.links)
+        if not sentence.tags:
+            return self.detokenize(tokens)
+        placed = place_tags(sentence.tags, translated.links, len(tokens))
+        return self.detokenize(tokens, placed.before, placed.after) + placed.alone
+
+    def _write_html(self, sentence: Sentence, tokens: list[str], links: list[tuple[int, int]]) -> str:
+        # Private characters keep tags from being escaped with the text.
+        placed = place_tags(sentence.tags, links, len(tokens))
+        plain = self.detokenize(
+            tokens,
+            ["\ue000" if text else "" for text in placed.before],
+            ["\ue001" if text else "" for text in placed.after],
+        )
+        before, after = (iter([text for text in side if text]) for side in (placed.before, placed.after))
+        text = escape(plain, quote=False)
+        return re.sub("[\ue000\ue001]", lambda m: next(before if m[0] == "\ue000" else after), text) + placed.alone
+
+    def _piece(self, line: str, end: str, *, html: bool = False) -> Piece:
+        body = line.strip()
+        if not body:
+            return Piece(line + end, [], "")
+        start = line.index(body)
+        masked = mask(body)
+        if html:
+            masked.text = _ENTITY.sub(lambda match: _PRIVATE.sub("\ufffd", unescape(match[0])), masked.text)
+        sentences = split_sentences(masked.text, self.text.source.language)
+        made = [part for sentence in sentences for part in self._sentences(sentence, masked)]
+        return Piece(line[:start], made, line[start + len(body) :] + end)
+
+    def _sentences(self, sentence: str, masked: Masked) -> Iterator[Sentence]:
+        """A sentence as tokens; a very long one in several parts."""
+        with self._lock:
+            tokens, labels = self._tokenizer(sentence)
+        words: list[str] = []
+        own_labels, tags = [], []
+        for token, label in zip(tokens, labels, strict=True):
+            if token in masked.tags:
+                tags.append((len(words), masked.texts[token]))
+            else:
+                words.append(token)
+                own_labels.append(label)
+        # What is protected keeps its case.
+        cased = [masked.restore(token) for token in self.text.source.as_trained(words)]
+        low = starts_low(words)
+        inline = pair_tags(tags, len(words))
+        if len(cased) <= self.max_words:
+            yield Sentence(cased, own_labels, tuple(inline), low)
+            return
+        for at in range(0, len(cased), self.max_words):
+            stop = at + self.max_words
+            inside = tuple(part for tag in inline if (part := _clipped(tag, at, min(stop, len(cased)), len(cased))))
+            yield Sentence(cased[at:stop], own_labels[at:stop], inside, low if at == 0 else True)
+
+
+class RawTranslator:
+    """Translates raw text with a system that knows its text processing.
+
+    >>> from hyperbaton.corpus import Bitext
+    >>> from hyperbaton.corpus.processing import TextSide
+    >>> from hyperbaton.phrases import PhraseTable, extract
+    >>> links = [[(0, 0), (1, 1), (2, 2), (3, 3)], [(0, 0)]]
+    >>> bitext = Bitext.of(["ich sah das haus", "."], ["i saw the house", "."], links)
+    >>> text = TextProcessing(TextSide("de", "sacremoses", "lowercase"), TextSide("en", "sacremoses", "lowercase"))
+    >>> system = System.of(PhraseTable.build(bitext, extract(bitext))).with_text(text)
+    >>> RawTranslator(Translator(system)).translate(["Ich sah das <b>Haus</b>. Das Haus!\\n\\n  Ich."])
+    ['I saw the <b>house</b>. The house!\\n\\n  I.']
+    """
+
+    def __init__(self, translator: Translator) -> None:
+        text = translator.system.text
+        if text is None:
+            raise OptionError(
+                "the system does not know how raw text is processed; "
+                "build it with --source-text and --target-text, or give it tokenized text"
+            )
+        self.translator = translator
+        self.raw = RawText(text, translator.options.max_words)
+        self.reads_tags = check_annotations(translator.system, text)
+
+    def translate(self, texts: Sequence[str], *, html: bool = False) -> list[str]:
+        """Translations of texts, each of as many lines as its source."""
+        documents = [self.raw.read(text, html=html) for text in texts]
+        sentences = [sentence for document in documents for sentence in document.sentences]
+        translated = iter([line for found in self.batches(sentences) for line in best(found)])
+        return [self.raw.write(document, [next(translated) for _ in document.sentences]) for document in documents]
+
+    def groups(self, groups: Iterable[Sequence[str]]) -> Iterator[list[str]]:
+        """Translations of groups of lines, each as soon as it is there."""
+        return (self.translate(group) for group in groups)
+
+    def batches(self, sentences: Sequence[Sentence], n_best: NBest | None = None) -> Iterator[Translations]:
+        """Translations of sentences, in batches."""
+        lines = [sentence.line for sentence in sentences]
+        labels = [" ".join(sentence.labels) for sentence in sentences] if self.reads_tags else None
+        return self.translator.batches(lines, n_best, annotations=annotate(lines, tags=labels))
+
+
+def check_annotations(system: System, text: TextProcessing) -> bool:
+    """Whether models of a system read tags that its tokenizer gives; an error if they need what it does not give."""
+    tokenizer = text.source.make_tokenizer()
+    reads = False
+    for name, use in system.reordering.items():
+        model = getattr(use, "model", None)
+        needs, read = getattr(model, "needs", ()), getattr(model, "reads", ())
+        if "source_trees" in needs:
+            raise OptionError(f"the reordering model {name} needs trees of the sentences, which raw text has not")
+        if "source_tags" in needs and not tokenizer.has_tags:
+            raise OptionError(f"the reordering model {name} needs tags; the tokenizer {text.source.tokenizer} gives none")
+        reads = reads or "source_tags" in (*needs, *read)
+    return reads and tokenizer.has_tags
+
+
+def demands_of(sentences: Sequence[Sentence], demands: Sequence[Sequence[tuple[int, int, str]]]) -> Markup:
+    """Sentences with the translations that are demanded in each: first word, one behind the last, translation."""
+    found = [Demand((n, begin, end), text) for n, own in enumerate(demands) for begin, end, text in own]
+    return Markup([sentence.line for sentence in sentences], sorted(found))
+
+
+def best(found: Translations) -> Iterator[Translated]:
+    """The best translation of each sentence with its links."""
+    links = found.links()
+    return (Translated(line.split(), links[n]) for n, line in enumerate(found.lines()))
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """Lines and their ends."""
+    parts = re.split("(\r\n|\n|\r)", text)
+    return zip(parts[::2], [*parts[1::2], ""], strict=True)
+
+
+def _clipped(tag: InlineTag, begin: int, end: int, n_words: int) -> InlineTag | None:
+    """The part of a tag that lies in [begin, end); each end of it is written once."""
+    if tag.end < begin or tag.begin > end or (tag.begin == end < n_words) or (tag.end == begin and tag.begin < begin):
+        return None
+    opening = tag.opening if tag.begin >= begin else ""
+    closing = tag.closing if tag.end <= end else ""
+    return InlineTag(max(tag.begin, begin) - begin, min(tag.end, end) - begin, opening, closing)

@@ -1,0 +1,260 @@
+"""Raw text in, raw text out: sentences, case, tags, placeholders, detokenizers, glossaries, and systems that know them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.cli import build
+from hyperbaton.corpus import Bitext, Text
+from hyperbaton.corpus.casing import Casing
+from hyperbaton.corpus.detokenizers import make_detokenizer
+from hyperbaton.corpus.inline_tags import pair_tags, place_tags
+from hyperbaton.corpus.processing import TextProcessing, TextSide
+from hyperbaton.corpus.sentences import split_sentences
+from hyperbaton.decode import Decoding, System, Translator
+from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode.raw import RawText, RawTranslator
+from hyperbaton.phrases import PhraseTable, extract
+from hyperbaton.run.experiment import parse_experiment
+from hyperbaton.run.plan import make_plan
+from hyperbaton.run.stage import Work
+from hyperbaton.run.stages import stage_modules
+
+GERMAN = ["das", "alte", "haus", "steht", "in", "köln", ",", "sagte", "sie", ".", "ja", "?"]
+ENGLISH = ["the", "old", "house", "stands", "in", "Cologne", ",", "she", "said", ".", "yes", "?"]
+
+
+@pytest.fixture(scope="module")
+def system() -> System:
+    """Word for word, except that `sagte sie` is turned round."""
+    links = [(i, {7: 8, 8: 7}.get(i, i)) for i in range(len(GERMAN))]
+    bitext = Bitext.of([" ".join(GERMAN)], [" ".join(ENGLISH)], [links])
+    casing = Text.of(["Das alte Haus steht in Köln", "Wo ist das Haus ?"])
+    source = TextSide("de", "sacremoses", "lowercase")
+    target = TextSide("en", "sacremoses", "truecase", learned=Casing.learn(casing))
+    table = PhraseTable.build(bitext, extract(bitext))
+    return System.of(table, weights={"PhrasePenalty0": -1.0}).with_text(TextProcessing(source, target))
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "n"),
+    [
+        ("en", "Mr. J. Smith paid $3.5 m. He left. (Why?) Nobody knows", 4),
+        ("en", "He said: wait... and went on, e.g. to Rome. Then home.", 2),
+        ("de", "Am 3. Mai kam z.B. Dr. Meier. „Gut.“ Er ging!", 3),
+        ("ar", "أين أنت؟ أنا هنا. نعم!", 3),
+        ("zh", "他来了。她走了！“真的？”他问。", 3),
+        ("ja", "「本当？」と彼は聞いた。はい。", 2),
+    ],
+)
+def test_sentences_end_where_they_do(language: str, text: str, n: int) -> None:
+    found = split_sentences(text, language)
+    assert len(found) == n, found
+    assert "".join(found).replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("language", "tokens", "text"),
+    [
+        (
+            "en",
+            "&quot; It &apos;s the dogs ' $ 3.50 bone ( 50 % ) , &quot; he said .",
+            "\"It's the dogs' $3.50 bone (50%),\" he said.",
+        ),
+        ("en", "five o &apos;clock : 1990 - 2000 , and / or", "five o'clock: 1990-2000, and/or"),
+        ("de", "„ Ja “ , sagte er ; „ nein ! “", "„Ja“, sagte er; „nein!“"),
+        ("ar", "أين أنت ؟ ( هنا ) ، نعم", "أين أنت؟ (هنا)، نعم"),
+        ("ja", "彼 は New York で 3 冊 買っ た 。", "彼はNew Yorkで3冊買った。"),
+        ("zh", "我 用 Python 3.11 写 “ Hello , world ” 。", "我用Python 3.11写“Hello, world”。"),
+    ],
+)
+def test_detokenizers(language: str, tokens: str, text: str) -> None:
+    assert make_detokenizer(language)(tokens.split()) == text
+
+
+@pytest.mark.parametrize(
+    ("side", "text"),
+    [
+        (
+            "en:tokenizer=sacremoses",
+            "He said: \"It's 5 o'clock (at last).\" Mr. Smith's dogs' bones cost $3.50, i.e. too much!",
+        ),
+        ("de:tokenizer=sacremoses", 'Am 3. Mai kam Frau Müller-Lüdenscheidt; sie sagte: "Geht\'s?"'),
+        ("ar:tokenizer=sacremoses", "هل أنت طالب؟ نعم، أنا طالب."),
+        ("ja:tokenizer=fugashi", "彼は昨日、東京駅でiPhone 15を2台買った（らしい）。"),
+        ("zh:tokenizer=jieba", "他昨天在北京买了2台iPhone 15（据说）。"),
+    ],
+)
+def test_raw_text_comes_back(side: str, text: str) -> None:
+    made = TextSide.parse(side)
+    assert made.make_detokenizer()(made.as_trained(made.make_tokenizer()(text)[0])) == text
+
+
+def test_truecasing_learns_inside_sentences() -> None:
+    casing = Casing.learn(
+        Text.of(["The Bank is in Rome", "Then the bank closed", "A bank .", "WE ARE IN ROME", "“ The bank ”"])
+    )
+    assert casing.truecase(["“", "Bank", "Of", "Rome", "”", ".", "The", "end"]) == [
+        "“",
+        "bank",
+        "Of",
+        "Rome",
+        "”",
+        ".",
+        "the",
+        "end",
+    ]
+    assert casing.truecase(["Unknown", "Rome"]) == ["Unknown", "Rome"]
+    assert Casing.from_arrays(casing.arrays("x"), "x") == casing
+
+
+@given(st.data())
+def test_tags_come_back_once_and_nested(data: st.DataObject) -> None:
+    n_source, n_target = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 6))
+    spans = data.draw(st.lists(st.tuples(st.integers(0, n_source), st.integers(0, n_source)), max_size=4))
+    # Properly nested: each span inside the one before, or behind it.
+    tags: list[tuple[int, str]] = []
+    last = 0
+    for number, (a, b) in enumerate(spans):
+        begin = max(min(a, b), last)
+        last = max(begin, max(a, b))
+        tags += [(begin, f"<t{number}>"), (last, f"</t{number}>")]
+    tags = [(0, "<outer>"), *tags, (n_source, "</outer>")] if data.draw(st.booleans()) else tags
+    links = data.draw(st.lists(st.tuples(st.integers(0, n_source - 1), st.integers(0, max(n_target - 1, 0)))))
+    placed = place_tags(pair_tags(tags, n_source), links if n_target else [], n_target)
+    text = "".join(b + "w" + a for b, a in zip(placed.before, placed.after, strict=True)) + placed.alone
+    assert sorted(re.findall("<[^>]*>", text)) == sorted(tag for _, tag in tags)
+    opened: list[str] = []
+    for slash, name in re.findall(r"<(/?)(\w+)>", text):
+        if slash:
+            assert opened.pop() == name, text
+        else:
+            opened.append(name)
+
+
+def test_paragraphs_in_paragraphs_out(system: System) -> None:
+    translator = RawTranslator(Translator(system))
+    text = "Das alte Haus steht in Köln, sagte sie. Ja?\r\n\r\n\t• das <b>alte <i>Haus</i></b>  \nJa? "
+    assert translator.translate([text]) == [
+        "The old house stands in Cologne, she said. Yes?\r\n\r\n\t• the <b>old <i>house</i></b>  \nYes? "
+    ]
+    assert translator.translate(["", " \n ", "sagte <a href='x'>sie</a>"]) == ["", " \n ", "<a href='x'>she</a> said"]
+
+
+def test_what_is_no_language_stays_whole(system: System) -> None:
+    translated = RawTranslator(Translator(system)).translate(
+        ["Haus: HTTPS://x.org/A_b?q=1&r=2, Me@Mail.org 1.234,5 3:30 \ue007"]
+    )
+    assert translated == ["House: HTTPS://x.org/A_b?q=1&r=2, Me@Mail.org 1.234,5 3:30 \ue007"]
+
+
+def test_html_keeps_its_blocks_and_escapes(system: System) -> None:
+    fixed = "</p><!-- Haus --><script>Haus</script>\n<ul><li>"
+    page = f"<p>Das Haus &amp; K&ouml;ln &lt;ja&gt;{fixed}Ja?</li></ul>Haus<br>&#xE000;"
+    assert RawTranslator(Translator(system)).translate([page], html=True) == [
+        f"<p>The house &amp; Cologne &lt; yes &gt;{fixed}Yes?</li></ul>House<br>\ufffd"
+    ]
+
+
+def test_long_sentences_are_cut_with_their_tags(system: System) -> None:
+    text = system.text
+    assert text is not None
+    raw = RawText(text, 3)
+    document = raw.read("das alte <b>haus steht</b> in köln<br/>")
+    assert [sentence.tokens for sentence in document.sentences] == [["das", "alte", "haus"], ["steht", "in", "köln"]]
+    tags = [tag for sentence in document.sentences for tag in sentence.tags]
+    assert "".join(tag.opening + tag.closing for tag in tags) == "<b></b><br/>"
+
+
+def test_glossary_forces_and_reports(system: System) -> None:
+    glossary = Glossary.of(
+        [("Altes", "ancient"), ("alte Haus", "Old House"), ("Haus steht", "stand"), ("haus", "Home")], system.text
+    )
+    translated = RawTranslator(Translator(system, glossary=glossary)).translate(["Das alte Haus steht. Haus?"])
+    assert translated == ["The Old House stands. Home?"]
+    assert glossary.take_conflicts() == ["sentence 1: the terms 'alte haus' and 'haus steht' overlap; the first is used"]
+    marked = Translator(system, Decoding(markup=True), glossary=glossary)
+    assert marked.translate(['das <x translation="new home">haus</x>']) == ["the new home"]
+    assert "markup forces another translation" in glossary.take_conflicts()[0]
+
+
+def test_glossary_file(tmp_path: Path) -> None:
+    path = tmp_path / "terms.tsv"
+    path.write_text("# terms\nhaus\thouse\n\nhaus\thome\n", encoding="utf-8")
+    assert Glossary.read(path).conflicts[0].startswith(f"{path}:4: 'haus' has two translations")
+    path.write_text("haus\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"terms.tsv:1: expected a term, a tab and its translation"):
+        Glossary.read(path)
+
+
+def test_verbs(system: System, tmp_path: Path) -> None:
+    cased = tmp_path / "cased.en"
+    cased.write_text("We saw Cologne\n", encoding="utf-8")
+    system.save(tmp_path / "saved")
+    again = System.load(tmp_path / "saved")
+    assert again.text == system.text and again.text is not None
+    assert again.text.target.learned == (system.text and system.text.target.learned)
+    (tmp_path / "in").write_bytes("Das Haus.\r\n\nKöln?".encode())
+    done = CliRunner().invoke(build(["translate"]), ["translate", str(tmp_path / "saved"), str(tmp_path / "in"), "--raw"])
+    assert done.exit_code == 0 and done.stdout == "The house.\n\nCologne?\n"
+    with pytest.raises(OptionError, match="build it with --source-text and --target-text"):
+        RawTranslator(Translator(System.of(system.table)))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("en:tokenizer=moses", "unknown tokenizer 'moses'"),
+        ("english", "a language is a code like en"),
+        ("en:casing=upper", "casing must be one of none, lowercase, truecase"),
+        ("en:lower=yes", "unknown option 'lower'; known: language, tokenizer, casing, escapes"),
+    ],
+)
+def test_a_wrong_side_is_one_line(text: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        TextSide.parse(text)
+
+
+def test_run_trains_with_the_case_that_systems_know(tmp_path: Path) -> None:
+    lines = {
+        "train": "The Haus is here .\nOn top the Haus stands",
+        "dev": "HAUS AND HOME\nThe end",
+        "test": "Haus\nThe end",
+    }
+    corpus: dict[str, Any] = {"clean": {"ratio": 9}}
+    for split, text in lines.items():
+        (tmp_path / split).write_text(text + "\n", encoding="utf-8")
+        corpus[split] = {"source": split, "target": split, "links": "links"}
+    (tmp_path / "links").write_text("0-0\n0-0\n", encoding="utf-8")
+    values = {
+        "corpus": corpus,
+        "models": {"linear": {}},
+        "text": {"source": "de:tokenizer=sacremoses:casing=lowercase", "target": "en:casing=truecase"},
+    }
+    plan = make_plan(parse_experiment(values, "exp.toml", tmp_path))
+    for stage in [stage for stage in plan if stage.kind == "corpus"]:
+        order = stage.order(tmp_path, 1)
+        out = Path(order["folder"])
+        out.mkdir(parents=True)
+        inputs = {name: Path(path) for name, path in order["inputs"].items()}
+        stage_modules()["corpus"].run(Work(inputs, order["options"], out, out, 1))
+
+    def text(split: str, side: str) -> str:
+        return (plan.corpus[split].folder(tmp_path) / f"{split}.{side}").read_text(encoding="utf-8")
+
+    assert text("train", "source") == "the haus is here .\non top the haus stands\n"
+    assert text("train", "target") == "the Haus is here .\nOn top the Haus stands\n"
+    assert text("dev", "target") == "Haus AND HOME\nthe end\n"
+    system = plan.stages["system.linear"]
+    assert system.options["text"]["source"]["tokenizer"] == "sacremoses" and system.inputs["casing"] is plan.corpus["train"]
+    with pytest.raises(OptionError, match=r"key 'text.source': the corpus is tokenized by jieba"):
+        given = values | {"corpus": corpus | {"tokenize": {"source": "jieba"}}}
+        parse_experiment(given, "exp.toml", tmp_path)
