@@ -29,6 +29,15 @@ def without_control(line: str) -> str:
     return _CONTROL.sub(" ", line)
 
 
+def words_of(line: str) -> list[str]:
+    """The tokens of a line as the search sees them: blanks alone separate them.
+
+    >>> words_of("a\\tb  c\\u00a0d")
+    ['a', 'b', 'c\\xa0d']
+    """
+    return [word for word in without_control(line).split(" ") if word]
+
+
 def without_separator(line: str) -> str:
     """Moses' field separator cannot be a token; its tokenizer writes it so."""
     return line.replace("|||", "&#124;" * 3)

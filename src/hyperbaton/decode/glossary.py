@@ -14,6 +14,7 @@ from typing import NamedTuple
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus.files import read_lines, shown
 from hyperbaton.corpus.processing import TextProcessing
+from hyperbaton.decode.annotated import words_of
 from hyperbaton.decode.markup import Demand, Markup
 
 LONGEST = 255  # words of a term
@@ -112,9 +113,9 @@ class Glossary:
         for demand in markup.demands:
             own.setdefault(demand.span[0], []).append(demand)
         for number, line in enumerate(markup.lines):
-            for begin, end, translation in self.find(line.split(), f"sentence {number + 1}: "):
+            for begin, end, translation in self.find(words_of(line), f"sentence {number + 1}: "):
                 if any(begin < d.span[2] and d.span[1] < end for d in own.get(number, ())):
-                    term = " ".join(line.split()[begin:end])
+                    term = " ".join(words_of(line)[begin:end])
                     self._report(
                         f"sentence {number + 1}: markup forces another translation than the glossary's of {term!r}"
                     )

@@ -19,8 +19,7 @@ from hyperbaton.corpus.inline_tags import InlineTag, pair_tags, place_tags
 from hyperbaton.corpus.placeholders import Masked, mask
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.corpus.sentences import UNSPACED, split_sentences
-from hyperbaton.decode.annotated import annotate
-from hyperbaton.decode.markup import Demand, Markup
+from hyperbaton.decode.annotated import annotate, words_of
 from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
 from hyperbaton.decode.translator import NBest, Translator
@@ -91,11 +90,14 @@ class RawText:
         self._tokenizer = text.source.make_tokenizer()
         self._lock = Lock()  # tokenizers keep their state in one place
 
-    def read(self, text: str, *, html: bool = False) -> Document:
-        """Cut a text into sentences; in HTML, tags of paragraphs stay where they are, and escapes are resolved."""
+    def read(self, text: str, *, html: bool = False, split: bool = True) -> Document:
+        """Cut a text into sentences; in HTML, tags of paragraphs stay where they are, and escapes are resolved.
+
+        Without `split` every line is one sentence.
+        """
         text = _CONTROL.sub(" ", text)
         if not html:
-            return Document([self._piece(line, end) for line, end in _lines(text)], html)
+            return Document([self._piece(line, end, split=split) for line, end in _lines(text)], html)
         text = _PRIVATE.sub("\ufffd", text)
         pieces = []
         fixed = ""
@@ -104,7 +106,7 @@ class RawText:
             if i % 3 == 1:
                 fixed += part
             elif i % 3 == 0 and part:
-                piece = self._piece(part, "", html=True)
+                piece = self._piece(part, "", html=True, split=split)
                 pieces.append(Piece(fixed + piece.before, piece.sentences, piece.after))
                 fixed = ""
         return Document([*pieces, Piece(fixed, [], "")] if fixed else pieces, html)
@@ -141,7 +143,7 @@ class RawText:
         text = escape(plain, quote=False)
         return re.sub("[\ue000\ue001]", lambda m: next(before if m[0] == "\ue000" else after), text) + placed.alone
 
-    def _piece(self, line: str, end: str, *, html: bool = False) -> Piece:
+    def _piece(self, line: str, end: str, *, html: bool = False, split: bool = True) -> Piece:
         body = line.strip()
         if not body:
             return Piece(line + end, [], "")
@@ -149,7 +151,7 @@ class RawText:
         masked = mask(body)
         if html:
             masked.text = _ENTITY.sub(lambda match: _PRIVATE.sub("\ufffd", unescape(match[0])), masked.text)
-        sentences = split_sentences(masked.text, self.text.source.language)
+        sentences = split_sentences(masked.text, self.text.source.language) if split else [masked.text]
         made = [part for sentence in sentences for part in self._sentences(sentence, masked)]
         return Piece(line[:start], made, line[start + len(body) :] + end)
 
@@ -236,16 +238,10 @@ def check_annotations(system: System, text: TextProcessing) -> bool:
     return reads and tokenizer.has_tags
 
 
-def demands_of(sentences: Sequence[Sentence], demands: Sequence[Sequence[tuple[int, int, str]]]) -> Markup:
-    """Sentences with the translations that are demanded in each: first word, one behind the last, translation."""
-    found = [Demand((n, begin, end), text) for n, own in enumerate(demands) for begin, end, text in own]
-    return Markup([sentence.line for sentence in sentences], sorted(found))
-
-
 def best(found: Translations) -> Iterator[Translated]:
     """The best translation of each sentence with its links."""
     links = found.links()
-    return (Translated(line.split(), links[n]) for n, line in enumerate(found.lines()))
+    return (Translated(words_of(line), links[n]) for n, line in enumerate(found.lines()))
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:

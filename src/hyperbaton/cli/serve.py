@@ -1,0 +1,83 @@
+"""The verb `serve`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.progress import n_threads
+from hyperbaton.cli import Quiet, Threads, Verify
+from hyperbaton.cli._common import say, verify_artefacts
+from hyperbaton.serve.options import Limits
+
+
+def serve(
+    systems: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SYSTEM…", help="Systems; PAIR=DIR says the languages, as in ja-en=system."),
+    ] = None,
+    *,
+    aligner: Annotated[str | None, typer.Option(help="Aligner of 'hyperbaton align --save-model', for /v1/align.")] = None,
+    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 is any that is free.", min=0, max=65535)] = 8080,
+    keys: Annotated[
+        str | None, typer.Option(help="File of API keys, one on each line, of which a request needs one.")
+    ] = None,
+    cors: Annotated[
+        list[str] | None, typer.Option(help="Origin of pages that may call the service, or *; may be repeated.")
+    ] = None,
+    log_texts: Annotated[bool, typer.Option("--log-texts", help="Write the texts of requests into the log.")] = False,
+    limits: Limits,
+    verify: Verify = False,
+    threads: Threads = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Translate over HTTP, as LibreTranslate, DeepL and Moses' server do, with a page to try it.
+
+    Systems are loaded once. Requests that wait are translated together; results are those of 'hyperbaton translate'.
+    SIGTERM and Ctrl-C finish what was taken, then the program ends.
+
+    Examples:
+
+        hyperbaton serve system
+
+        hyperbaton serve ja-en=kyoto zh-en=laws --aligner aligner --keys keys.txt --port 9000
+    """
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("starlette with uvicorn", "serve") from error
+    from hyperbaton.align.aligners.hmm import Aligner
+    from hyperbaton.serve.app import make_app
+    from hyperbaton.serve.engine import Engine
+    from hyperbaton.serve.keys import Keys
+    from hyperbaton.serve.server import listen
+    from hyperbaton.serve.server import serve as answer
+    from hyperbaton.serve.service import Service
+
+    named = systems or []
+    verify_artefacts(verify, *(name.rpartition("=")[2] for name in named), *([aligner] if aligner else []))
+    links = None if aligner is None else Aligner.load(aligner)
+    each = max(1, n_threads(threads) // limits.workers)
+    engines = [Engine.load(name, threads=each, aligner=links) for name in named]
+    service = Service(
+        engines,
+        limits,
+        keys=None if keys is None else Keys.read(keys),
+        aligner=links,
+        log=None if quiet else _log,
+        log_texts=log_texts,
+    )
+    socket = listen(host, port)
+    address = f"http://{host}:{socket.getsockname()[1]}"
+    pairs = ", ".join(engine.pair for engine in engines)
+    answer(make_app(service, cors=cors or []), [socket], limits, lambda: say(f"listening at {address} ({pairs})"))
+    say("stopped", quiet)
+
+
+def _log(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,177 @@
+"""What each reordering model of a system expected at every step of a translation, and what the search did instead.
+
+A model of orientations gives probabilities of classes: those of the phrase that is being translated (side `before`), or of
+the one before it (side `after`, which is charged when the next phrase is known). A model of jumps gives probabilities of
+the next source word. A model of steps gives scores of the words that are left, if it can be asked from Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.base import numeric
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus import Annotations, Text
+from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
+from hyperbaton.models import PerJump, PerOption, PerStep, StepModel
+from hyperbaton.phrases import DistanceSet, Options, OrientationSet, orientation_set
+
+Expectation = dict[str, Any]
+
+
+class Path:
+    """One translation: its steps, its options, its sentence alone, and what is known about that."""
+
+    def __init__(self, found: Translations, piece: int, path: int) -> None:
+        self.found, self.piece, self.path = found, piece, path
+        self.steps: list[Step] = found.steps(path)
+        self.options = found.options[found.step_offsets[path] : found.step_offsets[path + 1]]
+        alone = np.array([piece])
+        self.source: Text = found.batch.source.select(alone)
+        self.annotations: Annotations = found.batch.annotations.select(alone)
+
+    @property
+    def distances(self) -> list[int]:
+        """The distance from the phrase before, for each step."""
+        ends = [0, *(step.end for step in self.steps)]
+        return [end - step.begin for end, step in zip(ends, self.steps, strict=False)]
+
+    def own_options(self) -> Options:
+        """The options of the steps, of this sentence alone."""
+        all_options = self.found.batch.options
+        return Options.of(
+            [
+                (0, step.begin, step.end, " ".join(step.target), all_options.links[int(o)])
+                for step, o in zip(self.steps, self.options, strict=True)
+            ]
+        )
+
+
+def expectations(found: Translations, piece: int, path: int) -> list[list[Expectation]]:
+    """For each step of a translation, what each reordering model expected there.
+
+    Every expectation has `model` and `shape`. Of orientations: `side`, `span` (the phrase it is about), `classes` (name →
+    probability) and `chosen`. Of jumps: `from` (a source word, −1 is the start), `words` (a probability for each source
+    word and the end) and `chosen`. Of steps: `words` (source word → probability among those left) and `chosen`.
+    """
+    way = Path(found, piece, path)
+    told: list[list[Expectation]] = [[] for _ in way.steps]
+    for name, use in found.system.reordering.items():
+        columns: list[Sequence[Expectation | None]] = []  # one for each side of a table
+        if isinstance(use, ReorderingTable):
+            columns = _of_table(name, use, way)
+        elif isinstance(use, ModelUse):
+            columns = [expected(use.model, name, way)]
+        for column in columns:
+            for at, row in enumerate(column):
+                if row is not None:
+                    told[at].append({"model": name, **row})
+    return told
+
+
+@singledispatch
+def expected(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
+    """What a model of some shape expected at each step; None where it expected nothing."""
+    return []
+
+
+@expected.register(PerOption)
+def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
+    probabilities = numeric.exp(np.asarray(model.option_logprobs(way.source, way.own_options()), np.float64))
+    orientations = model.orientations
+    orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
+    side = getattr(model, "side", "before")
+    return _classes(name, way, probabilities, orientations, side, [0])
+
+
+@expected.register(PerJump)
+def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
+    asked = (way.source, way.annotations) if getattr(model, "needs", ()) else (way.source,)
+    matrix = numeric.exp(np.asarray(model.jump_logprobs(*asked)[0], np.float64))
+    rows: list[Expectation | None] = []
+    current = -1
+    for step in way.steps:
+        rows.append(
+            {
+                "shape": "next_position",
+                "from": current,
+                "words": [round(p, 6) for p in matrix[current + 1].tolist()],
+                "chosen": step.begin,
+            }
+        )
+        current = step.end - 1
+    return rows
+
+
+@expected.register(PerStep)
+def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
+    if not isinstance(model, StepModel) or type(model).step_scores is StepModel.step_scores:
+        return []
+    order = [word for step in way.steps for word in range(step.begin, step.end)]
+    targets = [""] * way.source.n_tokens
+    first = {}
+    for n, step in enumerate(way.steps):
+        first[len([w for s in way.steps[:n] for w in range(s.begin, s.end)])] = n
+        targets[step.begin] = " ".join(step.target)
+    rows: list[Expectation | None] = [None] * len(way.steps)
+    try:
+        for at, (left, scores) in enumerate(model.walk(way.source, targets, order, way.annotations)):
+            if at in first:
+                shares = numeric.exp(numeric.log_softmax(np.asarray(scores, np.float64))).tolist()
+                words = {int(word): round(share, 6) for word, share in zip(left, shares, strict=True)}
+                rows[first[at]] = {"shape": "step", "words": words, "chosen": order[at]}
+    except OptionError:
+        return []
+    return rows
+
+
+def _of_table(name: str, table: ReorderingTable, way: Path) -> list[Sequence[Expectation | None]]:
+    """What a lexicalized table says, for each of its sides."""
+    batch = way.found.batch
+    rows = (batch.sources if table.kind.conditioning == "f" else batch.pairs)[way.options]
+    known = batch.pairs[way.options] >= 0
+    n, width = len(table.orientations), table.n_features // len(table.kind.sides)
+    told: list[Sequence[Expectation | None]] = []
+    for i, side in enumerate(table.kind.sides):
+        probabilities = np.full((len(rows), n), np.nan)
+        probabilities[known] = table.probabilities[rows[known], i * n : (i + 1) * n]
+        columns = list(range(i * width, (i + 1) * width))
+        told.append(_classes(name, way, probabilities, table.orientations, side, columns))
+    return told
+
+
+def _classes(
+    name: str, way: Path, probabilities: Any, orientations: OrientationSet, side: str, columns: list[int]
+) -> list[Expectation | None]:
+    """Probabilities of classes at each step, and the class that the step has, as its feature shows."""
+    rows: list[Expectation | None] = []
+    distances = way.distances
+    for at, step in enumerate(way.steps):
+        about = at - 1 if side == "after" else at
+        if about < 0 or np.isnan(probabilities[about]).any():
+            rows.append(None)
+            continue
+        row = probabilities[about]
+        values = [step.features[name][column] for column in columns]
+        if isinstance(orientations, DistanceSet):
+            chosen = int(orientations.classify_distances(np.array([distances[at]], np.int16))[0])
+        elif len(values) == len(row) and any(values):
+            chosen = int(np.argmax(np.abs(values)))
+        else:
+            chosen = int(np.argmin(np.abs(row - float(numeric.exp(np.array(sum(values)))))))
+        span = way.steps[about]
+        classes = dict(zip(orientations.names, [round(p, 6) for p in row.tolist()], strict=True))
+        rows.append(
+            {
+                "shape": "orientation",
+                "side": side,
+                "span": [span.begin, span.end],
+                "classes": classes,
+                "chosen": orientations.names[chosen],
+            }
+        )
+    return rows

@@ -1,0 +1,1 @@
+"""A translation service over HTTP: systems loaded once, requests batched, in dialects that existing clients speak."""

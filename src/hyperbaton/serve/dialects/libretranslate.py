@@ -1,0 +1,118 @@
+"""LibreTranslate: /translate, /detect, /languages, /frontend/settings, /suggest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from hyperbaton.serve.dialects import Dialect
+from hyperbaton.serve.engine import Answered, Request
+from hyperbaton.serve.fields import Field, read_fields
+from hyperbaton.serve.languages import name_of
+from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.service import AUTO, Call
+
+TRANSLATE = (
+    Field("q", "strings", "text or texts to translate", required=True),
+    Field("source", "string", "language of the text, or auto", "auto"),
+    Field("target", "string", "language of the translation", required=True),
+    Field("format", "string", "text or html", "text", choices=("text", "html")),
+    Field("alternatives", "integer", "further translations of each text", 0, maximum=20),
+)
+DETECT = (Field("q", "strings", "text whose language is asked for", required=True),)
+
+
+class LibreTranslate(Dialect):
+    """The interface of LibreTranslate, for its clients."""
+
+    def routes(self) -> list[Route]:
+        return [
+            self.route("/translate", ["POST", "GET"], self.translate),
+            self.route("/detect", ["POST", "GET"], self.detect),
+            self.route("/languages", ["GET"], self.languages),
+            self.route("/frontend/settings", ["GET"], self.settings),
+            self.route("/suggest", ["POST"], self.suggest),
+        ]
+
+    async def translate(self, call: Call) -> Response:
+        values = await call.values()
+        asked = read_fields(TRANSLATE, values)
+        texts = asked["q"]
+        engine = self.service.engine(asked["source"], asked["target"], texts)
+        n = asked["alternatives"]
+
+        def answer(answered: Answered) -> dict[str, Any]:
+            found: dict[str, Any] = {"translatedText": answered.texts()}
+            if n:
+                found["alternatives"] = [_alternatives(answered, i, n) for i in range(len(texts))]
+            return found
+
+        request = Request(answer, texts, html=asked["format"] == "html", n_best=n + 1)
+        found = await call.translate(engine, request)
+        if asked["source"] in AUTO:
+            scores = [self.service.detector.detect(text, [engine.source])[0] for text in texts]
+            found["detectedLanguage"] = [{"confidence": share, "language": code} for code, share in scores]
+        if isinstance(values["q"], str):
+            found = {name: items[0] for name, items in found.items()}
+        return JSONResponse(found)
+
+    async def detect(self, call: Call) -> Response:
+        text = " ".join(read_fields(DETECT, await call.values())["q"])
+        self.service.check_amount([text])
+        found = [item for item in self.service.detector.detect(text) if item[1] > 0]
+        return JSONResponse([{"confidence": share, "language": code} for code, share in found])
+
+    async def languages(self, call: Call) -> Response:
+        # Clients send GET with a form, which has the key if there is one.
+        await call.values()
+        targets: dict[str, list[str]] = {}
+        for engine in self.service.engines:
+            targets.setdefault(engine.source, []).append(engine.target)
+            targets.setdefault(engine.target, [])
+        return JSONResponse([{"code": code, "name": name_of(code), "targets": own} for code, own in targets.items()])
+
+    async def settings(self, call: Call) -> Response:
+        service = self.service
+        first = service.engines[0] if service.engines else None
+        source, target = ("auto", "en") if first is None else (first.source, first.target)
+        return JSONResponse(
+            {
+                "apiKeys": service.keys.are_needed,
+                "keyRequired": service.keys.are_needed,
+                "charLimit": service.limits.max_characters,
+                "frontendTimeout": 500,
+                "suggestions": False,
+                "supportedFilesFormat": [],
+                "filesTranslation": False,
+                "language": {
+                    "source": {"code": source, "name": name_of(source)},
+                    "target": {"code": target, "name": name_of(target)},
+                },
+            }
+        )
+
+    async def suggest(self, call: Call) -> Response:
+        await call.values()
+        raise Refusal(403, "suggestions are not collected by this service")
+
+
+def _alternatives(answered: Answered, document: int, n: int) -> list[str]:
+    """Other translations of a text, each with another translation of one of its sentences: the best of these first."""
+    start = sum(len(answered.documents[i].sentences) for i in range(document))
+    own = answered.searched[start : start + len(answered.documents[document].sentences)]
+    best = [searched.best() for searched in own]
+    changes = sorted(
+        (float(searched.found.scores[searched.paths[0]] - searched.found.scores[path]), at, path)
+        for at, searched in enumerate(own)
+        for path in searched.paths[1:]
+    )
+    found: list[str] = []
+    for _, at, path in changes:
+        text = answered.engine.raw.write(
+            answered.documents[document], [own[i].translated(path) if i == at else best[i] for i in range(len(own))]
+        )
+        if text not in found:
+            found.append(text)
+    return found[:n]

@@ -1,0 +1,258 @@
+"""The service's own interface: /v1/translate and /v1/align tell all that the systems know, /v1/systems what there is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from hyperbaton.base.options import options_of
+from hyperbaton.corpus import Bitext
+from hyperbaton.decode import Decoding
+from hyperbaton.decode.glossary import Glossary
+from hyperbaton.serve.batching import Job
+from hyperbaton.serve.details import sentence_details
+from hyperbaton.serve.dialects import Dialect
+from hyperbaton.serve.engine import Answered, Constraints, Engine, Request
+from hyperbaton.serve.fields import Field, read_fields
+from hyperbaton.serve.languages import name_of
+from hyperbaton.serve.openapi import describe
+from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.service import Call
+
+TRANSLATE = (
+    Field("text", "strings", "raw text, or a list of texts"),
+    Field("tokens", "tokens", "in place of text: the tokens of a sentence, or of several"),
+    Field("tags", "tokens", "a tag for each token, for models that need some"),
+    Field("source", "string", "language of the text; detected if it is missing", "auto"),
+    Field("target", "string", "language of the translation; may be missing if there is one only"),
+    Field("format", "string", "text or html", "text", choices=("text", "html")),
+    Field("details", "boolean", "tell tokens, phrases, links with confidences, and scores of each sentence", False),
+    Field("nbest", "integer", "tell this many translations of each sentence; implies details", 0, maximum=100),
+    Field("expectations", "boolean", "tell what each reordering model expected at every step; implies details", False),
+    Field("glossary", "object", "terms whose translations are forced: {term: translation}"),
+    Field(
+        "constraints",
+        "array",
+        "what is demanded of sentences: {sentence, demands: [[begin, end, text]], zones: [[begin, end]], walls: [word]}",
+    ),
+    Field("options", "object", "options of the search in place of the system's: distortion-limit, table-limit, search, …"),
+    Field("reference", "tokens", "the tokens of a translation of each sentence: how the system would come to it"),
+)
+ALIGN = (
+    Field("src_tokens", "tokens", "source tokens"),
+    Field("trg_tokens", "tokens", "target tokens"),
+    Field("source", "string", "in place of tokens: source text, tokenized by blanks"),
+    Field("target", "string", "its translation, tokenized by blanks"),
+)
+# What a client may change of the search; the rest decides how long it may take.
+CHANGEABLE = (
+    "distortion-limit",
+    "table-limit",
+    "early-distortion",
+    "future-distortion",
+    "drop-unknown",
+    "monotone-at-punctuation",
+)
+FARTHEST = 50  # distortion limit that may be asked for
+MOST_WORDS = 200  # of a side that is aligned
+
+
+class V1(Dialect):
+    """The service's own interface, described by /openapi.json."""
+
+    def routes(self) -> list[Route]:
+        return [
+            self.route("/v1/translate", ["POST"], self.translate),
+            self.route("/v1/align", ["POST"], self.align),
+            self.route("/v1/systems", ["GET"], self.systems),
+            self.route("/openapi.json", ["GET"], self.openapi),
+        ]
+
+    async def translate(self, call: Call) -> Response:
+        started = time.perf_counter()
+        values = await call.values()
+        asked = read_fields(TRANSLATE, values)
+        if (asked["text"] is None) == (asked["tokens"] is None):
+            raise Refusal(400, "give text or tokens, one of them")
+        texts = asked["text"] if asked["tokens"] is None else [" ".join(line) for line in _lists(asked["tokens"])]
+        engine = self.service.engine(asked["source"], asked["target"], texts)
+        details = asked["details"] or asked["expectations"] or asked["nbest"] > 0
+
+        def answer(answered: Answered) -> dict[str, Any]:
+            return _answer(answered, asked, details)
+
+        request = Request(
+            answer,
+            texts if asked["tokens"] is None else (),
+            None if asked["tokens"] is None else texts,
+            None if asked["tags"] is None else [" ".join(line) for line in _lists(asked["tags"])],
+            html=asked["format"] == "html",
+            n_best=max(asked["nbest"], 1),
+            glossary=_glossary(asked["glossary"], engine),
+            constraints=_constraints(asked["constraints"] or []),
+            options=_options(engine.system.options, asked["options"] or {}),
+        )
+        if request.tags is not None and len(request.tags) != len(texts):
+            raise Refusal(400, "there must be as many lists of tags as of tokens")
+        found = await call.translate(engine, request)
+        if asked["reference"] is not None:
+            found["reference"] = await call.translate(engine, _forced(request, asked["reference"]))
+        found |= {"source": engine.source, "target": engine.target, "system": engine.name}
+        return JSONResponse(found | {"seconds": round(time.perf_counter() - started, 4)})
+
+    async def align(self, call: Call) -> Response:
+        values = await call.values()
+        asked = read_fields(ALIGN, values)
+        aligner = self.service.aligner
+        if aligner is None:
+            raise Refusal(501, "the service was started without --aligner")
+        own_tokens = asked["src_tokens"] is not None
+        names = ("src_tokens", "trg_tokens") if own_tokens else ("source", "target")
+        if any(asked[name] is None for name in names):
+            raise Refusal(400, "give src_tokens and trg_tokens, or source and target")
+        sides = [_lists(asked[name]) if own_tokens else [asked[name].split()] for name in names]
+        if len(sides[0]) != len(sides[1]):
+            raise Refusal(400, "there must be as many source sentences as target sentences")
+        for side in sides:
+            for line in side:
+                if len(line) > MOST_WORDS or any(token != "".join(token.split()) or not token for token in line):
+                    raise Refusal(400, f"tokens are not empty and have no blanks, at most {MOST_WORDS} of a sentence")
+        texts = [" ".join(line) for side in sides for line in side]
+        self.service.check_amount(texts)
+
+        def run(jobs: Sequence[Job]) -> None:
+            for job in jobs:
+                try:
+                    bitext = Bitext.of([" ".join(line) for line in sides[0]], [" ".join(line) for line in sides[1]])
+                    links = aligner.align(bitext, threads=1)
+                    posteriors = aligner.posteriors(bitext, 1e-6, threads=1)
+                    job.finish((links, posteriors))
+                except Exception as error:
+                    job.fail(error)
+
+        limits = self.service.limits
+        job = Job(object(), sum(map(len, texts)) + 1, None, run, time.monotonic() + limits.timeout)
+        links, posteriors = await call.wait(job, texts)
+        rows, at = [], 0
+        for n in range(len(sides[0])):
+            points = posteriors.links[n]
+            means = dict(zip(points, posteriors.values[at : at + len(points)].mean(axis=1).tolist(), strict=True))
+            at += len(points)
+            rows.append(
+                {
+                    "alignment": [[i, j] for i, j in links[n]],
+                    "confidences": [round(means.get((i, j), 0.0), 6) for i, j in links[n]],
+                }
+            )
+        nested = own_tokens and bool(asked["src_tokens"]) and isinstance(asked["src_tokens"][0], list)
+        return JSONResponse({"alignments": rows} if nested else rows[0])
+
+    async def systems(self, call: Call) -> Response:
+        await call.values()
+        rows = [
+            {
+                "name": engine.name,
+                "source": engine.source,
+                "target": engine.target,
+                "source_name": name_of(engine.source),
+                "target_name": name_of(engine.target),
+                "raw_text": engine.system.text is not None,
+                "features": {name: list(weights) for name, weights in engine.system.weights.items()},
+                "reordering": list(engine.system.reordering),
+                "options": {opt.flag: getattr(engine.system.options, opt.name) for opt in options_of(Decoding)},
+            }
+            for engine in self.service.engines
+        ]
+        return JSONResponse({"systems": rows, "aligner": self.service.aligner is not None})
+
+    async def openapi(self, call: Call) -> Response:
+        return JSONResponse(describe({"/v1/translate": TRANSLATE, "/v1/align": ALIGN}))
+
+
+def _answer(answered: Answered, asked: dict[str, Any], details: bool) -> dict[str, Any]:
+    engine = answered.engine
+    lines = answered.texts() if asked["tokens"] is None else answered.lines()
+    searched = iter(answered.searched)
+    rows = []
+    for text, document in zip(lines, answered.documents, strict=True):
+        row: dict[str, Any] = {"text": text}
+        own = [next(searched) for _ in document.sentences]
+        if asked["tokens"] is not None:
+            row["tokens"] = text.split()
+        if details:
+            row["sentences"] = [
+                sentence_details(engine, one, n_best=asked["nbest"], expected=asked["expectations"]) for one in own
+            ]
+        rows.append(row)
+    found: dict[str, Any] = {"translations": rows}
+    return found | ({"conflicts": answered.conflicts} if answered.conflicts else {})
+
+
+def _forced(request: Request, reference: Any) -> Request:
+    """The same request, with the translations that must come out."""
+
+    def answer(answered: Answered) -> list[dict[str, Any]]:
+        return [sentence_details(answered.engine, one, expected=True) for one in answered.searched]
+
+    return replace(request, answer=answer, n_best=1, reference=[" ".join(line) for line in _lists(reference)])
+
+
+def _lists(tokens: list[Any]) -> list[list[str]]:
+    """Tokens of sentences; those of one sentence may stand alone."""
+    return [tokens] if not tokens or isinstance(tokens[0], str) else tokens
+
+
+def _glossary(terms: Any, engine: Engine) -> Glossary | None:
+    if terms is None:
+        return None
+    if len(terms) > 10_000 or not all(isinstance(value, str) for value in terms.values()):
+        raise Refusal(400, "glossary must be an object of at most 10000 terms and their translations")
+    return Glossary.of(terms.items(), engine.text if engine.system.text is not None else None)
+
+
+def _constraints(rows: list[dict[str, Any]]) -> dict[int, Constraints]:
+    found = {}
+    for row in rows:
+        try:
+            found[_whole(row.get("sentence", 0))] = Constraints(
+                tuple((_whole(b), _whole(e), _words(text)) for b, e, text in row.get("demands") or ()),
+                tuple((_whole(b), _whole(e)) for b, e in row.get("zones") or ()),
+                tuple(_whole(word) for word in row.get("walls") or ()),
+            )
+        except (TypeError, ValueError) as error:
+            raise Refusal(
+                400,
+                "a constraint is {sentence, demands: [[begin, end, translation]], zones: [[begin, end]], walls: [word]}",
+            ) from error
+    return found
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
+        raise ValueError(value)
+    return value
+
+
+def _words(value: Any) -> str:
+    if not isinstance(value, str) or not 0 < len(value.split()) <= 255:
+        raise ValueError(value)
+    return " ".join(value.split())
+
+
+def _options(own: Decoding, changes: dict[str, Any]) -> Decoding:
+    known = {opt.flag: opt for opt in options_of(Decoding) if opt.flag in CHANGEABLE}
+    chosen = {}
+    for name, value in changes.items():
+        flag = name.replace("_", "-")
+        if flag not in known:
+            raise Refusal(400, f"options: {name[:40]!r} cannot be changed; these can: {', '.join(known)}")
+        chosen[known[flag].name] = known[flag].check(value)
+    limit = chosen.get("distortion_limit", own.distortion_limit)
+    if "distortion_limit" in chosen and not 0 <= limit <= FARTHEST and limit != own.distortion_limit:
+        raise Refusal(400, f"options: distortion-limit must be between 0 and {FARTHEST}")
+    return replace(own, **chosen)

@@ -1,0 +1,320 @@
+"""A system as the service uses it: requests become sentences, sentences of several requests are searched together."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hyperbaton.align.aligners.hmm import Aligner
+from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
+from hyperbaton.corpus.processing import TextProcessing
+from hyperbaton.decode import Decoding, NBest, System, Translations, Translator
+from hyperbaton.decode.annotated import annotate, words_of
+from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode.markup import Demand, Markup, parse_markup
+from hyperbaton.decode.raw import Document, Piece, RawText, Sentence, Translated, check_annotations
+from hyperbaton.serve.batching import Job
+
+BATCH = 256  # sentences searched together
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What is demanded of the translation of one sentence; spans are those of its tokens."""
+
+    demands: tuple[tuple[int, int, str], ...] = ()
+    zones: tuple[tuple[int, int], ...] = ()
+    walls: tuple[int, ...] = ()  # the word in front of each
+
+
+NONE = Constraints()
+
+
+class Searched(NamedTuple):
+    """A sentence, and where its translations are."""
+
+    sentence: Sentence
+    found: Translations
+    number: int  # of the sentence in `found`
+
+    @property
+    def piece(self) -> int:
+        return int(self.found.pieces[self.number])
+
+    @property
+    def paths(self) -> range:
+        """Its translations, best first."""
+        return range(int(self.found.path_offsets[self.piece]), int(self.found.path_offsets[self.piece + 1]))
+
+    def translated(self, path: int) -> Translated:
+        """A translation with its links."""
+        links, at = [], 0
+        found = self.found
+        options = found.options[found.step_offsets[path] : found.step_offsets[path + 1]].tolist()
+        for step, option in zip(found.steps(path), options, strict=True):
+            links += [(step.begin + i, at + j) for i, j in found.batch.options.links[option]]
+            at += len(step.target)
+        return Translated(found.text[path], sorted(links))
+
+    def best(self) -> Translated:
+        """The best translation; empty where there is none."""
+        return self.translated(self.paths[0]) if self.paths else Translated([], [])
+
+
+@dataclass
+class Request:
+    """What a client asks of a system.
+
+    Arguments:
+        texts: raw texts; or `lines` of tokens, with `tags` for each where models want some.
+        constraints: by the number of a sentence among all of the request.
+        reference: forced translations, one for each sentence, as tokens.
+        answer: makes the result, on the thread of the search.
+    """
+
+    answer: Callable[[Answered], Any]
+    texts: Sequence[str] = ()
+    lines: Sequence[str] | None = None
+    tags: Sequence[str] | None = None
+    html: bool = False
+    whole: bool = False  # do not split texts into sentences
+    n_best: int = 1
+    distinct: bool = True  # of the n best
+    glossary: Glossary | None = None
+    constraints: dict[int, Constraints] = field(default_factory=dict)
+    options: Decoding | None = None
+    reference: Sequence[str] | None = None
+
+    @property
+    def n_characters(self) -> int:
+        return sum(map(len, self.texts if self.lines is None else self.lines))
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A request with its documents and the translations of their sentences, in order."""
+
+    engine: Engine
+    documents: list[Document]
+    searched: list[Searched]
+    conflicts: list[str]
+
+    def texts(self) -> list[str]:
+        """The translation of each text, or of each line of tokens as tokens."""
+        found = iter(self.searched)
+        return [
+            self.engine.raw.write(document, [next(found).best() for _ in document.sentences]) for document in self.documents
+        ]
+
+    def lines(self) -> list[str]:
+        """The translation of each line of tokens, as tokens."""
+        found = iter(self.searched)
+        return [
+            " ".join(filter(None, (" ".join(next(found).best().tokens) for _ in document.sentences)))
+            for document in self.documents
+        ]
+
+
+class Engine:
+    """A loaded system, its languages, and if there is one an aligner for confidences."""
+
+    def __init__(
+        self, name: str, system: System, source: str, target: str, *, threads: int = 1, aligner: Aligner | None = None
+    ) -> None:
+        self.name, self.system, self.source, self.target = name, system, source, target
+        self.threads, self.aligner = threads, aligner
+        text = system.text or TextProcessing()
+        self.text = TextProcessing(replace(text.source, language=source), replace(text.target, language=target))
+        self.raw = RawText(self.text if system.text is not None else TextProcessing(), system.options.max_words)
+        self.reads_tags = check_annotations(system, self.text)
+        self._translators = lru_cache(maxsize=8)(self._translator)
+        _ = system.lookup, self.translator(system.options)
+
+    @classmethod
+    def load(cls, argument: str, *, threads: int = 1, aligner: Aligner | None = None) -> Engine:
+        """Load `DIR`, or `PAIR=DIR` such as `ja-en=system`; the languages are the system's unless a pair is given."""
+        pair, equals, path = argument.partition("=")
+        if not equals or "/" in pair:
+            pair, path = "", argument
+        system = System.load(path)
+        text = system.text or TextProcessing()
+        source, target = text.source.language, text.target.language
+        if pair:
+            source, dash, target = (part.strip().lower() for part in pair.partition("-"))
+            if not (dash and source.isalpha() and target.isalpha()):
+                raise OptionError(f"a pair of languages is written like ja-en, not {pair!r}")
+        if not source or not target:
+            raise OptionError(
+                f"{path}: the system does not say its languages; write them before it, for example ja-en={path}"
+            )
+        return cls(Path(path).name, system, source, target, threads=threads, aligner=aligner)
+
+    @property
+    def pair(self) -> str:
+        return f"{self.source}-{self.target}"
+
+    def translator(self, options: Decoding) -> Translator:
+        """A translator with these options."""
+        key = tuple(sorted(vars(options).items()))
+        return self._translators(key)
+
+    def _translator(self, key: tuple[tuple[str, Any], ...]) -> Translator:
+        return Translator(self.system, Decoding(**dict(key)), threads=self.threads)
+
+    def job(self, request: Request, timeout: float) -> Job:
+        """A request as a job: those with the same number of translations and options are searched together."""
+        options = request.options or self.system.options
+        key = (
+            self.name,
+            self.pair,
+            request.n_best,
+            request.distinct,
+            tuple(vars(options).values()),
+            request.reference is not None,
+        )
+        return Job(key, max(request.n_characters, 1), (self, request), run_jobs, time.monotonic() + timeout)
+
+
+def run_jobs(jobs: Sequence[Job]) -> None:
+    """Do jobs of one engine and key."""
+    engine: Engine = jobs[0].work[0]
+    prepared: list[tuple[Job, Request, list[Document], list[Constraints], list[str]]] = []
+    for job in jobs:
+        request: Request = job.work[1]
+        try:
+            documents = _documents(engine, request)
+            constraints, conflicts = _constraints(engine, request, documents)
+            prepared.append((job, request, documents, constraints, conflicts))
+        except Exception as error:
+            job.fail(error)
+    try:
+        groups = [_Group([s for d in documents for s in d.sentences], c, r) for _, r, documents, c, _ in prepared]
+        searched = _search(engine, groups, jobs)
+    except Exception as error:
+        if len(prepared) < 2 or isinstance(error, Cancelled):
+            for job, *_ in prepared:
+                job.fail(error)
+            return
+        # One of them is to blame: each alone.
+        for job, *_ in prepared:
+            run_jobs([job])
+        return
+    at = 0
+    for job, request, documents, constraints, conflicts in prepared:
+        own = searched[at : at + len(constraints)]
+        at += len(constraints)
+        try:
+            job.finish(request.answer(Answered(engine, documents, own, conflicts)))
+        except Exception as error:
+            job.fail(error)
+
+
+class _Group(NamedTuple):
+    """The sentences of one request."""
+
+    sentences: list[Sentence]
+    constraints: list[Constraints]
+    request: Request
+
+
+def _documents(engine: Engine, request: Request) -> list[Document]:
+    if request.lines is None:
+        return [engine.raw.read(text, html=request.html, split=not request.whole) for text in request.texts]
+    documents = []
+    most = engine.raw.max_words
+    for n, line in enumerate(request.lines):
+        tokens = words_of(line)
+        labels = words_of(request.tags[n]) if request.tags is not None else []
+        cuts = range(0, max(len(tokens), 1), most)
+        sentences = [Sentence(tokens[i : i + most], labels[i : i + most]) for i in cuts]
+        documents.append(Document([Piece("", sentences, "")], False))
+    return documents
+
+
+def _constraints(engine: Engine, request: Request, documents: list[Document]) -> tuple[list[Constraints], list[str]]:
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    constraints, conflicts = [], []
+    for n, sentence in enumerate(sentences):
+        own = request.constraints.get(n, NONE)
+        n_words = len(sentence.tokens)
+        spans = [*((b, e) for b, e, _ in own.demands), *own.zones, *((w, w + 1) for w in own.walls)]
+        for begin, end in spans:
+            if not 0 <= begin < end <= n_words:
+                raise OptionError(f"the span {begin}-{end} does not lie in the {n_words} words of sentence {n}")
+        if request.glossary is not None:
+            markup = Markup([sentence.line], [Demand((0, b, e), t) for b, e, t in own.demands])
+            request.glossary.add_to(markup)
+            conflicts += request.glossary.take_conflicts()
+            own = replace(own, demands=tuple((d.span[1], d.span[2], d.translation) for d in markup.demands))
+        constraints.append(own)
+    for n in request.constraints:
+        if not 0 <= n < len(sentences):
+            raise OptionError(f"there is no sentence {n}: the request has {len(sentences)}")
+    return constraints, conflicts
+
+
+def parse_line(line: str) -> tuple[str, Constraints]:
+    """A line of tokens with markup as `translate --markup` reads it."""
+    found = parse_markup([line])
+    return found.lines[0], Constraints(
+        tuple((d.span[1], d.span[2], d.translation) for d in found.demands),
+        tuple((b, e) for _, b, e in found.zones),
+        tuple(w for _, w in found.walls),
+    )
+
+
+def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> list[Searched]:
+    """Search the sentences of all groups together; stop if nobody waits any more."""
+    if not groups:
+        return []
+    first = groups[0].request
+    translator = engine.translator(first.options or engine.system.options)
+
+    def go_on(done: int, total: int) -> bool:
+        return any(job.is_wanted for job in jobs)
+
+    sentences = [sentence for group in groups for sentence in group.sentences]
+    constraints = [own for group in groups for own in group.constraints]
+    forced = None
+    if first.reference is not None:
+        forced = [line for group in groups for line in group.request.reference or ()]
+        if len(forced) != len(sentences):
+            raise OptionError(f"there are {len(sentences)} sentences, but {len(forced)} references")
+    searched: list[Searched] = []
+    for at in range(0, len(sentences), BATCH):
+        part = sentences[at : at + BATCH]
+        lines = [sentence.line for sentence in part]
+        found = translator.translate_batch(
+            lines,
+            NBest(first.n_best, first.distinct and first.n_best > 1),
+            annotations=annotate(lines, tags=_labels(part) if engine.reads_tags else None),
+            forced=None if forced is None else forced[at : at + BATCH],
+            markup=_markup(part, constraints[at : at + BATCH]),
+            progress=go_on,
+        )
+        searched += [Searched(sentence, found, n) for n, sentence in enumerate(part)]
+    return searched
+
+
+def _labels(sentences: Sequence[Sentence]) -> list[str]:
+    for sentence in sentences:
+        if len(sentence.labels) != len(sentence.tokens):
+            raise HyperbatonError("the system needs a tag for each token; give tags, or raw text")
+    return [" ".join(sentence.labels) for sentence in sentences]
+
+
+def _markup(sentences: Sequence[Sentence], constraints: Sequence[Constraints]) -> Markup:
+    markup = Markup([sentence.line for sentence in sentences])
+    for n, own in enumerate(constraints):
+        demands = sorted(own.demands)
+        if any(b[0] < a[1] for a, b in itertools.pairwise(demands)):
+            raise OptionError(f"demanded translations overlap in sentence {n}")
+        markup.demands += [Demand((n, begin, end), text) for begin, end, text in demands]
+        markup.zones += [(n, begin, end) for begin, end in sorted(own.zones)]
+        markup.walls += [(n, word) for word in sorted(own.walls)]
+    return markup

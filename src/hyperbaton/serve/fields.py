@@ -1,0 +1,203 @@
+"""Fields of requests, declared once: they check what clients send as JSON, form or query, and describe it for OpenAPI.
+
+>>> Field("nbest", "integer", "translations of each sentence", 0, maximum=100).read({"nbest": "7"})
+7
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from email.parser import BytesParser
+from email.policy import HTTP
+from typing import Any
+from urllib.parse import parse_qsl
+
+from hyperbaton.serve.refusal import Refusal
+
+_TYPES: dict[str, Any] = {
+    "string": {"type": "string"},
+    "strings": {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+    "tokens": {
+        "oneOf": [
+            {"type": "array", "items": {"type": "string"}},
+            {"type": "array", "items": {"type": "array", "items": {"type": "string"}}},
+        ]
+    },
+    "integer": {"type": "integer"},
+    "boolean": {"type": "boolean"},
+    "object": {"type": "object"},
+    "array": {"type": "array", "items": {"type": "object"}},
+}
+_NAMES = {
+    "string": "a string",
+    "strings": "a string or a list of strings",
+    "tokens": "a list of tokens, or of lists of tokens",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list of objects",
+}
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
+MOST_FIELDS = 20_000
+DEEPEST = 64
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a request: what it is called, its type, what it means, and which values make sense."""
+
+    name: str
+    kind: str
+    help: str
+    default: Any = None
+    minimum: int | None = None
+    maximum: int | None = None
+    choices: Sequence[str] | None = None
+    required: bool = False
+
+    def read(self, values: Mapping[str, Any]) -> Any:
+        """The value of the field; null is as good as none."""
+        value = values.get(self.name)
+        if value is None:
+            if self.required:
+                raise Refusal(400, f"{self.name} is missing: {self.help}")
+            return self.default
+        value = self._converted(value)
+        if self.choices is not None and value not in self.choices:
+            raise Refusal(400, f"{self.name} must be one of {', '.join(self.choices)}")
+        if self.kind == "integer":
+            low, high = self.minimum or 0, self.maximum if self.maximum is not None else 2**31 - 1
+            if not low <= value <= high:
+                raise Refusal(400, f"{self.name} must be between {low} and {high}")
+        return value
+
+    def _converted(self, value: Any) -> Any:
+        kind = self.kind
+        if kind == "integer" and isinstance(value, str) and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
+            value = int(value[:12])
+        if kind == "boolean" and isinstance(value, str) and value.lower() in (*_TRUE, *_FALSE):
+            value = value.lower() in _TRUE
+        if kind == "boolean" and isinstance(value, int) and value in (0, 1):
+            value = bool(value)
+        if not _is_kind(value, kind):
+            raise Refusal(400, f"{self.name} must be {_NAMES[kind]}")
+        if kind == "strings" and isinstance(value, str):
+            value = [value]
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        """The field as OpenAPI describes it."""
+        schema = dict(_TYPES[self.kind]) | {"description": self.help}
+        extra = {"default": self.default, "minimum": self.minimum, "maximum": self.maximum, "enum": self.choices}
+        return schema | {name: value for name, value in extra.items() if value is not None}
+
+
+def _is_kind(value: Any, kind: str) -> bool:
+    if kind == "string":
+        return isinstance(value, str)
+    if kind == "strings":
+        return isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value))
+    if kind == "tokens":
+        return isinstance(value, list) and (
+            all(isinstance(v, str) for v in value)
+            or all(isinstance(v, list) and all(isinstance(t, str) for t in v) for v in value)
+        )
+    if kind == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if kind == "object":
+        return isinstance(value, dict)
+    return isinstance(value, list) and all(isinstance(v, dict) for v in value)
+
+
+def read_fields(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of fields, by name; what else a client sends does not count."""
+    return {field.name: field.read(values) for field in fields}
+
+
+def parse_body(content_type: str, body: bytes) -> dict[str, Any]:
+    """What a body says, by name: JSON, or a form, whose repeated fields become lists."""
+    if not body.strip():
+        return {}
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        return _grouped(_parse_multipart(content_type, body))
+    if kind == "application/json" or kind.endswith("+json") or (not kind and body.lstrip()[:1] == b"{"):
+        return _parse_json(body)
+    if kind in ("application/x-www-form-urlencoded", "text/plain", ""):
+        return parse_query(body)
+    raise Refusal(415, f"the body must be JSON or a form, not {kind[:60]}")
+
+
+def parse_query(query: bytes) -> dict[str, Any]:
+    """The fields of a query string or a form."""
+    try:
+        pairs = parse_qsl(
+            query.decode("ascii" if query.isascii() else "utf-8"),
+            keep_blank_values=True,
+            encoding="utf-8",
+            errors="strict",
+            max_num_fields=MOST_FIELDS,
+        )
+    except ValueError as error:
+        raise Refusal(400, "the form is not valid, or not in UTF-8") from error
+    return _grouped(pairs)
+
+
+def _parse_json(body: bytes) -> dict[str, Any]:
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refusal(400, "the body is not valid UTF-8") from error
+    try:
+        values = json.loads(text)
+    except RecursionError as error:
+        raise Refusal(400, "the JSON is nested too deeply") from error
+    except ValueError as error:
+        raise Refusal(400, f"the body is not valid JSON: {str(error)[:100]}") from error
+    if not isinstance(values, dict):
+        raise Refusal(400, "the body must be a JSON object")
+    _check_unicode(values)
+    return values
+
+
+def _check_unicode(values: Any) -> None:
+    """Escapes of JSON can write half of a character, which no answer could hold."""
+    try:
+        json.dumps(values, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Refusal(400, "the text is not valid Unicode: it has half of a character") from error
+    except (ValueError, RecursionError) as error:
+        raise Refusal(400, "the JSON is nested too deeply, or has a number that is too long") from error
+
+
+def _parse_multipart(content_type: str, body: bytes) -> list[tuple[str, Any]]:
+    message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + content_type.encode("latin-1") + b"\r\n\r\n" + body)
+    if not message.is_multipart():
+        raise Refusal(400, "the form is not valid multipart/form-data")
+    pairs = []
+    for part in message.iter_parts():
+        name = part.get_param("name", header="content-disposition")
+        if not isinstance(name, str):
+            continue
+        try:
+            payload = part.get_payload(decode=True)
+            pairs.append((name, payload.decode("utf-8") if isinstance(payload, bytes) else ""))
+        except UnicodeDecodeError as error:
+            raise Refusal(400, f"{name[:60]} is not valid UTF-8") from error
+    return pairs
+
+
+def _grouped(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        name = name.removesuffix("[]")
+        if name in values:
+            known = values[name]
+            values[name] = [*known, value] if isinstance(known, list) else [known, value]
+        else:
+            values[name] = value
+    return values
