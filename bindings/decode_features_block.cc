@@ -2,24 +2,11 @@
 #include "decode/block_scorer.hh"
 #include "decode_features.hh"
 #include "decode_options.hh"
+#include "phrase_options.hh"
 
 namespace hyperbaton::bindings {
 
 namespace {
-
-// Translation options as the block model sees them, with the arrays they stand on.
-struct BoundBlockOptions {
-  Ints offsets;
-  Shorts begin;
-  Bytes length;
-  BoundTokens targets;
-  Array2<std::uint16_t> links;
-  Ints link_offsets;
-
-  BlockOptions options() const {
-    return {view(offsets), view(begin), view(length), targets.tokens(), view_links(links, link_offsets)};
-  }
-};
 
 // The block model as a scorer of the steps of some sentences.
 class BlockSteps : public BoundSteps {

@@ -19,4 +19,8 @@ struct Spelling {
   Array<std::int64_t> offsets;
 };
 
+inline SpelledText spelled(const BoundTokens& tokens, const Spelling& words) {
+  return {view(tokens.words), view(tokens.offsets), view(words.bytes), view(words.offsets)};
+}
+
 }  // namespace hyperbaton::bindings

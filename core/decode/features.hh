@@ -13,6 +13,7 @@
 #include "decode/features/distance.hh"
 #include "decode/features/jump.hh"
 #include "decode/features/lm.hh"
+#include "decode/features/operations.hh"
 #include "decode/features/orientation.hh"
 #include "decode/features/step.hh"
 
@@ -24,7 +25,7 @@ struct KindList {
   template <template <class...> class Container>
   using Vectors = std::tuple<Container<Kinds>...>;
 };
-using FeatureKinds = KindList<DistanceFeature, LmFeature, OrientationFeature, JumpFeature, StepFeature>;
+using FeatureKinds = KindList<DistanceFeature, LmFeature, OrientationFeature, JumpFeature, OperationFeature, StepFeature>;
 using FeatureInput = FeatureKinds::Input;
 
 // The features of sentences that are translated together, with their names and their columns of values.

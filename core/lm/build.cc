@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace hyperbaton {
 
@@ -248,7 +249,8 @@ class Builder {
 
 std::vector<NgramArrays> build_ngram_tables(std::span<const NgramColumns> orders, std::size_t n_words, unsigned n_threads,
                                             const Progress& progress) {
-  if (orders.empty() || orders.size() > kMaxNgramOrder) throw Error("a language model needs an order from 1 to 6");
+  if (orders.empty() || orders.size() > kMaxNgramOrder)
+    throw Error("a language model needs an order from 1 to " + std::to_string(kMaxNgramOrder));
   return Builder(orders, n_words, n_threads, progress).build();
 }
 

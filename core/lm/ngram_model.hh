@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 
 #include "base/errors.hh"
 #include "base/hash.hh"
@@ -22,7 +23,7 @@
 
 namespace hyperbaton {
 
-inline constexpr std::uint32_t kMaxNgramOrder = 6;
+inline constexpr std::uint32_t kMaxNgramOrder = 9;
 
 // The words before the next one, newest first, as far as the model can tell them apart. Words behind `length` are zero, so
 // that states are equal exactly if every continuation has the same probability for both, as far as the model knows.
@@ -154,7 +155,8 @@ class NgramModel {
   static constexpr float kLn10 = 2.302585093F;
 
   explicit NgramModel(std::span<const NgramSlots> orders) : order_(static_cast<std::uint32_t>(orders.size())) {
-    if (order_ < 1 || order_ > kMaxNgramOrder) throw Error("a language model needs an order from 1 to 6");
+    if (order_ < 1 || order_ > kMaxNgramOrder)
+      throw Error("a language model needs an order from 1 to " + std::to_string(kMaxNgramOrder));
     for (std::uint32_t n = 0; n < order_; ++n) tables_[n] = NgramTable(orders[n], n + 1 == order_);
     if (n_words() <= kEos) throw Error("a language model needs the words <unk>, <s> and </s>");
   }
@@ -180,7 +182,8 @@ class NgramModel {
     return state;
   }
 
-  // log p(word | in), natural log, and the state after the word. `out` must not be `in`.
+  // log p(word | in), natural log, and the state after the word. `out` must not be `in`, and is new or a state of this
+  // model.
   float score(const LmState& in, std::uint32_t word, LmState& out) const {
     std::array<std::uint32_t, kMaxNgramOrder - 1> homes;  // of the n-grams of order 2, 3, …
     NgramHash hash(word);
@@ -211,7 +214,7 @@ class NgramModel {
     }
     for (std::size_t k = matched - 1U; k < in.length; ++k) log10_prob += in.backoff[k];
     out.length = kept;
-    for (std::size_t k = kept; k < out.words.size(); ++k) {
+    for (std::size_t k = kept; k + 1 < order_; ++k) {
       out.words[k] = 0;
       out.backoff[k] = 0;
     }

@@ -92,6 +92,12 @@ decltype(auto) with_order(std::size_t order, const F& f) {
       return f.template operator()<5>();
     case 6:
       return f.template operator()<6>();
+    case 7:
+      return f.template operator()<7>();
+    case 8:
+      return f.template operator()<8>();
+    case 9:
+      return f.template operator()<9>();
     default:
       throw Error("a language model needs an order from 1 to " + std::to_string(kMaxNgramOrder));
   }

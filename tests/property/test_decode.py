@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperbaton.corpus import Text
+from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
+from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, Steps, System, Translator
 from hyperbaton.lm import LanguageModel
+from hyperbaton.models.osm import OperationSequence
 from hyperbaton.phrases import Options, ReorderingType
 from hyperbaton.phrases.moses import read_phrase_table
 from tests.oracles import decode as oracle
+from tests.oracles import operations
 
 ARPA = """\\data\\
 ngram 1=6
@@ -202,6 +205,49 @@ def step_case(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any
     return ModelUse(Stepwise()), score
 
 
+def operation_case(units: str) -> Callable[..., tuple[Any, Callable[..., float]]]:
+    """An operation sequence model of a few sentence pairs, and all five of its values."""
+    pairs_of_text = [("a b c", "x y z"), ("b a", "y x"), ("c a b", "z z x y"), ("a c", "x")]
+    links = [[(0, 2), (1, 1), (2, 0)], [(0, 1), (1, 0)], [(0, 1), (1, 2), (1, 3)], [(0, 0)]]
+    bitext = Bitext.of([s for s, _ in pairs_of_text], [t for _, t in pairs_of_text], links)
+    classes = [
+        WordClasses(np.array([2, 3, 2], np.uint16), 2, Vocabulary.of(names)) for names in (["a", "b", "c"], ["x", "y", "z"])
+    ]
+    known = Annotations() if units == "words" else Annotations(source_classes=classes[0], target_classes=classes[1])
+    model = OperationSequence(units=units, order=3, prune="0", interpolation=0.3).fit(bitext, known)
+    arpas = []
+    with tempfile.TemporaryDirectory() as folder:
+        for lm in model.lms_:
+            lm.write_arpa(Path(folder) / "arpa")
+            arpas.append(oracle.Arpa(Path(folder) / "arpa"))
+
+    def as_classes(words: Sequence[str], side: int) -> list[str]:
+        return [word if word == "_TRANS_SLF_" else str(classes[side][word]) for word in words]
+
+    def make(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
+        def score(path: list[oracle.Step]) -> float:
+            walks = [operations.Walk(), operations.Walk()]
+            for step in path:
+                pair = (" ".join(words[step.begin : step.end]), " ".join(step.target))
+                target, inner = (step.target, pairs[pair][1]) if pair in pairs else (("_TRANS_SLF_",), [(0, 0)])
+                walks[0].phrase(words, step.begin, step.end, target, inner)
+                walks[1].phrase(as_classes(words, 0), step.begin, step.end, as_classes(target, 1), inner)
+            logprobs = []
+            for arpa, walk in zip(arpas, walks[1:] if units == "classes" else walks, strict=False):
+                told = ["<s>", *walk.operations]
+                logprobs.append([arpa.word(told[:i], told[i]) for i in range(1, len(told))])
+            total = sum(logprobs[0])
+            if units == "both":
+                numbers = [max(model.lms_[0].vocabulary.number(op), 0) for op in walks[0].operations]
+                shares = model.class_shares_[numbers]
+                total = np.log(0.3 * np.exp(logprobs[0]) + 0.7 * np.exp(logprobs[1] + shares)).sum()
+            return float(0.7 * (total / np.log(10) + sum(walks[0].counts)))
+
+        return ModelUse(model), score
+
+    return make
+
+
 SHAPES: dict[str, Callable[..., tuple[Any, Callable[..., float]]] | None] = {
     "none": None,
     "wbe-msd": table_case("wbe-msd-bidirectional-fe"),
@@ -213,6 +259,9 @@ SHAPES: dict[str, Callable[..., tuple[Any, Callable[..., float]]] | None] = {
     "jumps": jump_case(False),
     "jumps inside": jump_case(True),
     "steps": step_case,
+    "operations": operation_case("words"),
+    "operations of classes": operation_case("classes"),
+    "operations of both": operation_case("both"),
 }
 
 

@@ -13,8 +13,8 @@ ORDER = [
     "phrases",
     "features",
     "learn",
-    "models",
     "lm",
+    "models",
     "decode",
     "tune",
     "evaluate",
@@ -44,8 +44,9 @@ CORE = {
     "phrases": {"align", "corpus"},
     "features": {"align", "corpus", "phrases"},
     "block": {"align", "corpus", "features", "learn", "phrases"},
+    "operations": {"align", "corpus", "phrases"},
     "next_position": {"features", "learn", "phrases"},
-    "decode": {"block", "corpus", "lm", "phrases"},
+    "decode": {"block", "corpus", "lm", "operations", "phrases"},
     "testing": set(),
 }
 

@@ -98,8 +98,8 @@ def test_texts_and_options_that_make_no_sense(tmp_path: Path) -> None:
     for prune in ("1", "0 2 1", "x", "0 0 0 0", ""):
         with pytest.raises(OptionError, match="prune must be"):
             Estimation(3, prune)
-    with pytest.raises(OptionError, match="order must be at most 6"):
-        Estimation(7)
+    with pytest.raises(OptionError, match="order must be at most 9"):
+        Estimation(10)
     with pytest.raises(OptionError, match="1 to 8 bits"):
         LanguageModel.parse_arpa(GOOD).quantized(9)
     with pytest.raises(InputError, match="empty text"):

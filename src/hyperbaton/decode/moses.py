@@ -18,9 +18,10 @@ from hyperbaton.corpus.files import write_files
 from hyperbaton.corpus.text import gather
 from hyperbaton.decode.moses_ini import OWN_OPTIONS, Feature, MosesIni
 from hyperbaton.decode.options import Decoding
-from hyperbaton.decode.scorers import ReorderingTable
+from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
 from hyperbaton.decode.system import DISTORTION, PHRASE_PENALTY, TRANSLATION, UNKNOWN_WORD, WORD_PENALTY, System
 from hyperbaton.lm import LanguageModel
+from hyperbaton.models.osm import OperationSequence
 from hyperbaton.phrases import Phrases, PhraseTable, ReorderingType
 from hyperbaton.phrases.moses import phrase_table_pieces, read_phrase_table, read_reordering_table, reordering_table_pieces
 
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 
 _TABLE = "PhraseDictionary"
 _REORDERING = "LexicalReordering"
+_OPERATIONS = "OpSequenceModel"
 _LMS = ("KENLM", "SRILM", "IRSTLM", "IRSTLM2", "RANDLM", "LazyKENLM")
 _PLAIN = {
     "UnknownWordPenalty": UNKNOWN_WORD,
@@ -41,6 +43,7 @@ _FACTORS = {"input-factor": "0", "output-factor": "0"}
 _KEYS: dict[str, dict[str, str | None]] = {
     _TABLE: {"path": None, "table-limit": None, "cache-size": None, "num-input-features": "0", **_FACTORS, **_ANY},
     _REORDERING: {"path": None, "type": None, **_FACTORS, **_ANY},
+    _OPERATIONS: {"path": None, "support-features": None, **_FACTORS, **_ANY},
     **{kind: {"path": None, "order": None, "factor": "0", "lazyken": None, "load": None, **_ANY} for kind in _LMS},
     **{kind: {**_ANY} for kind in _PLAIN},
 }
@@ -76,7 +79,7 @@ def import_moses(path: str | PathLike[str]) -> System:
     options = _decoding(ini, tables[0])
     table = _read_table(ini, tables[0])
     lms: dict[str, LanguageModel] = {}
-    reordering: dict[str, ReorderingTable] = {}
+    reordering: dict[str, Reordering] = {}
     ours: dict[str, str] = {}  # the system's name of each feature
     for name, feature in ini.features.items():
         own = TRANSLATION if feature is tables[0] else _PLAIN.get(feature.kind, name)
@@ -85,6 +88,8 @@ def import_moses(path: str | PathLike[str]) -> System:
         ours[name] = own
         if feature.kind == _REORDERING:
             reordering[name] = _read_reordering(ini, feature, table)
+        elif feature.kind == _OPERATIONS:
+            reordering[name] = _read_operations(ini, feature)
         elif feature.kind in _LMS:
             lms[name] = _read_lm(ini, feature)
     absent = {name: 0.0 for kind, name in _PLAIN.items() if all(f.kind != kind for f in ini.features.values())}
@@ -108,7 +113,7 @@ def _check_feature(ini: MosesIni, feature: Feature) -> None:
     """Refuse a kind of feature, or a key in its line, that is not known."""
     known = _KEYS.get(_TABLE if feature.kind.startswith(_TABLE) else feature.kind)
     if known is None:
-        kinds = ", ".join([*_PLAIN, f"{_TABLE}…", _REORDERING, *_LMS])
+        kinds = ", ".join([*_PLAIN, f"{_TABLE}…", _REORDERING, _OPERATIONS, *_LMS])
         raise InputError(f"unknown feature {feature.kind}; known: {kinds}", ini.path, feature.line)
     for key, value in feature.values.items():
         if key not in known:
@@ -158,6 +163,18 @@ def _read_reordering(ini: MosesIni, feature: Feature, table: PhraseTable) -> Reo
     model = ReorderingTable(kind, probabilities, "collapseff" in parts)
     _check_n_features(ini, feature, model.n_features, f"the features of type={feature.values['type']} are")
     return model
+
+
+def _read_operations(ini: MosesIni, feature: Feature) -> ModelUse:
+    # Moses takes anything but "no" for yes.
+    supporting = feature.values.get("support-features") != "no"
+    file = ini.file(feature)
+    try:
+        model = OperationSequence.of_language_model(LanguageModel.read_arpa(file), supporting=supporting)
+    except OptionError as error:
+        raise InputError(f"{file}: {error}", ini.path, feature.line) from error
+    _check_n_features(ini, feature, model.n_values, "the features of an operation sequence model are")
+    return ModelUse(model)
 
 
 def _read_lm(ini: MosesIni, feature: Feature) -> LanguageModel:
@@ -237,16 +254,28 @@ def _reordering_rows(system: System, model: ReorderingTable, progress: Progress 
     return reordering_table_pieces(replace(table, source=source), probabilities[known], "f", progress, exact=True)
 
 
+def _operation_lm(model: Reordering) -> LanguageModel | None:
+    """The operation model of an operation sequence model as Moses has them."""
+    if isinstance(model, ModelUse) and isinstance(model.model, OperationSequence):
+        return model.model.moses_lm
+    return None
+
+
 def export_moses(system: System, folder: str | PathLike[str], progress: Progress | None = None) -> Path:
     """Write a system as Moses reads it: moses.ini, text tables, ARPA models; returns the moses.ini.
 
     Reordering models that Moses does not have are an error.
     """
     folder = Path(folder)
-    foreign = [name for name, model in system.reordering.items() if not isinstance(model, ReorderingTable)]
+    foreign = [
+        name
+        for name, model in system.reordering.items()
+        if not isinstance(model, ReorderingTable) and _operation_lm(model) is None
+    ]
     if foreign:
         raise OptionError(
-            f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables can be exported"
+            f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables and operation sequence "
+            "models of words can be exported"
         )
     system.table.check()
     features: list[str] = ["UnknownWordPenalty", "WordPenalty", "PhrasePenalty"]
@@ -263,6 +292,13 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
             features.append(
                 f"LexicalReordering name={name} num-features={model.n_features} "
                 f"type={kind} input-factor=0 output-factor=0 path={file}"
+            )
+        elif (operations := _operation_lm(model)) is not None:
+            file = f"operationLM.{name}.gz"
+            files[str(folder / file)] = operations.arpa_pieces()
+            features.append(
+                f"{_OPERATIONS} name={name} num-features={model.n_features} path={file} input-factor=0 output-factor=0 "
+                f"support-features={'no' if model.n_features == 1 else 'yes'}"
             )
     features.append("Distortion")
     for name, lm in system.lms.items():

@@ -73,7 +73,7 @@ class ReorderingTable(Picklable):
 
 @dataclass(frozen=True)
 class ModelUse:
-    """A reordering model, ours or anybody's, and how the decoder uses it; one feature.
+    """A reordering model, ours or anybody's, and how the decoder uses it; one feature, unless it says otherwise.
 
     `use`: `direct`, log p, or `scaled`, −d/(β p), a distance that costs less where the model expects it (NI11 eq. 7).
     `inside`: a model of jumps is charged for the jumps inside a phrase pair too, not only between two.
@@ -84,7 +84,9 @@ class ModelUse:
     beta: float = 1.0
     inside: bool = False
 
-    n_features = 1
+    @property
+    def n_features(self) -> int:
+        return int(getattr(self.model, "n_values", 1))
 
     def __post_init__(self) -> None:
         if self.use not in ("direct", "scaled"):
@@ -95,6 +97,8 @@ class ModelUse:
             raise OptionError(f"beta must be above 0, not {self.beta:g}")
 
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
+        if hasattr(self.model, "search_feature"):
+            return [self.model.search_feature(batch, weights)]
         return [scorer_of(self.model, self, batch, weights[0])]
 
 

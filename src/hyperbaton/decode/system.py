@@ -134,7 +134,9 @@ class System(Shown, Picklable):
         weights: dict[str, float | list[float]] = {}
         for name, n in self.features.items():
             if name in self.reordering:
-                weights[name] = [DEFAULT_REORDERING] * n
+                use = self.reordering[name]
+                own = getattr(use.model, "start_weights", None) if isinstance(use, ModelUse) else None
+                weights[name] = own or [DEFAULT_REORDERING] * n
             elif name in self.lms:
                 weights[name] = [DEFAULT_LM]
             else:

@@ -62,6 +62,7 @@ class StepEvaluation(Evaluation):
             "accuracy": round(figures["accuracy"], 2),
             "log p": round(figures["mean_logprob"], 4),
             **jumps,
+            **({"perplexity": round(told["perplexity"], 2)} if "perplexity" in told else {}),
         }
 
 

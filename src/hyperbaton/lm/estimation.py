@@ -29,7 +29,7 @@ Columns = tuple[Rows, npt.NDArray[np.float32], npt.NDArray[np.float32]]  # words
 
 MARKERS = ("<unk>", "<s>", "</s>")
 FALLBACK = (0.5, 1.0, 1.5)  # discounts where a text is too small to tell
-MAX_ORDER = 6
+MAX_ORDER = 9
 
 
 @dataclass

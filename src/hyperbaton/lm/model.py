@@ -139,25 +139,34 @@ class LanguageModel(Picklable):
         """Write the model in the ARPA format, compressed as the name says."""
         write_pieces(path, self.arpa_pieces())
 
-    def save(self, path: AnyPath) -> None:
-        """Write the model as an artefact."""
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything as named arrays, for the store."""
         arrays = self.vocabulary.arrays("vocabulary")
         for n, table in enumerate(self.tables, start=1):
             arrays |= {f"ngrams.{n}.{name}": array for name, array in table._asdict().items()}
-        store.save(path, KIND, arrays, options=self.options, details={"order": self.order, "n_ngrams": self.n_ngrams})
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: store.Arrays, options: dict[str, Any] | None = None) -> LanguageModel:
+        """The inverse of `arrays`."""
+        orders = sorted({int(name.split(".")[1]) for name in arrays if name.startswith("ngrams.")})
+        tables = (NgramTable(**store.group(arrays, f"ngrams.{n}")) for n in orders)
+        model = cls(Vocabulary.from_arrays(arrays, "vocabulary"), tuple(tables), options or {})
+        if model.view.n_words != len(model.vocabulary):
+            raise ValueError("the vocabulary does not fit the n-grams")
+        return model
+
+    def save(self, path: AnyPath) -> None:
+        """Write the model as an artefact."""
+        details = {"order": self.order, "n_ngrams": self.n_ngrams}
+        store.save(path, KIND, self.arrays(), options=self.options, details=details)
 
     @classmethod
     def load(cls, path: AnyPath) -> LanguageModel:
         """Open a stored model, memory-mapped."""
         artefact = store.Artefact(path, KIND)
         with artefact.reading():
-            tables = (NgramTable(**artefact.group(f"ngrams.{n}")) for n in range(1, artefact.details["order"] + 1))
-            names = ("vocabulary.bytes", "vocabulary.offsets")
-            words = Vocabulary.from_arrays({name: artefact[name] for name in names}, "vocabulary")
-            model = cls(words, tuple(tables), artefact.options)
-            if model.view.n_words != len(words):
-                raise ValueError("the vocabulary does not fit the n-grams")
-            return model
+            return cls.from_arrays(artefact.arrays(), artefact.options)
 
     @cached_property
     def view(self) -> _core.NgramModel:

@@ -24,6 +24,8 @@ from hyperbaton.models._base import ReorderingModel
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import Options
 
+_GIVEN_PAIR = -2  # an option that is in no phrase table, and no unknown word either
+
 
 class Batch(NamedTuple):
     """Sentences that are translated together, with their translation options and annotations.
@@ -84,7 +86,8 @@ def python_steps(model: Any, batch: Batch, weight: float) -> _core.StepScorer:
 class StepModel(ReorderingModel):
     """Base of these models; a model adds options, `fit`, `step_scores`, `_arrays` and `_restore`.
 
-    One that scores in the core overrides `step_scorer` and `path_scores` in place of `step_scores`.
+    One that scores in the core overrides `step_scorer` and `path_scores` in place of `step_scores`. One that has several
+    values for a step, with a weight for each, has `n_values`, `start_weights` and `search_feature(batch, weights)`.
     """
 
     shape: ClassVar = "step"
@@ -139,9 +142,9 @@ class StepModel(ReorderingModel):
         """
         n_words = len(targets)
         rows: list[tuple[int, int, int, str, list[tuple[int, int]]]] = [
-            (0, i, i + 1, target, []) for i, target in enumerate(targets)
+            (0, i, i + 1, target, [(0, j) for j in range(len(target.split()))]) for i, target in enumerate(targets)
         ]
-        numbers = np.full(n_words, -1, np.int64)
+        numbers = np.full(n_words, _GIVEN_PAIR, np.int64)
         batch = Batch(source, Options.of(rows), numbers, numbers, annotations)
         coverage, state, previous = np.zeros(n_words, bool), 0, (0, 0)
         left = sorted(range(n_words) if order is None else order)

@@ -1,0 +1,53 @@
+#include "module.hh"
+#include "operations/text.hh"
+#include "texts.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+// A bitext with links, over the arrays that hold it.
+struct BoundBitext {
+  BoundTokens source;
+  Spelling source_words;
+  BoundTokens target;
+  Spelling target_words;
+  Array2<std::uint16_t> links;
+  Array<std::int64_t> link_offsets;
+
+  SpelledBitext bitext() const {
+    SpelledBitext made{spelled(source, source_words), spelled(target, target_words), view_links(links, link_offsets)};
+    made.check();
+    return made;
+  }
+};
+
+}  // namespace
+
+HYPERBATON_BINDINGS(operations) {
+  using namespace nb::literals;
+
+  nb::class_<BoundBitext>(m, "SpelledBitext", "A bitext with links and the spelling of its words.")
+      .def(nb::init<BoundTokens, Spelling, BoundTokens, Spelling, Array2<std::uint16_t>, Array<std::int64_t>>(),
+           nb::kw_only(), "source"_a, "source_words"_a, "target"_a, "target_words"_a, "links"_a, "link_offsets"_a);
+
+  m.def(
+      "find_singletons", [](const BoundBitext& bitext) { return to_numpy(find_singletons(bitext.bitext())); }, "bitext"_a,
+      "Whether each source word stands for itself.");
+
+  m.def(
+      "write_operations",
+      [](const BoundBitext& bitext, const Array<std::uint8_t>& singletons, const std::optional<nb::callable>& progress) {
+        const auto view_of_bitext = bitext.bitext();
+        if (singletons.size() + 1 != bitext.source_words.offsets.size())
+          throw Error("a flag for each source word is needed");
+        const auto report = make_progress(progress);
+        auto text = write_operations(view_of_bitext, view(singletons), report);
+        return nb::make_tuple(to_numpy(std::move(text.tokens)), to_numpy(std::move(text.offsets)),
+                              std::move(text.vocabulary));
+      },
+      "bitext"_a, "singletons"_a, "progress"_a.none(),
+      "The operations of each sentence pair: tokens, offsets, vocabulary.");
+}
+
+}  // namespace hyperbaton::bindings

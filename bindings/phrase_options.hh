@@ -1,0 +1,24 @@
+// Translation options as models of steps see them.
+#pragma once
+
+#include "block.hh"
+#include "decode/block_scorer.hh"
+#include "texts.hh"
+
+namespace hyperbaton::bindings {
+
+// Options with the arrays they stand on.
+struct BoundBlockOptions {
+  Ints offsets;
+  Shorts begin;
+  Bytes length;
+  BoundTokens targets;
+  Array2<std::uint16_t> links;
+  Ints link_offsets;
+
+  BlockOptions options() const {
+    return {view(offsets), view(begin), view(length), targets.tokens(), view_links(links, link_offsets)};
+  }
+};
+
+}  // namespace hyperbaton::bindings

@@ -1,0 +1,60 @@
+// Per operation: an operation sequence model, with Moses' supporting features.
+#pragma once
+
+#include <array>
+
+#include "decode/feature.hh"
+#include "decode/operation_scorer.hh"
+
+namespace hyperbaton {
+
+struct WeightedOperations {
+  const OperationInput* input;
+  std::array<float, kOperationValues> weights;  // of the values there are
+  std::size_t n_values() const { return input->n_values; }
+};
+
+class OperationFeature : public FeatureDefaults {
+ public:
+  using Input = WeightedOperations;
+  OperationFeature(const WeightedOperations& input, const Sentence& sentence, const Limits&)
+      : input_(input), operations_(*input.input, sentence.number()) {}
+
+  // Where the walk stands, and what came before.
+  std::size_t n_state() const { return 2; }
+  void start(std::uint32_t* state) const { write(operations_.start(), state); }
+  void estimate(std::uint32_t option, float& score) const { score += weighted(operations_.estimate(option)); }
+  void prepare(const Step& step, const std::uint32_t* state, std::uint32_t&, float&) {
+    prepared_ = operations_.prepare(step.before, read(state), step.next);
+  }
+  void extend(const Step& step, const std::uint32_t* state, std::uint32_t, std::uint32_t option, std::uint32_t* after,
+              float& score) {
+    const auto [counts, behind] = operations_.score(step.before, read(state), option, prepared_);
+    score += weighted(counts);
+    write(behind, after);
+  }
+  void add_values(const Step& step, const GraphStep& way, std::uint32_t, float* columns) const {
+    const auto values = operations_.score(step.before, read(way.state), way.option).first.values();
+    for (std::size_t i = 0; i < input_.n_values(); ++i) columns[i] += values[i];
+  }
+
+ private:
+  using State = OperationSentence::State;
+  static State read(const std::uint32_t* state) { return {state[0], state[1]}; }
+  static void write(State state, std::uint32_t* words) {
+    words[0] = state.at;
+    words[1] = state.history;
+  }
+  float weighted(const OperationCounts& counts) const {
+    const auto values = counts.values();
+    float sum = 0;
+    for (std::size_t i = 0; i < input_.n_values(); ++i) sum += input_.weights[i] * values[i];
+    return sum;
+  }
+
+  const WeightedOperations& input_;
+  mutable OperationSentence operations_;
+  OperationSentence::Prepared prepared_{};
+};
+
+}  // namespace hyperbaton
