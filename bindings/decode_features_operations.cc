@@ -44,7 +44,7 @@ class BoundOperations : public BoundFeature {
   BoundOperations& operator=(const BoundOperations&) = delete;
 
   FeatureInput input() const override { return WeightedOperations{&input_, weights_}; }
-  void check(const Options& options, std::span<const std::int64_t> source_offsets) const override {
+  void check(const TranslationOptions& options, std::span<const std::int64_t> source_offsets) const override {
     if (input_.options.begin.size() != options.size() || input_.options.offsets.size() != source_offsets.size())
       throw Error("the options are those of another text");
   }

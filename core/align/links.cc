@@ -227,7 +227,7 @@ Crossings crossings_of(std::span<const Link> links, std::vector<std::int64_t>& t
 std::vector<Crossings> count_crossings(LinksView links, unsigned n_threads) {
   std::vector<Crossings> found(links.offsets.size() - 1);
   constexpr std::size_t block = 4096;
-  parallel_blocks(found.size(), block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(found.size(), block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<std::int64_t> tree;
     for (std::size_t s = begin; s < end; ++s) found[s] = crossings_of(links[s], tree);
   });
