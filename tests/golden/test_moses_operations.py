@@ -52,7 +52,7 @@ def translations(limit: int) -> Translations:
         # Moses counts the operation sequence model when it chooses the 20 best options of a phrase.
         table_limit=0 if limit == 0 else 20,
     )
-    return Translator(system("osm"), options, threads=2).translate_block(LINES, NBest(5, distinct=True))
+    return Translator(system("osm"), options, threads=2).translate_batch(LINES, NBest(5, distinct=True))
 
 
 def from_segments(lm: oracle.Arpa, source: list[str], words: list[str], segments: str) -> list[float]:
@@ -100,10 +100,10 @@ def test_scores_equal_moses(limit: int) -> None:
 
 
 def test_export_and_import_keep_the_model(tmp_path: Path) -> None:
-    first = Translator(system("osm")).translate_block(LINES[:8], NBest())
+    first = Translator(system("osm")).translate_batch(LINES[:8], NBest())
     export_moses(system("osm"), tmp_path / "model")
     text = (tmp_path / "model" / "moses.ini").read_text(encoding="utf-8")
     assert "OpSequenceModel name=OpSequenceModel0 num-features=5 path=operationLM.OpSequenceModel0.gz" in text
-    again = Translator(import_moses(tmp_path / "model")).translate_block(LINES[:8], NBest())
+    again = Translator(import_moses(tmp_path / "model")).translate_batch(LINES[:8], NBest())
     assert again.lines() == first.lines()
     assert again.scores.tolist() == first.scores.tolist()

@@ -41,7 +41,7 @@ def test_the_search_scores_the_operations_of_what_it_translates() -> None:
     system = System.of(table, (), {"OSM": model}, weights)
     options = Decoding(distortion_limit=-1, pop_limit=150, table_limit=5)
     lines = [" ".join(made.source[s]) for s in range(140, 150)]
-    found = Translator(system, options, threads=1).translate_block(lines, NBest(20))
+    found = Translator(system, options, threads=1).translate_batch(lines, NBest(20))
     lm = model.lms_[0]
     jumps = 0
     for path in range(len(found.scores)):
