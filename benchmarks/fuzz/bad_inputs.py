@@ -144,6 +144,8 @@ LINK_COMMANDS = (
 )
 ARTEFACT_COMMANDS = (
     "translate x c/dev.source",
+    "serve de-en=x --port 0",
+    "serve de-en=system --aligner x --port 0",
     f"tune x {TEXTS} -o new",
     f"diagnose x {TEXTS}",
     "export moses x new",
@@ -308,6 +310,19 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("import moses c/dev.source -o new", 1, r"c/dev.source"),
     ("generate -o new --style klingon", 2, "--style must be one of chinese, japanese, not 'klingon'"),
     ("generate -o new -n 5 --dev 9", 1, "cannot take 9 dev"),
+    ("translate system c/dev.source --raw", 1, "the system does not know how raw text is processed"),
+    ("translate system c/dev.source --raw --nbest 5", 1, "--raw writes translations alone"),
+    ("system -o new --phrases phrases --source-text english", 1, "--source-text english: a language is a code like en"),
+    (
+        "system -o new --phrases phrases --source-text en:casing=truecase",
+        1,
+        "truecasing is learned from text: add :learn=FILE",
+    ),
+    ("serve --port 0", 1, "there is nothing to serve: name a system or an aligner"),
+    ("serve system --port 0", 1, "system: the system does not say its languages; write them before it"),
+    ("serve de=system --port 0", 1, "a pair of languages is written like ja-en, not 'de'"),
+    ("serve de-en=system --port 0 --host nowhere.invalid", 1, "cannot listen at nowhere.invalid:0: "),
+    ("serve de-en=block-system --port 0", 1, "the reordering model B needs "),
     ("translate system c/dev.source --search best", 2, "--search must be one of stack, cube, not 'best'"),
     ("translate system c/dev.source --weight LM0", 1, "--weight expects NAME=VALUE, not 'LM0'"),
     ("translate system c/dev.source --weight LM0=x", 1, "LM0 must be a number, not 'x'"),
@@ -498,6 +513,14 @@ def cases() -> list[Case]:
         found.append(Case("status x", 1, r"\bx/plan.json: ", {"x/plan.json": content}))
     for content in (b"[1]", b'[{"stage": "a"}]'):
         found.append(Case("status x", 1, r"\bx/plan.json: is no plan of a run", {"x/plan.json": content}))
+    for content, expected in (
+        (b"haus\n", "x:1: expected a term, a tab"),
+        (b"a\tb\tc\n", "x:1: expected"),
+        (b"\xff", "x:1: not valid"),
+    ):
+        found.append(Case("translate system c/dev.source --glossary x", 1, expected, {"x": content}))
+    for content, expected in ((b"", "x: there is no key in it"), (b"# a\nshort\n", "x:2: a key has at least 8 characters")):
+        found.append(Case("serve de-en=system --port 0 --keys x", 1, expected, {"x": content}))
     found += [Case("run x.toml -o new", 1, expected, {"x.toml": content}) for content, expected in EXPERIMENTS]
     return [*found, *_usage_cases()]
 

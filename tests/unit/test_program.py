@@ -19,7 +19,7 @@ from hyperbaton.models import MODELS
 
 PROGRAM = [sys.executable, "-m", "hyperbaton"]
 # Their stdout is a text already; or all they find is in a results.json.
-WITHOUT_JSON = {"align", "symmetrize", "tokenize", "translate"} | {"demo", "report", "run"}
+WITHOUT_JSON = {"align", "symmetrize", "tokenize", "translate"} | {"demo", "report", "run", "serve"}
 
 
 def hyperbaton(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:

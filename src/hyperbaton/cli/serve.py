@@ -17,7 +17,7 @@ from hyperbaton.serve.options import Limits
 def serve(
     systems: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SYSTEM…", help="Systems; PAIR=DIR says the languages, as in ja-en=system."),
+        typer.Argument(metavar="SYSTEMS", help="Systems; PAIR=DIR says the languages, as in ja-en=system."),
     ] = None,
     *,
     aligner: Annotated[str | None, typer.Option(help="Aligner of 'hyperbaton align --save-model', for /v1/align.")] = None,
