@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from os import PathLike
+from threading import Lock
 from typing import Any
 
 import numpy.typing as npt
@@ -58,10 +60,9 @@ class TextSide:
         return replace(self, learned=Casing.learn(text))
 
     def make_tokenizer(self) -> Tokenizer:
-        """The tokenizer, for this language if it knows several."""
-        cls = TOKENIZERS[self.tokenizer]
-        takes_language = self.language and any(opt.name == "language" for opt in options_of(cls))
-        return from_mapping(cls, {"language": self.language} if takes_language else {})
+        """The tokenizer, for this language if it knows several; one for all who ask, on any thread."""
+        takes_language = any(opt.name == "language" for opt in options_of(TOKENIZERS[self.tokenizer]))
+        return _shared(self.tokenizer, self.language if takes_language else "")
 
     def as_trained(self, tokens: Sequence[str]) -> list[str]:
         """Tokens of the tokenizer as the system's training text has them: its escapes, its case."""
@@ -84,6 +85,23 @@ class TextSide:
             return list(tokens)
         cased = self.learned.recase(tokens) if self.casing == "lowercase" and self.learned is not None else tokens
         return capitalize(cased) if capital else list(cased)
+
+
+class _Shared(Tokenizer):
+    """A tokenizer for several threads: libraries keep their state in one place."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer, self._lock = tokenizer, Lock()
+        self.has_tags = tokenizer.has_tags  # type: ignore[misc]
+
+    def split(self, line: str) -> list[tuple[str, str]]:
+        with self._lock:
+            return self._tokenizer.split(line)
+
+
+@lru_cache(maxsize=16)
+def _shared(name: str, language: str) -> Tokenizer:
+    return _Shared(from_mapping(TOKENIZERS[name], {"language": language} if language else {}))
 
 
 @dataclass(frozen=True)

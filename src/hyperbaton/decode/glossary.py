@@ -85,6 +85,10 @@ class Glossary:
             made.terms.setdefault(found.words[0], []).append(found)
         return made
 
+    def copy(self) -> Glossary:
+        """The same terms, with conflicts of its own."""
+        return Glossary(self.terms)
+
     def __len__(self) -> int:
         return sum(map(len, self.terms.values()))
 

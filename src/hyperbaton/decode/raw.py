@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
-from threading import Lock
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus.casing import starts_low
@@ -88,7 +87,6 @@ class RawText:
         self.detokenize = text.target.make_detokenizer()
         self.joint = "" if text.target.language in UNSPACED else " "
         self._tokenizer = text.source.make_tokenizer()
-        self._lock = Lock()  # tokenizers keep their state in one place
 
     def read(self, text: str, *, html: bool = False, split: bool = True) -> Document:
         """Cut a text into sentences; in HTML, tags of paragraphs stay where they are, and escapes are resolved.
@@ -157,8 +155,7 @@ class RawText:
 
     def _sentences(self, sentence: str, masked: Masked) -> Iterator[Sentence]:
         """A sentence as tokens; a very long one in several parts."""
-        with self._lock:
-            tokens, labels = self._tokenizer(sentence)
+        tokens, labels = self._tokenizer(sentence)
         words: list[str] = []
         own_labels, tags = [], []
         for token, label in zip(tokens, labels, strict=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from threading import Lock
 from typing import NamedTuple
 
 from hyperbaton import _core
@@ -80,7 +79,6 @@ class Detector:
     """Tells languages of systems apart by the words that their phrase tables know."""
 
     def __init__(self, engines: Sequence[Engine]) -> None:
-        self._lock = Lock()
         known: dict[str, _Known] = {}
         for engine in engines:
             table, text = engine.system.table, engine.text
@@ -101,8 +99,7 @@ class Detector:
 
     def _share(self, item: _Known, text: str) -> float:
         """The percentage of the letters of a text that are in known words."""
-        with self._lock:
-            raw = item.tokenizer(text)[0]
+        raw = item.tokenizer(text)[0]
         tokens = [token for token in item.side.as_trained(raw) if any(c.isalpha() for c in token)]
         n_letters = sum(map(len, tokens))
         n_known = sum(len(token) for token in tokens if item.words.find(token) >= 0 or item.words.find(token.lower()) >= 0)

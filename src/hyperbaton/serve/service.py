@@ -8,7 +8,6 @@ import binascii
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 from starlette.requests import ClientDisconnect
@@ -51,11 +50,9 @@ class Service:
         if not self.engines and aligner is None:
             raise OptionError("there is nothing to serve: name a system or an aligner")
         self.metrics, self.started = Metrics(), time.time()
+        self.detector = Detector(self.engines)
+        self.detector.detect("a")  # loads the tokenizers
         self.batcher = Batcher(n_workers=self.limits.workers, capacity=self.limits.queue, batch=self.limits.batch)
-
-    @cached_property
-    def detector(self) -> Detector:
-        return Detector(self.engines)
 
     def close(self) -> None:
         """Finish what was taken, and take no more."""

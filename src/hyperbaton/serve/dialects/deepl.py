@@ -5,6 +5,7 @@ Glossaries live as long as the service, each for the key that made it.
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import uuid
@@ -58,6 +59,7 @@ class StoredGlossary:
     target: str
     created: str
     entries: list[tuple[str, str]]
+    terms: Glossary
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -106,7 +108,7 @@ class DeepL(Dialect):
                 raise Refusal(400, f"the glossary is for {stored.source}-{stored.target}, not {engine.pair}")
             if asked["source_lang"] is None:
                 raise Refusal(400, "source_lang is needed with a glossary")
-            glossary = Glossary.of(stored.entries, engine.text)
+            glossary = stored.terms.copy()
         request = Request(
             Answered.texts,
             texts,
@@ -149,7 +151,7 @@ class DeepL(Dialect):
         asked = read_fields(GLOSSARY, await call.values())
         engine = self.service.engine(asked["source_lang"], asked["target_lang"])
         entries = _entries(asked["entries"], asked["entries_format"])
-        Glossary.of(entries, engine.text)  # what is wrong with it is told now
+        terms = await asyncio.to_thread(Glossary.of, entries, engine.text)
         stored = StoredGlossary(
             str(uuid.uuid4()),
             call.owner,
@@ -158,6 +160,7 @@ class DeepL(Dialect):
             engine.target,
             datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f") + "0Z",
             entries,
+            terms,
         )
         with self._lock:
             if len(self._glossaries) >= MOST_GLOSSARIES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -93,7 +94,7 @@ class V1(Dialect):
             None if asked["tags"] is None else [" ".join(line) for line in _lists(asked["tags"])],
             html=asked["format"] == "html",
             n_best=max(asked["nbest"], 1),
-            glossary=_glossary(asked["glossary"], engine),
+            glossary=await asyncio.to_thread(_glossary, asked["glossary"], engine),
             constraints=_constraints(asked["constraints"] or []),
             options=_options(engine.system.options, asked["options"] or {}),
         )

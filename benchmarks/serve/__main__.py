@@ -1,0 +1,171 @@
+"""Many clients at once: latency, throughput, memory, and whether every answer is that of `translate`.
+
+    python -m benchmarks.serve --clients 32 --seconds 20
+    python -m benchmarks.serve SYSTEM --text raw.ja --clients 32 --seconds 600
+
+Each client asks in turn as one of LibreTranslate, DeepL, Moses and /v1, for one to four lines of the text. Answers other
+than 200 and 429 are errors, and so is every text that differs from what `translate --raw` says. Without SYSTEM, a system of
+generated text is made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import random
+import sys
+import threading
+import time
+import xmlrpc.client
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.serve.program import Program, generated_lines, serving, system_or_generated
+from hyperbaton.corpus.files import read_lines
+from hyperbaton.decode import System, Translator
+from hyperbaton.decode.raw import RawTranslator
+
+
+class Clients:
+    """Clients that ask until they are stopped, and what they saw."""
+
+    def __init__(self, port: int, pair: tuple[str, str], expected: dict[str, str], tokens: dict[str, str]) -> None:
+        self.port, self.pair, self.expected, self.tokens = port, pair, expected, tokens
+        self.lines, self.token_lines = list(expected), list(tokens)
+        self.seconds: list[float] = []
+        self.statuses: Counter[int] = Counter()
+        self.faults: list[str] = []
+        self.n_sentences = 0
+        self.stop = threading.Event()
+        self._lock = threading.Lock()
+
+    def run(self, number: int) -> None:
+        """One client."""
+        rng = random.Random(number)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        while not self.stop.is_set():
+            started = time.perf_counter()
+            try:
+                status, n, fault = self._ask(connection, rng)
+            except (OSError, http.client.HTTPException) as error:
+                status, n, fault = 0, 0, f"{type(error).__name__}: {error}"
+                connection.close()
+            seconds = time.perf_counter() - started
+            with self._lock:
+                self.statuses[status] += 1
+                if status == 200:
+                    self.seconds.append(seconds)
+                    self.n_sentences += n
+                if fault:
+                    self.faults.append(fault)
+            if status == 429:
+                time.sleep(0.2)
+
+    def _ask(self, connection: http.client.HTTPConnection, rng: random.Random) -> tuple[int, int, str]:
+        source, target = self.pair
+        lines = rng.choices(self.lines, k=rng.randint(1, 4))
+        wanted = [self.expected[line] for line in lines]
+        kind = rng.choice(["libretranslate", "deepl", "v1", "moses"])
+        headers = {"Content-Type": "application/json"}
+        body: Any
+        if kind == "libretranslate":
+            path, body = "/translate", {"q": "\n".join(lines), "source": source, "target": target}
+        elif kind == "deepl":
+            path, body = "/v2/translate", {"text": lines, "source_lang": source, "target_lang": target}
+        elif kind == "v1":
+            path, body = "/v1/translate", {"text": lines, "source": source, "target": target, "details": rng.random() < 0.2}
+        else:
+            line = rng.choice(self.token_lines)
+            wanted, path = [self.tokens[line]], "/RPC2"
+            body = xmlrpc.client.dumps(({"text": line, "align": True},), "translate").encode()
+            headers = {"Content-Type": "text/xml"}
+        connection.request("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode(), headers)
+        response = connection.getresponse()
+        text = response.read().decode()
+        if response.status != 200:
+            return response.status, 0, "" if response.status == 429 else f"{kind}: {response.status} {text[:200]}"
+        got = _texts(kind, text)
+        fault = "" if got == wanted else f"{kind}: {got!r} in place of {wanted!r}"[:400]
+        return 200, len(wanted), fault
+
+
+def _texts(kind: str, text: str) -> list[str]:
+    if kind == "moses":
+        params: Any = xmlrpc.client.loads(text)[0]
+        return [params[0]["text"].strip()]
+    found = json.loads(text)
+    if kind == "libretranslate":
+        return list(found["translatedText"].split("\n"))
+    return [row["text"] for row in found["translations"]]
+
+
+def expectations(system: System, lines: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What `translate --raw` says of lines, and `translate` of the same tokens."""
+    translator = Translator(system)
+    raw = RawTranslator(translator)
+    tokens = [sentence.line for line in lines for sentence in raw.raw.read(line).sentences]
+    known = translator.translate(tokens)
+    return dict(zip(lines, raw.translate(lines), strict=True)), dict(zip(tokens, known, strict=True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM")
+    parser.add_argument("--text", type=Path, help="raw text; generated without it")
+    parser.add_argument("--lines", type=int, default=300, help="lines of it that are used")
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--seconds", type=float, default=15)
+    parser.add_argument("--queue", type=int, default=256)
+    options = parser.parse_args()
+    with system_or_generated(options.systems) as arguments, TemporaryDirectory() as folder:
+        system = System.load(str(arguments[0]))
+        if system.text is None:
+            raise SystemExit("the system does not say how raw text is processed")
+        lines = generated_lines(options.lines)
+        if options.text is not None:
+            lines = list(islice((line for line in read_lines(options.text) if line.strip()), options.lines))
+        expected, tokens = expectations(system, lines)
+        pair = (system.text.source.language, system.text.target.language)
+        log = Path(folder) / "log"
+        with serving([*arguments, "--queue", options.queue, "--quiet"], log) as program:
+            faults = measure(program, Clients(program.port, pair, expected, tokens), options)
+        print(f"log: {log.stat().st_size} bytes, exit status {program.process.returncode}", file=sys.stderr)
+    if faults or program.process.returncode != 0:
+        raise SystemExit(1)
+
+
+def measure(program: Program, clients: Clients, options: argparse.Namespace) -> int:
+    threads = [threading.Thread(target=clients.run, args=(n,)) for n in range(options.clients)]
+    for thread in threads:
+        thread.start()
+    started = time.perf_counter()
+    memory: list[float] = []
+    while (elapsed := time.perf_counter() - started) < options.seconds and program.is_alive:
+        time.sleep(min(1.0, options.seconds - elapsed))
+        memory.append(program.mib())
+    clients.stop.set()
+    for thread in threads:
+        thread.join(120)
+    seconds = time.perf_counter() - started
+    done = sorted(clients.seconds)
+    print(f"{options.clients} clients, {seconds:.0f} s, {sum(clients.statuses.values())} requests")
+    print(f"statuses\t{dict(sorted(clients.statuses.items()))}")
+    print(f"requests/s\t{len(done) / seconds:.1f}\tsentences/s\t{clients.n_sentences / seconds:.1f}")
+    for share in (50, 90, 95, 99, 100):
+        print(f"latency p{share}\t{1000 * done[min(len(done) * share // 100, len(done) - 1)]:.0f} ms" if done else "none")
+    if memory:
+        fifth = max(len(memory) // 5, 1)
+        begin, end = memory[fifth : 2 * fifth] or memory[:1], memory[-fifth:]
+        print(f"memory\t{sum(begin) / len(begin):.0f} MiB after a fifth, {sum(end) / len(end):.0f} MiB in the last fifth")
+    print(f"errors\t{len(clients.faults)}")
+    for fault in clients.faults[:5]:
+        print(f"  {fault}")
+    return len(clients.faults)
+
+
+if __name__ == "__main__":
+    main()
