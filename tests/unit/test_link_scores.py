@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_lines_are_answered_one_by_one(bitext: Bitext, model: Path) -> None:
 
 def test_formats(bitext: Bitext, model: Path, tmp_path: Path) -> None:
     aligner, part = Aligner.load(model), bitext.select(range(20))
-    part = part.with_links(aligner.align(part))
+    part = replace(part, links=aligner.align(part))
     scores = aligner.score(part)
     (tmp_path / "a3").write_bytes(b"".join(format_links(part, scores, "giza")))
     assert list(read_links(tmp_path / "a3", part, "giza")) == list(part.need_links())

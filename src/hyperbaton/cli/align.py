@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -89,7 +90,7 @@ def align(
         outputs = stack.enter_context(writing_outputs(places, [path for path in (source, target) if path is not None]))
         progress, done = bars.stage("link"), 0
         for group in groups:
-            linked = group.with_links(chosen.align(group, threads=n))
+            linked = replace(group, links=chosen.align(group, threads=n))
             sure = chosen.score(linked, threads=n) if isinstance(chosen, Aligner) and (scores or format != PLAIN) else None
             for piece in format_links(linked, sure, format, done):
                 outputs["--output"].write(piece)
