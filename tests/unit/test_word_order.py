@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -121,7 +122,8 @@ def test_japanese_objects_precede_their_verbs_and_english_ones_follow(corpora: P
     source, trees = read_conllu(folder / "ja.conllu.xz")
     target, _ = read_conllu(folder / "en.conllu.xz")
     bitext = Bitext(source, target)
-    bitext = bitext.with_links(Aligner(symmetrization="intersection").fit(bitext).align(bitext))
+    links = Aligner(symmetrization="intersection").fit(bitext).align(bitext)
+    bitext = replace(bitext, links=links)
     thing = {row.relation: row for row in order_by_relation(bitext, trees)}["obj"]
     assert thing.source_first > 99 and thing.target_first < 50 and thing.n_linked > 100
 

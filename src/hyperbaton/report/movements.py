@@ -90,7 +90,7 @@ def _heat_map(axes: Axes, jumps: Sequence[TagJumps]) -> None:
     for at in np.argwhere(shares >= LABELLED):
         share = shares[tuple(at)]
         axes.text(
-            at[1], at[0], f"{100 * share:.0f}", ha="center", va="center", fontsize=7, color=PAPER if share > 0.2 else INK
+            at[1], at[0], f"{100 * share:.0f}", ha="center", va="center", fontsize=7, color=PAPER if share > 0.3 else INK
         )
     axes.set_xlabel("distance d of the jump to a word of this tag (d < 0 forward, d > 0 back), % of its jumps")
     axes.grid(visible=False)
