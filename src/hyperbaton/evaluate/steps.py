@@ -62,7 +62,7 @@ class StepEvaluation(Evaluation):
             "accuracy": round(figures["accuracy"], 2),
             "log p": round(figures["mean_logprob"], 4),
             **jumps,
-            **({"perplexity": round(told["perplexity"], 2)} if "perplexity" in told else {}),
+            **({"perplexity": round(figures["perplexity"], 2)} if "perplexity" in figures else {}),
         }
 
 
