@@ -1,4 +1,4 @@
-// exp, log and log1p with the same bits on every processor and with every C library.
+// exp, log, log1p, sigmoid and tanh with the same bits on every processor and with every C library.
 //
 // A C library may round these functions as it likes, and chooses code by the processor it runs on. Here they are sums and
 // products in one order, in double precision, compiled without contraction of a·b+c (CMakeLists.txt). Errors are below
@@ -138,5 +138,26 @@ inline double pow(double x, double y) {
   if (x == 0) return y > 0 ? 0 : detail::kInfinity;
   return exp(y * log(x));
 }
+
+// exp(x) in single precision for |x| ≤ 87, to about two units in the last place; farther x count as ±87. Without branches
+// or tables, so that loops over it become vectors.
+inline float exp_bounded(float x) {
+  x = x < -87.0f ? -87.0f : x > 87.0f ? 87.0f : x;
+  constexpr float kRound = 0x1.8p23f;
+  const float shifted = x * 0x1.715476p+0f + kRound;
+  const float n = shifted - kRound;
+  // ln 2 in two parts; products of the first part with the exponents that occur are exact.
+  const float r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
+  const float series =
+      1.0f +
+      r * (1.0f + r * (0.5f + r * (0x1.555556p-3f + r * (0x1.555556p-5f + r * (0x1.111112p-7f + r * 0x1.6c16c2p-10f)))));
+  const std::int32_t e =
+      static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(kRound));
+  return series * std::bit_cast<float>((e + 127) << 23);
+}
+
+// 1 / (1 + exp(−x)) and tanh(x) in single precision, to about 1e−7.
+inline float sigmoid(float x) { return 1.0f / (1.0f + exp_bounded(-x)); }
+inline float tanh(float x) { return 1.0f - 2.0f / (1.0f + exp_bounded(2.0f * x)); }
 
 }  // namespace hyperbaton::math

@@ -23,6 +23,7 @@ from hyperbaton.run.execute import execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.finish import finish
 from hyperbaton.run.plan import make_plan
+from tests.contract.quick import quick
 
 TRAIN, TEST = np.arange(100), np.arange(100, 120)
 
@@ -55,10 +56,9 @@ def parts() -> Parts:
 @pytest.fixture(scope="module", params=MODELS.names())
 def model(request: pytest.FixtureRequest, parts: Parts) -> ReorderingModel:
     cls = MODELS[request.param]
-    quick = {opt.name: f"{opt.default}:max-passes=3" for opt in options_of(cls) if opt.name == "learner"}
     # Classes and tags exclude one another in models of jumps.
     known = tuple(name for name in cls.uses if name != "source_classes" or "source_tags" not in cls.uses)
-    return cls(threads=1, **quick).fit(parts.bitext.select(TRAIN), parts.of(known, TRAIN))
+    return cls(**{"threads": 1} | quick(request.param)).fit(parts.bitext.select(TRAIN), parts.of(known, TRAIN))
 
 
 @pytest.fixture(scope="module")

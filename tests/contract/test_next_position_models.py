@@ -14,6 +14,7 @@ from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS, NextPositionModel, load_model
+from tests.contract.quick import quick
 
 NAMES = [name for name in MODELS if issubclass(MODELS[name], NextPositionModel)]
 LABELS = ("none", "tags", "classes")
@@ -53,8 +54,7 @@ def make(name: str, **options: object) -> NextPositionModel:
 @pytest.fixture(scope="module", params=[(name, labels) for name in NAMES for labels in LABELS], ids="-".join)
 def model(request: pytest.FixtureRequest, parts: Parts) -> NextPositionModel:
     name, labels = request.param
-    options = {"learner": "lbfgs:max-passes=20"} if name != "linear_jump" else {}
-    return make(name, **options).fit(parts.train, parts.annotations(labels))
+    return make(name, **quick(name, 20, "lbfgs")).fit(parts.train, parts.annotations(labels))
 
 
 def test_rows_are_distributions_without_the_cp(model: NextPositionModel, parts: Parts) -> None:
@@ -114,7 +114,7 @@ def test_better_than_chance_and_evaluated(model: NextPositionModel, parts: Parts
 def test_wrong_use_says_so(name: str, parts: Parts) -> None:
     with pytest.raises(OptionError, match="call fit first"):
         make(name).jump_logprobs(parts.test.source)
-    fitted = make(name, **({} if name == "linear_jump" else {"learner": "lbfgs:max-passes=2"}))
+    fitted = make(name, **quick(name, 2, "lbfgs"))
     fitted.fit(parts.train, Annotations(source_tags=parts.train_tags))
     with pytest.raises(OptionError, match="trained with tags"):
         fitted.jump_logprobs(parts.test.source)
@@ -126,7 +126,7 @@ def test_wrong_use_says_so(name: str, parts: Parts) -> None:
         make(name).fit(none)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "linear_jump"])
+@pytest.mark.parametrize("name", [name for name in NAMES if "learner" in to_mapping(MODELS[name]())])
 def test_threads_do_not_matter_and_training_can_be_cancelled(name: str, parts: Parts) -> None:
     one, two = (
         make(name, learner="lbfgs:max-passes=5", threads=n)

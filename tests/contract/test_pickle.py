@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from hyperbaton.align.aligners.hmm import Aligner
-from hyperbaton.base.options import options_of
 from hyperbaton.corpus import Annotations, Bitext, Tags, Trees
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
@@ -21,6 +20,7 @@ from hyperbaton.learn import LEARNERS
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS, load_model
 from hyperbaton.phrases import PhraseTable, extract
+from tests.contract.quick import quick
 
 N_TRANSLATED = 5
 
@@ -78,10 +78,9 @@ def answers(translator: Translator, parts: Parts) -> Any:
 @pytest.mark.parametrize("name", MODELS.names())
 def test_a_translator_with_any_model(name: str, parts: Parts, again: Callable[[Any], Any], tmp_path: Path) -> None:
     cls = MODELS[name]
-    quick = {opt.name: f"{opt.default}:max-passes=3" for opt in options_of(cls) if opt.name == "learner"}
     # Classes and tags exclude one another in models of jumps.
     known = [a for a in cls.uses if a != "source_classes" or "source_tags" not in cls.uses]
-    model = cls(**quick).fit(parts.bitext, Annotations(**{a: parts.annotations[a] for a in known}))
+    model = cls(**quick(name)).fit(parts.bitext, Annotations(**{a: parts.annotations[a] for a in known}))
     base = parts.base
     translator = Translator(System.of(base.table, base.lms, {"M": model}, options=base.options), threads=1)
     expected = answers(translator, parts)

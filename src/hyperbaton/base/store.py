@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -53,6 +54,7 @@ __all__ = [
     "group",
     "hash_arrays",
     "manifest_checksum",
+    "remove_artefact",
     "remove_leftovers",
     "save",
     "verify",
@@ -66,7 +68,7 @@ FORMAT = 2
 Arrays = Mapping[str, npt.NDArray[Any]]
 T = TypeVar("T")
 
-_DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8"})
+_DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"})
 _LONGEST_HEADER = 4096
 _LARGEST = 2**56  # bytes
 _AGAIN = "build the artefact again"
@@ -419,6 +421,12 @@ def group(items: Mapping[str, T], prefix: str) -> dict[str, T]:
     {'tokens': 1, 'vocabulary.bytes': 2}
     """
     return {name[len(prefix) + 1 :]: item for name, item in items.items() if name.startswith(f"{prefix}.")}
+
+
+def remove_artefact(path: str | PathLike[str]) -> None:
+    """Remove an artefact, if there is one."""
+    if (Path(path) / MANIFEST).is_file():
+        shutil.rmtree(path)
 
 
 def hash_arrays(arrays: Arrays) -> str:

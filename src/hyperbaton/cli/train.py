@@ -78,7 +78,7 @@ def train(
     elif not isinstance(made, MODELS[model]):
         raise OptionError(f"put the model first: hyperbaton train {model} …")
     check_artefact(output, KIND, made.name, force=force)
-    made.seed, made.threads = seed, n_threads(threads)
+    made.seed, made.threads, made.checkpoint = seed, n_threads(threads), output.with_name(f"{output.name}.training")
     with Bars(quiet) as bars:
         bitext = Bitext.read(source, target, links)
         files = {

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.shown import Shown
+from hyperbaton.base.store import remove_artefact
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.classes import WordClasses
@@ -37,6 +39,8 @@ class ReorderingModel(Shown, Picklable, ABC):
 
     seed: int = field(default=1, kw_only=True)
     threads: int = field(default=0, kw_only=True)
+    # Where long training keeps its state, so that it can go on after an interruption; `save` removes it.
+    checkpoint: Path | None = field(default=None, kw_only=True)
 
     # What the model answers: the name of its shape, which is that of its part of the results of a run.
     shape: ClassVar[str]
@@ -101,6 +105,8 @@ class ReorderingModel(Shown, Picklable, ABC):
             inputs={"bitext": self.signature_},
             seed=self.seed,
         )
+        if self.checkpoint is not None:
+            remove_artefact(self.checkpoint)
 
     @classmethod
     def restored(cls, state: ModelState) -> Self:

@@ -1,0 +1,21 @@
+// Numbers of half precision (IEEE binary16), as they are stored.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace hyperbaton {
+
+// The same number in single precision.
+inline float from_half(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
+  const std::uint32_t exponent = (half >> 10) & 0x1f, fraction = half & 0x3ff;
+  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000 | fraction << 13);
+  if (exponent == 0) {  // fraction · 2^−24
+    const float value = static_cast<float>(fraction) * 0x1p-24f;
+    return sign ? -value : value;
+  }
+  return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,56 @@
+// Products of matrices and the cells of an LSTM, in single precision, with the same bits on every processor.
+//
+// Each sum starts with what the output holds and adds its terms in the order of the inputs, one rounding for the product
+// and one for the sum. Vectors run along the outputs, so that their width changes nothing: the functions are compiled for
+// the widths that x86-64 processors have, and the widest that this one has is used (matrix_kernel.inc).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace hyperbaton {
+
+// Weights of a linear layer, or any matrix to multiply with. Outputs are grouped in panels of 16, whose weights lie
+// together, input by input; what is missing in the last panel is zero.
+class Panels {
+ public:
+  static constexpr std::size_t kWidth = 16;
+
+  Panels() = default;
+  Panels(std::size_t n_outputs, std::size_t n_inputs) { resize(n_outputs, n_inputs); }
+
+  // All weights become zero.
+  void resize(std::size_t n_outputs, std::size_t n_inputs) {
+    n_inputs_ = n_inputs;
+    n_panels_ = (n_outputs + kWidth - 1) / kWidth;
+    weights_.assign(n_panels_ * kWidth * n_inputs, 0);
+  }
+  std::size_t n_inputs() const { return n_inputs_; }
+  std::size_t n_panels() const { return n_panels_; }
+  // Outputs including those that fill the last panel.
+  std::size_t width() const { return n_panels_ * kWidth; }
+  const float* panel(std::size_t i) const { return weights_.data() + i * kWidth * n_inputs_; }
+  float& at(std::size_t output, std::size_t input) {
+    return weights_[(output / kWidth * n_inputs_ + input) * kWidth + output % kWidth];
+  }
+
+ private:
+  std::size_t n_inputs_ = 0, n_panels_ = 0;
+  std::vector<float> weights_;
+};
+
+// Rows of a matrix, `stride` floats apart.
+template <class Float>
+struct Rows {
+  Float* data;
+  std::size_t stride;
+};
+
+// outputs[r] += weights · inputs[r] for so many rows; a row of outputs has weights.width() values.
+void add_products(const Panels& weights, Rows<const float> inputs, Rows<float> outputs, std::size_t n_rows);
+
+// One step of an LSTM for so many rows: `gates` has 4 · size values a row, before the sigmoid: input gate, forget gate, new
+// value (tanh), output gate. Changes the cells and the states, which have `size` values a row.
+void lstm_step(Rows<const float> gates, Rows<float> cells, Rows<float> states, std::size_t size, std::size_t n_rows);
+
+}  // namespace hyperbaton

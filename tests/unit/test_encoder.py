@@ -1,0 +1,165 @@
+"""The network of `encoder`: its forward pass against plain NumPy and PyTorch, and training that goes on after a stop."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hyperbaton import _core
+from hyperbaton.base.errors import Cancelled, HyperbatonError, MissingExtra, OptionError
+from hyperbaton.corpus import Annotations, Bitext, Tags
+from hyperbaton.data import generate
+from hyperbaton.models.encoder import Encoder
+from tests.oracles import encoder as oracle
+
+N_WORDS, N_LABELS = 30, 9
+TINY: dict[str, Any] = {"word_size": 12, "tag_size": 4, "hidden": 8, "min_count": 1, "threads": 1}
+
+
+def network(*, labels: bool, distances: bool, hidden: int = 10, seed: int = 1) -> dict[str, np.ndarray]:
+    """Random arrays, of sizes that fill no panel of the core."""
+    rng = np.random.default_rng(seed)
+    state, inputs = 2 * hidden, 7 + (3 if labels else 0)
+    shapes = {
+        "word": (N_WORDS, 7),
+        "input.weight": (state, inputs),
+        "input.bias": (1, state),
+        "query.weight": (hidden, state),
+        "query.bias": (1, hidden),
+        "key.weight": (hidden, state),
+        "key.bias": (1, hidden),
+        "bias": (1, state),
+    }
+    for layer in range(2):
+        for way in ("forward", "backward"):
+            name = f"lstm.{layer}.{way}"
+            shapes |= {f"{name}.inputs": (4 * hidden, state), f"{name}.states": (4 * hidden, hidden)}
+            shapes |= {f"{name}.bias": (1, 4 * hidden)}
+    if labels:
+        shapes["label"] = (N_LABELS, 3)
+    if distances:
+        shapes |= {"from_distance.weight": (22, state), "from_distance.bias": (1, 22), "to_distance.weight": (22, state)}
+    return {name: rng.normal(scale=0.5, size=shape).astype(np.float16) for name, shape in shapes.items()}
+
+
+def bits(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: array.view(np.uint16) for name, array in arrays.items()}
+
+
+def as_oracle(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Biases without the first axis."""
+    return {name: array[0] if name.endswith(".bias") else array for name, array in arrays.items()}
+
+
+@pytest.mark.parametrize("labels", [True, False])
+@pytest.mark.parametrize("distances", [True, False])
+def test_the_forward_pass_is_that_of_the_formulas(labels: bool, distances: bool) -> None:
+    arrays = network(labels=labels, distances=distances)
+    rng = np.random.default_rng(2)
+    lengths = np.array([3, 0, 1, 50, 7, 7, 2, 19, 4, 4, 4, 4, 30, 5, 6])
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    words = rng.integers(0, N_WORDS, offsets[-1]).astype(np.int32)
+    marks = rng.integers(0, N_LABELS, offsets[-1]).astype(np.int32) if labels else None
+    kept = bits(arrays)
+    core = _core.Encoder(kept)
+    one, two = (core.jump_logprobs(words, marks, offsets, n_threads=n, progress=None) for n in (1, 2))
+    assert np.array_equal(one, two)
+    start = 0
+    for s, n in enumerate(lengths):
+        part = slice(offsets[s], offsets[s + 1])
+        expected = oracle.logprobs(as_oracle(arrays), words[part].tolist(), None if marks is None else marks[part].tolist())
+        matrix = one[start : start + (n + 1) ** 2].reshape(n + 1, n + 1)
+        start += (n + 1) ** 2
+        assert np.array_equal(np.isinf(matrix), np.isinf(expected))
+        finite = np.isfinite(expected)
+        assert np.abs(matrix[finite] - expected[finite]).max() < 1e-4
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    arrays = bits(network(labels=True, distances=True))
+    with pytest.raises(HyperbatonError, match=r"do not fit each other: lstm\.1\.backward\.states"):
+        _core.Encoder({**arrays, "lstm.1.backward.states": np.zeros((40, 9), np.uint16)})
+    with pytest.raises(HyperbatonError, match=r"has no array query\.bias"):
+        _core.Encoder({name: array for name, array in arrays.items() if name != "query.bias"})
+    core = _core.Encoder(arrays)
+    words = np.array([N_WORDS], np.int32)
+    with pytest.raises(HyperbatonError, match="not in the embedding"):
+        core.jump_logprobs(words, np.zeros(1, np.int32), np.array([0, 1]), n_threads=1, progress=None)
+    with pytest.raises(HyperbatonError, match="damaged"):  # labels are missing
+        core.jump_logprobs(np.zeros(1, np.int32), None, np.array([0, 1]), n_threads=1, progress=None)
+
+
+def test_without_pytorch_training_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hyperbaton.models._encoder_torch", None)
+    bitext = Bitext.of(["a b"], ["c d"], [[(0, 0), (1, 1)]])
+    with pytest.raises(MissingExtra, match=r"^PyTorch is not installed: pip install 'hyperbaton\[torch\]'$"):
+        Encoder().fit(bitext)
+
+
+@pytest.fixture(scope="module")
+def bitext() -> Bitext:
+    return generate(200, style="japanese", seed=4).bitext
+
+
+class TestTraining:
+    """What needs PyTorch."""
+
+    @pytest.fixture(autouse=True)
+    def torch(self) -> Any:
+        return pytest.importorskip("torch")
+
+    @pytest.mark.parametrize("labels", ["tags", "none"])
+    @pytest.mark.parametrize("distances", [True, False])
+    def test_the_core_answers_as_pytorch(self, labels: str, distances: bool) -> None:
+        from hyperbaton.models import _encoder_torch as torch_side
+
+        made = generate(80, style="japanese", seed=4)
+        tags = Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)
+        annotations = Annotations(source_tags=tags) if labels == "tags" else Annotations()
+        model = Encoder(epochs=1, distances=distances, **TINY).fit(made.bitext, annotations)
+        logprobs = model.jump_logprobs(made.bitext.source, annotations)
+        known = model._known(made.bitext.source, annotations)
+        no_visits = (np.empty(0, np.uint16), np.zeros(len(known.text) + 1, np.int64))
+        sentences = torch_side.Sentences(*model._rows(known), known.text.offsets, *no_visits)
+        n_labels = len(model.weights_["label"]) if "label" in model.weights_ else 0
+        shape = torch_side.Shape(len(model.weights_["word"]), n_labels, 12, 4, 8, distances)
+        for s, matrix in enumerate(torch_side.matrices(torch_side.Network(shape).take(model.weights_), sentences)):
+            finite = np.isfinite(logprobs[s])
+            assert np.abs(matrix - logprobs[s])[finite].max() < 1e-4
+
+    def test_training_over_what_is_left_is_another_one_and_learns(self, bitext: Bitext) -> None:
+        trained = {kind: Encoder(candidates=kind, epochs=3, step=0.01, **TINY).fit(bitext) for kind in ("all", "remaining")}
+        for model in trained.values():
+            assert model.history_[-1] > model.history_[0]
+        assert trained["remaining"].history_[-1] > trained["all"].history_[-1]
+
+    def test_interrupted_training_goes_on_to_the_same_weights(self, bitext: Bitext, tmp_path: Path) -> None:
+        whole = Encoder(epochs=3, **TINY).fit(bitext)
+        stopped = Encoder(epochs=3, checkpoint=tmp_path / "model.training", **TINY)
+        calls = []
+
+        def stop_in_the_second_epoch(done: int, total: int) -> bool:
+            calls.append(done / total)
+            return done / total < 0.5
+
+        with pytest.raises(Cancelled):
+            stopped.fit(bitext, progress=stop_in_the_second_epoch)
+        again, seen = Encoder(epochs=3, checkpoint=tmp_path / "model.training", **TINY), []
+        again.fit(bitext, progress=lambda done, total: seen.append(done / total))
+        assert min(seen) > 1 / 3 and calls[-1] >= 0.5
+        assert all(np.array_equal(whole.weights_[name], array) for name, array in again.weights_.items())
+        assert np.array_equal(whole.history_, again.history_)
+        # Other options begin anew; saving the model removes the state.
+        other, seen = Encoder(epochs=2, checkpoint=tmp_path / "model.training", **TINY), []
+        other.fit(bitext, progress=lambda done, total: seen.append(done / total))
+        assert min(seen) < 1 / 3
+        other.save(tmp_path / "model")
+        assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+    def test_a_device_that_is_not_there_is_one_line(self, bitext: Bitext) -> None:
+        with pytest.raises(OptionError, match=r"^device nowhere: [^\n]+$"):
+            Encoder(device="nowhere").fit(bitext)
