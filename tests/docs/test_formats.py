@@ -37,6 +37,7 @@ def test_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ["inspect", *text],
         ["lm", "c/train.target", "-o", "lm", "--order", "2", "--discount-fallback"],
         ["perplexity", "lm", "c/test.target"],
+        ["preorder", "jump", "c/test.source", "--links", "c/test.links"],
         ["system", "-o", "system", "--phrases", "phrases", "--lm", "lm"],
         ["diagnose", "system", "c/test.source", "c/test.target"],
         ["export", "moses", "system", "model"],

@@ -36,6 +36,7 @@ evaluate msd test.source test.target test.links
 explain msd --sentence zzz
 lm train.target -o lm --order 3 --discount-fallback --json
 perplexity lm test.target
+preorder jump test.source --source-tags test.source.tags --tags tags --links test.links
 show lm
 verify lm phrases
 system -o system --phrases phrases --lm lm --reordering LR=msd-bidirectional-fe

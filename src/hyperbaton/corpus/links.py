@@ -28,9 +28,9 @@ class Links:
     offsets: Offsets
 
     @classmethod
-    def read(cls, path: AnyPath, source: Text, target: Text) -> Links:
-        """Read Pharaoh links (`0-0 1-2`, one line per sentence pair) and check them against the text."""
-        reader = _core.PharaohReader(source.offsets, target.offsets)
+    def read(cls, path: AnyPath, source: Text, target: Text | None = None) -> Links:
+        """Read Pharaoh links (`0-0 1-2`, one line per sentence pair) and check them against the text that is at hand."""
+        reader = _core.PharaohReader(source.offsets, None if target is None else target.offsets)
         feed(reader, path)
         return cls(*reader.take())
 

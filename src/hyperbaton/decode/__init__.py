@@ -2,6 +2,7 @@
 
 from hyperbaton.decode.annotated import annotate
 from hyperbaton.decode.options import Decoding
+from hyperbaton.decode.preordering import Permutations, PreorderOptions, link_orders, preorder
 from hyperbaton.decode.result import Step, Translations
 from hyperbaton.decode.scorers import ModelUse, ReorderingTable
 from hyperbaton.decode.system import System
@@ -11,10 +12,14 @@ __all__ = [
     "Decoding",
     "ModelUse",
     "NBest",
+    "Permutations",
+    "PreorderOptions",
     "ReorderingTable",
     "Step",
     "System",
     "Translations",
     "Translator",
     "annotate",
+    "link_orders",
+    "preorder",
 ]

@@ -9,6 +9,7 @@ from hyperbaton.evaluate.classification import Classification
 from hyperbaton.evaluate.explain import Answer, Question, explain
 from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
 from hyperbaton.evaluate.next_position import NextPositions
+from hyperbaton.evaluate.orders import OrderQuality, order_quality
 from hyperbaton.evaluate.repeats import paired_test, summarize
 from hyperbaton.evaluate.steps import StepEvaluation
 
@@ -18,6 +19,7 @@ __all__ = [
     "Evaluation",
     "HeldOut",
     "NextPositions",
+    "OrderQuality",
     "Question",
     "StepEvaluation",
     "block_me",
@@ -26,6 +28,7 @@ __all__ = [
     "explain_blocks",
     "explain_jumps",
     "explain_steps",
+    "order_quality",
     "osm",
     "paired_test",
     "summarize",

@@ -1,0 +1,84 @@
+"""The verb `preorder`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.outputs import check_file
+from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.cli import Json, Quiet, Threads, Verify
+from hyperbaton.cli._common import print_json, say, verify_artefacts
+from hyperbaton.corpus import Annotations, Links, Tags, Text
+from hyperbaton.corpus.files import write_pieces
+from hyperbaton.decode import PreorderOptions, link_orders
+from hyperbaton.decode import preorder as most_probable
+from hyperbaton.decode.preordering import unchanged
+from hyperbaton.evaluate import order_quality
+from hyperbaton.models import load_model
+
+
+def preorder(
+    inputs: Annotated[list[str], typer.Argument(metavar="[MODEL] SRC", help="A trained model of jumps, and source text.")],
+    *,
+    options: PreorderOptions,
+    source_tags: Annotated[str | None, typer.Option(help="A tag for each source word, line by line as SRC.")] = None,
+    oracle: Annotated[str | None, typer.Option(help="Take the order of these links; there is no MODEL then.")] = None,
+    links: Annotated[str | None, typer.Option(help="Compare the order with that of these links, on stderr.")] = None,
+    permutations: Annotated[str | None, typer.Option(help="Write the old positions of the words to this file.")] = None,
+    tags: Annotated[str | None, typer.Option(help="Write the reordered tags of --source-tags to this file.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="File to write the text to; stdout, or none with --json.")
+    ] = None,
+    verify: Verify = False,
+    threads: Threads = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Put source text into the order of its translation.
+
+    Prints each sentence in its most probable order under a model of jumps, normalised over the words that are left. With
+    --oracle, words without links follow the word before them in the source.
+
+    Examples:
+
+        hyperbaton preorder encoder test.ja > test.reordered
+
+        hyperbaton preorder encoder test.ja --source-tags test.pos --tags reordered.pos --links test.links -o test.reordered
+
+        hyperbaton preorder train.ja --oracle train.links --permutations train.orders > train.reordered
+    """
+    if len(inputs) != (1 if oracle else 2):
+        raise OptionError("give SRC alone with --oracle" if oracle else "give a MODEL and SRC, or SRC with --oracle LINKS")
+    if tags is not None and source_tags is None:
+        raise OptionError("--tags needs the tags to reorder: --source-tags FILE")
+    for path in (permutations, tags, output):
+        if path is not None:
+            check_file(path)
+    source, n = Text.read(inputs[-1]), n_threads(threads)
+    source_labels = None if source_tags is None else Tags.read(source_tags, source)
+    reference = None if links is None else Links.read(links, source)
+    with Bars(quiet) as bars:
+        if oracle is not None:
+            orders = link_orders(source, Links.read(oracle, source), threads=n)
+        else:
+            verify_artefacts(verify, inputs[0])
+            model = load_model(inputs[0])
+            model.threads = n
+            annotations = Annotations(source_tags=source_labels).only(model.needs)
+            orders, _ = most_probable(model, source, annotations, options, threads=n, progress=bars.stage("preorder"))
+    if output is not None or not json:
+        write_pieces(output or "-", orders.reorder(source).pieces())
+    if permutations is not None:
+        write_pieces(permutations, [orders.lines()])
+    if tags is not None and source_labels is not None:
+        write_pieces(tags, orders.reorder_tags(source_labels).pieces())
+    compared = {"unchanged": unchanged(source), "reordered": orders} if reference is not None else {}
+    qualities = {name: order_quality(each, reference, threads=n) for name, each in compared.items() if reference}
+    if json:
+        print_json({"sentences": len(source), **{name: quality.as_json() for name, quality in qualities.items()}})
+    else:
+        for name, quality in qualities.items():
+            say(f"{name}: " + ", ".join(f"{measure} {value}" for measure, value in quality.row().items()), quiet)
