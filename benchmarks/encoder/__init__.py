@@ -1,8 +1,8 @@
 """Training of `encoder` on a machine that has only NumPy and PyTorch, and what each part of it buys.
 
     python -m benchmarks.encoder pack SRC TGT LINKS -o FOLDER --source-tags TAGS --held-out NAME=SRC,TGT,LINKS,TAGS
-    python benchmarks/encoder/gpu.py FOLDER OUT --jobs '420000 all' '420000 remaining' '200000 remaining no-tags'
-    python -m benchmarks.encoder unpack FOLDER OUT SRC TGT LINKS --source-tags TAGS --job '420000-all' -o MODEL
+    python benchmarks/encoder/gpu.py FOLDER OUT --jobs '420000 all' '200000 remaining no-tags' --keep '420000 all'
+    python -m benchmarks.encoder unpack OUT SRC TGT LINKS --source-tags TAGS --job 420000-all -o MODEL
 
 `pack` writes what training reads. `gpu.py` trains one network for each job, several at a time, prints a line of figures
 for each, and writes the arrays of those named by --keep. `unpack` makes a model of such arrays.

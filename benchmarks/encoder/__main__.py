@@ -59,7 +59,7 @@ def main() -> None:
     unpack.add_argument("--job", required=True, help="as gpu.py calls it, e.g. 420000-all")
     args = parser.parse_args()
     bitext, annotations = read(args.text, args.source_tags, args.n)
-    model = Encoder()
+    model = Encoder(threads=1)
     train = prepared(model, bitext, annotations, trains=True)
     if args.verb == "pack":
         args.output.mkdir(parents=True, exist_ok=True)
@@ -72,15 +72,15 @@ def main() -> None:
             part = prepared(model, *read(texts, tags or None), trains=False)
             np.savez_compressed(args.output / f"heldout-{name}.npz", **part)
         return
-    pieces = [np.load(path) for path in sorted(args.folder.glob(f"{args.job}.*.npz"))]
-    arrays = {name: piece[name] for piece in pieces for name in piece.files if not name.startswith("word.")}
-    words = sorted(name for piece in pieces for name in piece.files if name.startswith("word."))
-    by_name = {name: piece[name] for piece in pieces for name in piece.files}
-    arrays["word"] = np.concatenate([by_name[name] for name in words])
+    arrays: dict[str, np.ndarray] = {}
+    for path in sorted(args.folder.glob(f"{args.job}.*.npz")):
+        arrays |= np.load(path)
+    # The embedding of words comes in parts.
+    arrays["word"] = np.concatenate([arrays.pop(name) for name in sorted(arrays) if name.startswith("word.")])
     results = [json.loads(line) for line in (args.folder / "results.jsonl").read_text().splitlines()]
     result = next(result for result in results if result["job"].replace(" ", "-").replace("=", "") == args.job)
-    model.candidates = result["candidates"]
-    model.epochs = result["epochs"]
+    for name, value in result["options"].items():
+        setattr(model, name, value)
     model.take(arrays, result["history"])
     model.train_seconds_, model.train_peak_mib_ = result["seconds"], 0.0
     model.save(args.output)

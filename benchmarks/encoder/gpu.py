@@ -77,7 +77,9 @@ def run(folder: Path, out: Path, job: list[str], device: str, keep: bool) -> Non
     arrays, history = code.train(shape, schedule, text)
     seconds = time.time() - started
     name = "-".join(job).replace("=", "")
-    result = {"job": " ".join(job), "candidates": candidates, "epochs": schedule.epochs, "seconds": round(seconds, 1)}
+    result = {"job": " ".join(job), "options": {"candidates": candidates, "epochs": schedule.epochs}}
+    result["options"] |= {name: getattr(shape, name) for name in ("word_size", "hidden", "distances")}
+    result["seconds"] = round(seconds, 1)
     network = code.Network(shape).take(arrays).to(device)
     for path in sorted(folder.glob("heldout-*.npz")):
         part = load(code, path, None, tags)

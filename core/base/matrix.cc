@@ -11,6 +11,7 @@ namespace {
 // Four registers of four floats for each row, of 16 registers (32 on arm64).
 #define HYPERBATON_KERNEL narrow
 #define HYPERBATON_TARGET
+#define HYPERBATON_LANE 4
 #if defined(__x86_64__)
 #define HYPERBATON_ROWS 3
 #else
@@ -19,54 +20,53 @@ namespace {
 #include "base/matrix_kernel.inc"
 #undef HYPERBATON_KERNEL
 #undef HYPERBATON_TARGET
+#undef HYPERBATON_LANE
 #undef HYPERBATON_ROWS
 
 #if defined(__x86_64__)
 
 #define HYPERBATON_KERNEL avx2
 #define HYPERBATON_TARGET __attribute__((target("avx2")))
+#define HYPERBATON_LANE 8
 #define HYPERBATON_ROWS 6
 #include "base/matrix_kernel.inc"
 #undef HYPERBATON_KERNEL
 #undef HYPERBATON_TARGET
+#undef HYPERBATON_LANE
 #undef HYPERBATON_ROWS
 
 #define HYPERBATON_KERNEL avx512
 #define HYPERBATON_TARGET __attribute__((target("avx512f,prefer-vector-width=512")))
+#define HYPERBATON_LANE 16
 #define HYPERBATON_ROWS 12
 #include "base/matrix_kernel.inc"
 #undef HYPERBATON_KERNEL
 #undef HYPERBATON_TARGET
+#undef HYPERBATON_LANE
 #undef HYPERBATON_ROWS
 
 #endif
 
-struct Kernels {
-  decltype(&narrow::add_products) add_products;
-  decltype(&narrow::lstm_step) lstm_step;
-};
-
-Kernels widest() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return {avx512::add_products, avx512::lstm_step};
-  if (__builtin_cpu_supports("avx2")) return {avx2::add_products, avx2::lstm_step};
-#endif
-  return {narrow::add_products, narrow::lstm_step};
-}
-
-const Kernels& kernels() {
-  static const Kernels chosen = widest();
-  return chosen;
-}
-
 }  // namespace
 
+const std::vector<MatrixKernels>& matrix_kernels() {
+  static const std::vector<MatrixKernels> kernels = [] {
+    std::vector<MatrixKernels> known{{narrow::add_products, narrow::lstm_step}};
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) known.push_back({avx2::add_products, avx2::lstm_step});
+    if (__builtin_cpu_supports("avx512f")) known.push_back({avx512::add_products, avx512::lstm_step});
+#endif
+    return known;
+  }();
+  return kernels;
+}
+
 void add_products(const Panels& weights, Rows<const float> inputs, Rows<float> outputs, std::size_t n_rows) {
-  kernels().add_products(weights, inputs, outputs, n_rows);
+  matrix_kernels().back().add_products(weights, inputs, outputs, n_rows);
 }
 
 void lstm_step(Rows<const float> gates, Rows<float> cells, Rows<float> states, std::size_t size, std::size_t n_rows) {
-  kernels().lstm_step(gates, cells, states, size, n_rows);
+  matrix_kernels().back().lstm_step(gates, cells, states, size, n_rows);
 }
 
 }  // namespace hyperbaton

@@ -53,4 +53,12 @@ void add_products(const Panels& weights, Rows<const float> inputs, Rows<float> o
 // value (tanh), output gate. Changes the cells and the states, which have `size` values a row.
 void lstm_step(Rows<const float> gates, Rows<float> cells, Rows<float> states, std::size_t size, std::size_t n_rows);
 
+// The two functions for one width of vectors.
+struct MatrixKernels {
+  decltype(&hyperbaton::add_products) add_products;
+  decltype(&hyperbaton::lstm_step) lstm_step;
+};
+// Those that this processor can run, the widest last.
+const std::vector<MatrixKernels>& matrix_kernels();
+
 }  // namespace hyperbaton
