@@ -8,26 +8,43 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.base.errors import OptionError
-from hyperbaton.cli import Json, Quiet
+from hyperbaton.align import Aligner, StoredScores, pair_gains
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.outputs import check_file
+from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import print_json, say
 from hyperbaton.corpus import Bitext
+from hyperbaton.corpus.files import write_pieces
 
 
 def inspect(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
     target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
     links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture to write: .svg, .png or .pdf.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Picture to write, .svg, .png or .pdf; .html with --sample.")
+    ] = None,
     line: Annotated[int, typer.Option("--line", "-n", help="Which sentence pair, from 1.", min=1)] = 1,
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words.", min=1, max=255)] = 8,
     every_box: Annotated[bool, typer.Option("--all", help="Draw every phrase pair, not only the smallest.")] = False,
+    sample: Annotated[
+        int | None, typer.Option(help="Write a page of this many sentence pairs, the least sure first.", min=1)
+    ] = None,
+    worst: Annotated[bool, typer.Option("--worst", help="--sample: the worst of the text, not random ones.")] = False,
+    scores: Annotated[str | None, typer.Option(help="--sample: what 'align --scores' wrote for these links.")] = None,
+    model: Annotated[Path | None, typer.Option(help="--sample: a saved aligner that scores the links.")] = None,
+    seed: Seed = 0,
+    threads: Threads = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Draw one sentence pair: alignment matrix, phrase boxes and jumps.
+    """Draw one sentence pair, alignment matrix, phrase boxes and jumps; or write a page of many.
 
-    Without -o it is drawn in characters, on stdout. With --json, print its words, links, visit order and phrase pairs.
+    Without -o a pair is drawn in characters, on stdout. With --json, print its words, links, visit order and phrase
+    pairs. With --sample, one HTML page has pairs with lines between linked words, as strong as the aligner is sure of
+    them, and lights up what the pointer is at. Scores come from --scores, --model, or an aligner that learns from
+    this text.
 
     Examples:
 
@@ -35,8 +52,13 @@ def inspect(
 
         hyperbaton inspect train.zh train.en train.links --line 12 -o pair.svg
 
-        hyperbaton inspect train.zh train.en train.links --line 12 --all --json
+        hyperbaton inspect train.zh train.en train.links --sample 50 --worst -o page.html
     """
+    if sample is not None:
+        _write_page(source, target, links, output, sample, worst, scores, model, seed, n_threads(threads), quiet)
+        return
+    if worst or scores or model:
+        raise OptionError("--worst, --scores and --model are for a page of pairs: give --sample N")
     bitext = Bitext.read(source, target, links)
     if line > len(bitext):
         raise OptionError(f"--line {line}: {source} has {len(bitext)} lines")
@@ -55,3 +77,43 @@ def inspect(
 
         width = shutil.get_terminal_size().columns
         print(pair_text(bitext, line - 1, width=width, max_length=max_length, every_box=every_box), end="")
+
+
+def _write_page(
+    source: str,
+    target: str,
+    links: str,
+    output: Path | None,
+    sample: int,
+    worst: bool,
+    scores: str | None,
+    model: Path | None,
+    seed: int,
+    threads: int,
+    quiet: bool,
+) -> None:
+    from hyperbaton.report.pair_page import PairScores, choose_shown, pair_page
+
+    if output is None or output.suffix != ".html":
+        raise OptionError("--sample writes a page: give -o PAGE.html")
+    if scores is not None and model is not None:
+        raise OptionError("give --scores or --model, not both")
+    check_file(output)
+    bitext = Bitext.read(source, target, links, empty=True)
+    if len(bitext) == 0:
+        raise InputError("there are no sentence pairs to show", bitext.source.path)
+    offsets = bitext.need_links().offsets
+    if scores is not None:
+        stored = StoredScores.read(scores)
+        stored.check(len(bitext), bitext.need_links())
+        found = PairScores(stored.confidences, stored.offsets, stored.logprobs)
+    else:
+        with Bars(quiet) as bars:
+            aligner = Aligner.load(model) if model is not None else Aligner()
+            if model is None:
+                aligner.fit(bitext, threads=threads, progress=bars.stage("learn"))
+            judged = aligner.score(bitext, threads=threads, progress=bars.stage("score"))
+        found = PairScores(judged.confidences, offsets, judged.logprobs)
+    chosen = choose_shown(pair_gains(bitext, found.logprobs), sample, worst=worst, seed=seed)
+    write_pieces(output, [pair_page(bitext, found, chosen, f"{Path(source).name} – {Path(target).name}").encode()])
+    say(f"wrote {output}", quiet)

@@ -43,14 +43,22 @@ def as_page(title: str, sections: Sequence[Section], svgs: Mapping[str, str]) ->
     body = _Body(svgs)
     inner = "\n".join(body.section(section) for section in sections)
     links = "".join(f'<li><a href="#{section.id}">{escape(section.title)}</a></li>' for section in sections)
+    return whole_page(
+        title,
+        "page",
+        f'<nav aria-label="Contents"><ol>{links}</ol></nav>\n'
+        f'<main>\n<header><p class="kind">hyperbaton report</p><h1>{escape(title)}</h1></header>\n{inner}\n</main>\n',
+    )
+
+
+def whole_page(title: str, look: str, body: str) -> str:
+    """A page with this body and, inside it, the style and script of that name."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_colours()}{_file('page.css')}</style>\n</head>\n<body>\n"
-        f'<nav aria-label="Contents"><ol>{links}</ol></nav>\n'
-        f'<main>\n<header><p class="kind">hyperbaton report</p><h1>{escape(title)}</h1></header>\n{inner}\n</main>\n'
-        f"<script>\n{_file('page.js')}</script>\n</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{_colours()}{_file(f'{look}.css')}</style>\n</head>\n<body>\n"
+        f"{body}<script>\n{_file(f'{look}.js')}</script>\n</body>\n</html>\n"
     )
 
 
