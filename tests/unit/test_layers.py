@@ -21,6 +21,7 @@ ORDER = [
     "report",
     "run",
     "serve",
+    "integrations",
 ]
 LEAVES = {"learn", "metrics"}  # import base alone
 AHEAD = {

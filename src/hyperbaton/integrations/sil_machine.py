@@ -1,0 +1,289 @@
+"""Our aligner and our translation systems as classes of SIL Machine (the PyPI package `sil-machine`, extra `sil`).
+
+`HyperbatonWordAligner` and `HyperbatonWordAlignmentModel` go where that package takes a `WordAligner` or a
+`WordAlignmentModel`, `HyperbatonTranslationEngine` where it takes a `TranslationEngine`.
+
+Segments are sequences of tokens. A token with a space, a control character or `|||` inside, and an empty one, is written
+with other characters for the aligner or the search; positions stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.align import Aligner, LexicalTable
+from hyperbaton.base.errors import Cancelled, OptionError
+from hyperbaton.base.options import from_mapping, to_mapping
+from hyperbaton.corpus import Bitext, Vocabulary
+from hyperbaton.decode import NBest, System, Translations, Translator
+
+try:
+    from machine.annotations.range import Range
+    from machine.tokenization import WHITESPACE_DETOKENIZER, WHITESPACE_TOKENIZER
+    from machine.translation import (
+        Trainer,
+        TrainStats,
+        TranslationEngine,
+        TranslationResult,
+        TranslationResultBuilder,
+        TranslationSources,
+        WordAligner,
+        WordAlignmentMatrix,
+        WordAlignmentModel,
+    )
+    from machine.translation.word_vocabulary import WordVocabulary
+    from machine.utils.progress_status import ProgressStatus
+except ImportError as error:  # an ImportError, so that whoever looks for modules passes over this one
+    raise ImportError("sil-machine is not installed: pip install 'hyperbaton[sil]'") from error
+
+NULL = "NULL"
+_ODD = re.compile(r"\s|[\x00-\x1f\x7f]")
+
+
+def as_line(tokens: Sequence[str]) -> str:
+    """Tokens as a line of text with as many tokens.
+
+    >>> as_line(["New York", "", "a|||b"])
+    'New_York _ a|-|b'
+    """
+    return " ".join(_ODD.sub("_", token).replace("|||", "|-|") or "_" for token in tokens)
+
+
+class HyperbatonWordAligner(WordAligner):
+    """A trained aligner: in memory, or the folder that `align --save-model` wrote."""
+
+    def __init__(self, aligner: Aligner | str | PathLike[str]) -> None:
+        self._aligner: Aligner | None = aligner if isinstance(aligner, Aligner) else Aligner.load(aligner)
+
+    @property
+    def aligner(self) -> Aligner:
+        """The aligner itself."""
+        if self._aligner is None:
+            raise OptionError("the alignment model has learned nothing yet: train it, or load a saved one")
+        return self._aligner
+
+    def align(self, source_segment: Sequence[str], target_segment: Sequence[str]) -> WordAlignmentMatrix:
+        return self.align_batch([(source_segment, target_segment)])[0]
+
+    def align_batch(self, segments: Sequence[Sequence[Sequence[str]]]) -> Sequence[WordAlignmentMatrix]:
+        bitext = Bitext.of([as_line(pair[0]) for pair in segments], [as_line(pair[1]) for pair in segments])
+        links = self.aligner.align(bitext, threads=1 if len(segments) == 1 else None)
+        return [
+            WordAlignmentMatrix.from_word_pairs(len(pair[0]), len(pair[1]), points)
+            for pair, points in zip(segments, links, strict=True)
+        ]
+
+
+class _Words(WordVocabulary):
+    """The words of one side as the aligner sees them, the empty word first."""
+
+    def __init__(self, words: Vocabulary, form: Callable[[str], str]) -> None:
+        self._words, self._form = words, form
+
+    def __len__(self) -> int:
+        return len(self._words) + 1
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"word {number} of {len(self)}")
+        number %= len(self)
+        return NULL if number == 0 else self._words.word(number - 1)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([NULL, *self._words.words()])
+
+    def index(self, word: str | None, *_: Any) -> int:
+        """The number of a word, 0 for the empty word; -1 for a word that was never seen."""
+        if word is None or word == NULL:
+            return 0
+        found = self._words.number(self._form(as_line([word])))
+        return -1 if found < 0 else found + 1
+
+
+class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
+    """An aligner that can be trained and asked for translation probabilities, kept in a folder.
+
+    Words are numbered as the aligner sees them (lower-cased unless its options say otherwise); 0 is the empty word.
+    Translation scores are p(target word | source word).
+    """
+
+    def __init__(self, path: str | PathLike[str] | None = None, options: Aligner | None = None) -> None:
+        self.path = None if path is None else Path(path)
+        self.options = options or Aligner()
+        self._table: LexicalTable | None = None
+        self._aligner = Aligner.load(self.path) if self.path is not None and self.path.exists() else None
+
+    def use(self, aligner: Aligner) -> None:
+        """Put a trained aligner in place of the one that is there."""
+        self._aligner, self._table = aligner, None
+
+    @property
+    def source_words(self) -> WordVocabulary:
+        return self._words(0)
+
+    @property
+    def target_words(self) -> WordVocabulary:
+        return self._words(1)
+
+    def _words(self, side: int) -> _Words:
+        return _Words(self.aligner.vocabularies_[side], self.aligner.normalizations_[side].form)
+
+    @property
+    def special_symbol_indices(self) -> Collection[int]:
+        return {0}
+
+    def create_trainer(self, corpus: Any) -> Trainer:
+        return HyperbatonTrainer(self, corpus)
+
+    def get_translations(self, source_word: str | int | None, threshold: float = 0) -> Iterable[tuple[int, float]]:
+        number = self._number(self.source_words, source_word)
+        if number < 0:
+            return []
+        table = self._lexical_table()
+        row = number - 1 if number else len(table.source)  # the empty word's row is the last one
+        rows = slice(int(table.offsets[row]), int(table.offsets[row + 1]))
+        pairs = zip(table.targets[rows].tolist(), table.probabilities[rows, 0].tolist(), strict=True)
+        return [(target + 1, p) for target, p in pairs if target < len(table.target) and p > threshold]
+
+    def get_translation_score(self, source_word: str | int | None, target_word: str | int | None) -> float:
+        target = self._number(self.target_words, target_word)
+        if target <= 0:
+            return 0.0
+        return dict(self.get_translations(source_word)).get(target, 0.0)
+
+    def _lexical_table(self) -> LexicalTable:
+        self._table = self._table or self.aligner.lexical_table()
+        return self._table
+
+    @staticmethod
+    def _number(words: WordVocabulary, word: str | int | None) -> int:
+        return word if isinstance(word, int) else int(words.index(word))
+
+
+class HyperbatonTrainer(Trainer):
+    """Trains an aligner on a parallel corpus; `save` puts it into the model, and into its folder if it has one."""
+
+    def __init__(self, model: HyperbatonWordAlignmentModel, corpus: Any) -> None:
+        self._model, self._corpus = model, corpus
+        self._stats = TrainStats()
+        self._trained: Aligner | None = None
+
+    def train(
+        self,
+        progress: Callable[[ProgressStatus], None] | None = None,
+        check_canceled: Callable[[], None] | None = None,
+    ) -> None:
+        source, target = [], []
+        with self._corpus.get_rows() as rows:
+            for row in rows:
+                if len(row.source_segment) and len(row.target_segment):
+                    source.append(as_line(row.source_segment))
+                    target.append(as_line(row.target_segment))
+        stopped: list[BaseException] = []
+
+        def report(done: int, total: int) -> bool:
+            try:
+                if check_canceled is not None:
+                    check_canceled()
+                if progress is not None:
+                    progress(ProgressStatus.from_step(done, total))
+            except BaseException as cause:
+                stopped.append(cause)
+                return False
+            return True
+
+        aligner = from_mapping(Aligner, to_mapping(self._model.options))
+        try:
+            self._trained = aligner.fit(Bitext.of(source, target), progress=report)
+        except Cancelled:
+            if stopped:
+                raise stopped[0] from None
+            raise
+        self._stats.train_corpus_size = len(source)
+        if len(aligner.logprobs_):
+            self._stats.metrics["log_probability"] = float(aligner.logprobs_[-1].sum())
+
+    def save(self) -> None:
+        if self._trained is None:
+            raise OptionError("nothing was trained that could be saved")
+        if self._model.path is not None:
+            self._trained.save(self._model.path)
+        self._model.use(self._trained)
+
+    @property
+    def stats(self) -> TrainStats:
+        return self._stats
+
+
+class HyperbatonTranslationEngine(TranslationEngine):
+    """A translation system: in memory, or the folder that `system -o` or `tune -o` wrote.
+
+    The confidence of a word is p(target phrase | source phrase) of the phrase it comes in, 0 for a word that was copied
+    because nothing is known of it; that of a translation is their mean.
+    """
+
+    def __init__(
+        self,
+        system: Translator | System | str | PathLike[str],
+        *,
+        source_tokenizer: Any = WHITESPACE_TOKENIZER,
+        target_detokenizer: Any = WHITESPACE_DETOKENIZER,
+    ) -> None:
+        if isinstance(system, Translator):
+            self.translator = system
+        else:
+            self.translator = Translator(system if isinstance(system, System) else System.load(system))
+        self.source_tokenizer, self.target_detokenizer = source_tokenizer, target_detokenizer
+
+    def translate(self, segment: str | Sequence[str]) -> TranslationResult:
+        return self.translate_batch([segment])[0]
+
+    def translate_n(self, n: int, segment: str | Sequence[str]) -> Sequence[TranslationResult]:
+        return self.translate_n_batch(n, [segment])[0]
+
+    def translate_batch(self, segments: Sequence[str | Sequence[str]]) -> Sequence[TranslationResult]:
+        return [results[0] for results in self.translate_n_batch(1, segments)]
+
+    def translate_n_batch(self, n: int, segments: Sequence[str | Sequence[str]]) -> Sequence[Sequence[TranslationResult]]:
+        tokens = [
+            list(self.source_tokenizer.tokenize(segment)) if isinstance(segment, str) else list(segment)
+            for segment in segments
+        ]
+        found = self.translator.translate_batch([as_line(each) for each in tokens], NBest(max(n, 1), distinct=True))
+        return [self._results(found, s, n, each) for s, each in enumerate(tokens)]
+
+    def _results(self, found: Translations, s: int, n: int, tokens: list[str]) -> list[TranslationResult]:
+        """The best translations of sentence s; one that was translated in pieces has one."""
+        pieces = range(int(found.pieces[s]), int(found.pieces[s + 1]))
+        paths = [range(int(found.path_offsets[piece]), int(found.path_offsets[piece + 1])) for piece in pieces]
+        if len(pieces) == 1 and len(paths[0]):
+            return [self._result(found, [path], pieces[0], tokens) for path in paths[0][:n]]
+        return [self._result(found, [each[0] for each in paths if len(each)], pieces[0] if pieces else 0, tokens)]
+
+    def _result(self, found: Translations, paths: list[int], first_piece: int, tokens: list[str]) -> TranslationResult:
+        builder = TranslationResultBuilder(tokens, self.target_detokenizer)
+        batch, scores = found.batch, found.system.table.scores
+        column = 2 if scores.shape[1] > 2 else 0
+        for path in paths:
+            for option in found.options[found.step_offsets[path] : found.step_offsets[path + 1]].tolist():
+                piece = int(batch.options.source.sentence[option])
+                start = int(batch.source.offsets[piece] - batch.source.offsets[first_piece])
+                begin = start + int(batch.options.source.begin[option])
+                end = begin + int(batch.options.source.length[option])
+                words, pair = batch.options.target[option], int(batch.pairs[option])
+                known = TranslationSources.NONE if pair < 0 else TranslationSources.SMT
+                for word in words:
+                    builder.append_token(word, known, 0.0 if pair < 0 else float(scores[pair, column]))
+                inner = batch.options.links[option] or ([(0, 0)] if pair < 0 and words else [])
+                matrix = WordAlignmentMatrix.from_word_pairs(end - begin, len(words), inner)
+                builder.mark_phrase(Range.create(begin, end), matrix)
+        builder.set_sequence_confidence(float(np.mean(builder.confidences)) if builder.confidences else 0.0)
+        return builder.to_result()
