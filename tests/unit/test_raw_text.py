@@ -16,12 +16,13 @@ from hyperbaton.cli import build
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.casing import Casing
 from hyperbaton.corpus.detokenizers import make_detokenizer
-from hyperbaton.corpus.inline_tags import pair_tags, place_tags
+from hyperbaton.corpus.placeholders import mask
 from hyperbaton.corpus.processing import TextProcessing, TextSide
 from hyperbaton.corpus.sentences import split_sentences
 from hyperbaton.decode import Decoding, System, Translator
 from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.raw import RawText, RawTranslator
+from hyperbaton.decode.raw_tags import TagReader, pair_tags, write_tags
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
@@ -117,27 +118,30 @@ def test_truecasing_learns_inside_sentences() -> None:
 
 
 @given(st.data())
-def test_tags_come_back_once_and_nested(data: st.DataObject) -> None:
-    n_source, n_target = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 6))
-    spans = data.draw(st.lists(st.tuples(st.integers(0, n_source), st.integers(0, n_source)), max_size=4))
-    # Properly nested: each span inside the one before, or behind it.
-    tags: list[tuple[int, str]] = []
-    last = 0
-    for number, (a, b) in enumerate(spans):
-        begin = max(min(a, b), last)
-        last = max(begin, max(a, b))
-        tags += [(begin, f"<t{number}>"), (last, f"</t{number}>")]
-    tags = [(0, "<outer>"), *tags, (n_source, "</outer>")] if data.draw(st.booleans()) else tags
-    links = data.draw(st.lists(st.tuples(st.integers(0, n_source - 1), st.integers(0, max(n_target - 1, 0)))))
-    placed = place_tags(pair_tags(tags, n_source), links if n_target else [], n_target)
-    text = "".join(b + "w" + a for b, a in zip(placed.before, placed.after, strict=True)) + placed.alone
-    assert sorted(re.findall("<[^>]*>", text)) == sorted(tag for _, tag in tags)
-    opened: list[str] = []
-    for slash, name in re.findall(r"<(/?)(\w+)>", text):
-        if slash:
-            assert opened.pop() == name, text
-        else:
-            opened.append(name)
+def test_tags_are_never_lost_and_always_nested(data: st.DataObject) -> None:
+    """Whatever tags a paragraph has: each comes back, and those that were properly nested are so again."""
+    n_sentences = data.draw(st.integers(1, 3))
+    pieces = st.sampled_from(["a", "b", "<b>", "</b>", "<i x='1'>", "</i>", "<br/>", "<img>"])
+    sentences = [data.draw(st.lists(pieces, max_size=7)) for _ in range(n_sentences)]
+    masked = mask(" | ".join(" ".join(sentence) for sentence in sentences))
+    reader, written = TagReader(masked), ""
+    for sentence in masked.text.split("|"):
+        words, _, elements = reader.read(sentence.split(), [""] * len(sentence.split()))
+        n = data.draw(st.integers(0, 4))
+        pairs = st.tuples(st.integers(0, max(len(words) - 1, 0)), st.integers(0, max(n - 1, 0)))
+        links = sorted(data.draw(st.sets(pairs, max_size=4))) if words and n else []
+        written += write_tags(words, elements, ["w"] * n, links, [""] * n)
+    tags = [tag for sentence in sentences for tag in sentence if "<" in tag]
+    assert set(re.findall("<[^>]*>", written)) == set(tags)
+    partners = pair_tags(tags)
+    if all(partner is not None for partner, tag in zip(partners, tags, strict=True) if tag not in ("<br/>", "<img>")):
+        opened: list[str] = []
+        for slash, name in re.findall(r"<(/?)([bi])\b", written):
+            if slash:
+                assert opened.pop() == name, written
+            else:
+                opened.append(name)
+        assert not opened
 
 
 def test_paragraphs_in_paragraphs_out(system: System) -> None:
@@ -146,6 +150,8 @@ def test_paragraphs_in_paragraphs_out(system: System) -> None:
     assert translator.translate([text]) == [
         "The old house stands in Cologne, she said. Yes?\r\n\r\n\t• the <b>old <i>house</i></b>  \nYes? "
     ]
+    over = "Das <b>Haus. Ja? Das</b> Haus </i>"
+    assert translator.translate([over]) == ["The <b>house.</b> <b>Yes?</b> <b>The</b> house</i>"]
     assert translator.translate(["", " \n ", "sagte <a href='x'>sie</a>"]) == ["", " \n ", "<a href='x'>she</a> said"]
 
 
@@ -170,8 +176,8 @@ def test_long_sentences_are_cut_with_their_tags(system: System) -> None:
     raw = RawText(text, 3)
     document = raw.read("das alte <b>haus steht</b> in köln<br/>")
     assert [sentence.tokens for sentence in document.sentences] == [["das", "alte", "haus"], ["steht", "in", "köln"]]
-    tags = [tag for sentence in document.sentences for tag in sentence.tags]
-    assert "".join(tag.opening + tag.closing for tag in tags) == "<b></b><br/>"
+    tags = [[(e.tag, e.begin, e.end) for e in sentence.elements] for sentence in document.sentences]
+    assert tags == [[("<b>", 2, 3)], [("<b>", 0, 1), ("<br/>", 3, 3)]]
 
 
 def test_glossary_forces_and_reports(system: System) -> None:

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
 
+from hyperbaton.align.inline_markup import Element
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus.casing import starts_low
-from hyperbaton.corpus.inline_tags import InlineTag, pair_tags, place_tags
+from hyperbaton.corpus.detokenizers import unescaped
 from hyperbaton.corpus.placeholders import Masked, mask
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.corpus.sentences import UNSPACED, split_sentences
 from hyperbaton.decode.annotated import annotate, words_of
+from hyperbaton.decode.raw_tags import TagReader, cut_elements, write_tags
 from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
 from hyperbaton.decode.translator import NBest, Translator
@@ -42,7 +44,7 @@ class Sentence:
 
     tokens: list[str]
     labels: list[str]
-    tags: tuple[InlineTag, ...] = ()
+    elements: tuple[Element, ...] = ()  # of its tags
     low: bool = False  # starts with a small letter
 
     @property
@@ -120,26 +122,12 @@ class RawText:
 
     def write_sentence(self, sentence: Sentence, translated: Translated, *, html: bool = False) -> str:
         """A translation as text, with the tags of its source."""
-        capital = not sentence.low
-        tokens = self.text.target.as_written(translated.tokens, capital=capital)
+        tokens = self.text.target.as_written(translated.tokens, capital=not sentence.low)
+        words = [unescaped(token) for token in tokens]
+        blanks = [" " if blank and i else "" for i, blank in enumerate(self.detokenize.blanks(words))]
         if html:
-            return self._write_html(sentence, tokens, translated.links)
-        if not sentence.tags:
-            return self.detokenize(tokens)
-        placed = place_tags(sentence.tags, translated.links, len(tokens))
-        return self.detokenize(tokens, placed.before, placed.after) + placed.alone
-
-    def _write_html(self, sentence: Sentence, tokens: list[str], links: list[tuple[int, int]]) -> str:
-        # Private characters keep tags from being escaped with the text.
-        placed = place_tags(sentence.tags, links, len(tokens))
-        plain = self.detokenize(
-            tokens,
-            ["\ue000" if text else "" for text in placed.before],
-            ["\ue001" if text else "" for text in placed.after],
-        )
-        before, after = (iter([text for text in side if text]) for side in (placed.before, placed.after))
-        text = escape(plain, quote=False)
-        return re.sub("[\ue000\ue001]", lambda m: next(before if m[0] == "\ue000" else after), text) + placed.alone
+            words = [escape(word, quote=False) for word in words]
+        return write_tags(sentence.tokens, sentence.elements, words, translated.links, blanks)
 
     def _piece(self, line: str, end: str, *, html: bool = False, split: bool = True) -> Piece:
         body = line.strip()
@@ -150,31 +138,23 @@ class RawText:
         if html:
             masked.text = _ENTITY.sub(lambda match: _PRIVATE.sub("\ufffd", unescape(match[0])), masked.text)
         sentences = split_sentences(masked.text, self.text.source.language) if split else [masked.text]
-        made = [part for sentence in sentences for part in self._sentences(sentence, masked)]
+        tags = TagReader(masked)
+        made = [part for sentence in sentences for part in self._sentences(sentence, masked, tags)]
         return Piece(line[:start], made, line[start + len(body) :] + end)
 
-    def _sentences(self, sentence: str, masked: Masked) -> Iterator[Sentence]:
+    def _sentences(self, sentence: str, masked: Masked, tags: TagReader) -> Iterator[Sentence]:
         """A sentence as tokens; a very long one in several parts."""
-        tokens, labels = self._tokenizer(sentence)
-        words: list[str] = []
-        own_labels, tags = [], []
-        for token, label in zip(tokens, labels, strict=True):
-            if token in masked.tags:
-                tags.append((len(words), masked.texts[token]))
-            else:
-                words.append(token)
-                own_labels.append(label)
+        words, labels, elements = tags.read(*self._tokenizer(sentence))
         # What is protected keeps its case.
         cased = [masked.restore(token) for token in self.text.source.as_trained(words)]
         low = starts_low(words)
-        inline = pair_tags(tags, len(words))
         if len(cased) <= self.max_words:
-            yield Sentence(cased, own_labels, tuple(inline), low)
+            yield Sentence(cased, labels, tuple(elements), low)
             return
         for at in range(0, len(cased), self.max_words):
-            stop = at + self.max_words
-            inside = tuple(part for tag in inline if (part := _clipped(tag, at, min(stop, len(cased)), len(cased))))
-            yield Sentence(cased[at:stop], own_labels[at:stop], inside, low if at == 0 else True)
+            stop = min(at + self.max_words, len(cased))
+            inside = cut_elements(elements, at, stop, last=stop == len(cased))
+            yield Sentence(cased[at:stop], labels[at:stop], tuple(inside), low if at == 0 else True)
 
 
 class RawTranslator:
@@ -245,12 +225,3 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
     """Lines and their ends."""
     parts = re.split("(\r\n|\n|\r)", text)
     return zip(parts[::2], [*parts[1::2], ""], strict=True)
-
-
-def _clipped(tag: InlineTag, begin: int, end: int, n_words: int) -> InlineTag | None:
-    """The part of a tag that lies in [begin, end); each end of it is written once."""
-    if tag.end < begin or tag.begin > end or (tag.begin == end < n_words) or (tag.end == begin and tag.begin < begin):
-        return None
-    opening = tag.opening if tag.begin >= begin else ""
-    closing = tag.closing if tag.end <= end else ""
-    return InlineTag(max(tag.begin, begin) - begin, min(tag.end, end) - begin, opening, closing)

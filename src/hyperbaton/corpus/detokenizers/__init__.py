@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from html import unescape
-from itertools import zip_longest
 
 from hyperbaton.base.options import from_mapping, options_of
 from hyperbaton.base.registry import Registry
@@ -22,15 +21,11 @@ class Detokenizer(ABC):
     def blanks(self, tokens: Sequence[str]) -> list[bool]:
         """Whether a blank stands before each token, which is written without escapes; the first one's does not count."""
 
-    def __call__(self, tokens: Sequence[str], before: Sequence[str] = (), after: Sequence[str] = ()) -> str:
-        """The text of a sentence; `before` and `after` are what stands directly before and after each token, tags."""
+    def __call__(self, tokens: Sequence[str]) -> str:
+        """The text of a sentence."""
         plain = [unescaped(token) for token in tokens]
-        text = ""
-        for i, (token, blank, prefix, suffix) in enumerate(
-            zip_longest(plain, self.blanks(plain), before, after, fillvalue="")
-        ):
-            text += f"{' ' if blank and i else ''}{prefix}{token}{suffix}"
-        return text
+        blanks = self.blanks(plain)
+        return "".join(f" {token}" if blanks[i] and i else token for i, token in enumerate(plain))
 
 
 DETOKENIZERS: Registry[Detokenizer] = Registry("detokenizer", __name__, Detokenizer)
