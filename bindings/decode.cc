@@ -99,16 +99,26 @@ HYPERBATON_BINDINGS(decode) {
           "columns", [](const BoundInput& self) { return self.input().column_names(); },
           "The name of the feature that each column of values belongs to.");
 
+  nb::enum_<FutureJumps>(m, "FutureJumps", "What the future costs count for the jump into each phrase still to come.")
+      .value("none", FutureJumps::None)
+      .value("bound", FutureJumps::Bound)
+      .value("expected", FutureJumps::Expected);
+
+  nb::class_<Limits>(m, "Limits", "How steps are limited, and how distances and jumps are charged.")
+      .def(
+          "__init__",
+          [](Limits* self, int distortion, bool early_distortion, bool future_distortion, FutureJumps future_jumps,
+             float jump_threshold) {
+            new (self) Limits{distortion, true, {early_distortion, future_distortion}, future_jumps, jump_threshold};
+          },
+          nb::kw_only(), "distortion"_a, "early_distortion"_a, "future_distortion"_a, "future_jumps"_a, "jump_threshold"_a);
+
   nb::class_<SearchSettings>(m, "SearchSettings", "How a sentence is searched.")
       .def(
           "__init__",
           [](SearchSettings* self, bool cube, std::size_t stack, double log_threshold, std::size_t pop_limit,
-             int distortion_limit, bool early_distortion, bool future_distortion) {
-            new (self) SearchSettings{
-                cube, {stack, log_threshold}, pop_limit, {distortion_limit, true, {early_distortion, future_distortion}}};
-          },
-          nb::kw_only(), "cube"_a, "stack"_a, "log_threshold"_a, "pop_limit"_a, "distortion_limit"_a, "early_distortion"_a,
-          "future_distortion"_a);
+             const Limits& limits) { new (self) SearchSettings{cube, {stack, log_threshold}, pop_limit, limits}; },
+          nb::kw_only(), "cube"_a, "stack"_a, "log_threshold"_a, "pop_limit"_a, "limits"_a);
 
   nb::class_<NBestSettings>(m, "NBestSettings", "How many translations of a sentence are wanted.")
       .def(nb::init<std::size_t, bool, std::size_t>(), nb::kw_only(), "n"_a, "distinct"_a, "factor"_a);

@@ -38,10 +38,12 @@ class BoundOptionScorer : public BoundFeature {
 
 class BoundJumpScorer : public BoundFeature {
  public:
-  BoundJumpScorer(Floats matrices, Ints offsets, float weight, bool inside)
+  BoundJumpScorer(Floats matrices, Ints offsets, float weight, bool inside, bool remaining, std::optional<Floats> classes)
       : matrices_(std::move(matrices)),
         offsets_(std::move(offsets)),
-        scorer_{view(matrices_), view(offsets_), weight, inside} {}
+        classes_(std::move(classes)),
+        scorer_{view(matrices_), view(offsets_), weight,
+                inside,          remaining,      classes_ ? view(*classes_) : std::span<const float>{}} {}
   FeatureInput input() const override { return scorer_; }
   void check(const TranslationOptions&, std::span<const std::int64_t> source_offsets) const override {
     scorer_.check(source_offsets);
@@ -50,6 +52,7 @@ class BoundJumpScorer : public BoundFeature {
  private:
   Floats matrices_;
   Ints offsets_;
+  std::optional<Floats> classes_;
   JumpScorer scorer_;
 };
 
@@ -122,7 +125,8 @@ HYPERBATON_BINDINGS(decode_features) {
           nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a);
 
   nb::class_<BoundJumpScorer, BoundFeature>(m, "JumpScorer", "Scores of jumps from the last source word to the next one.")
-      .def(nb::init<Floats, Ints, float, bool>(), nb::kw_only(), "matrices"_a, "offsets"_a, "weight"_a, "inside"_a);
+      .def(nb::init<Floats, Ints, float, bool, bool, std::optional<Floats>>(), nb::kw_only(), "matrices"_a, "offsets"_a,
+           "weight"_a, "inside"_a, "remaining"_a, nb::arg("classes").none());
 
   nb::class_<BoundSteps, BoundFeature>(m, "StepScorer", "Scores of steps.");
   nb::class_<PythonSteps, BoundSteps>(m, "PythonSteps", "Scores of steps by a Python callable.")

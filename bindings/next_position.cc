@@ -5,6 +5,7 @@
 #include "next_position/jump_logprobs.hh"
 #include "next_position/jump_training.hh"
 #include "next_position/nine_class.hh"
+#include "next_position/remaining_rows.hh"
 
 namespace hyperbaton::bindings {
 
@@ -93,15 +94,16 @@ HYPERBATON_BINDINGS(next_position) {
   nb::class_<JumpObjective>(m, "JumpObjective", "-sum log P(NP | CP) over all jumps of a corpus.")
       .def(
           "__init__",
-          [](JumpObjective* self, const JumpText& jumps, const Keys& keys, std::size_t planes, bool cached,
-             unsigned n_threads, const std::optional<nb::callable>& progress) {
+          [](JumpObjective* self, const JumpText& jumps, const Keys& keys, std::size_t planes, bool cached, bool remaining,
+             bool coverage, unsigned n_threads, const std::optional<nb::callable>& progress) {
             const auto report = make_progress(progress);
             const nb::gil_scoped_release release;
-            new (self) JumpObjective(jumps.text, jumps.visits, view(keys),
-                                     {.planes = planes, .cached = cached, .n_threads = n_threads}, report);
+            const JumpObjectiveOptions options{
+                .planes = planes, .cached = cached, .remaining = remaining, .coverage = coverage, .n_threads = n_threads};
+            new (self) JumpObjective(jumps.text, jumps.visits, view(keys), options, report);
           },
-          "jumps"_a, nb::arg("keys").noconvert(), nb::kw_only(), "planes"_a, "cached"_a, "n_threads"_a, "progress"_a.none(),
-          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+          "jumps"_a, nb::arg("keys").noconvert(), nb::kw_only(), "planes"_a, "cached"_a, "remaining"_a, "coverage"_a,
+          "n_threads"_a, "progress"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def_prop_ro("n_jumps", &JumpObjective::n_jumps)
       .def(
           "__call__",
@@ -161,6 +163,24 @@ HYPERBATON_BINDINGS(next_position) {
           },
           nb::kw_only(), "variance"_a, "step"_a, "max_passes"_a, "seed"_a, "progress"_a.none(),
           "Weights by AdaGrad, and the objective met during each pass.");
+
+  m.attr("N_CANDIDATE_CLASSES") = kCandidateClasses;
+  m.def(
+      "remaining_rows",
+      [](const JumpText& jumps, const Array<double>& scores, const std::optional<Array<double>>& classes,
+         unsigned n_threads) {
+        const auto offsets = jumps.text.words.offsets;
+        auto starts = remaining_starts(offsets, jumps.visits);
+        std::vector<double> rows(static_cast<std::size_t>(starts.back()));
+        {
+          const nb::gil_scoped_release release;
+          remaining_rows(offsets, jumps.visits, view(scores), classes ? view(*classes) : std::span<const double>{}, rows,
+                         n_threads);
+        }
+        return nb::make_tuple(to_numpy(std::move(rows)), to_numpy(std::move(starts)));
+      },
+      "jumps"_a, "scores"_a, "classes"_a.none(), nb::kw_only(), "n_threads"_a,
+      "log P(NP | CP, visited) of BOS and each visited word, sentence by sentence, and where sentences start.");
 
   nb::enum_<Bound>(m, "Bound").value("outbound", Bound::Out).value("inbound", Bound::In);
 

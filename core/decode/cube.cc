@@ -58,12 +58,13 @@ class Cubes {
     bool valid;
   };
 
-  // The hypotheses of a group that reach a position become [first_row_, last_row_). Those of the position before are used
-  // again where they are the same, as they are without a distortion limit: long sentences would need much memory.
-  void add_rows(const std::vector<std::uint32_t>& group, int begin) {
+  // The hypotheses of a group for which accept(state) is true become [first_row_, last_row_). Those of the call before are
+  // used again where they are the same, as they are without a distortion limit: long sentences would need much memory.
+  template <class Accept>
+  void add_rows(const std::vector<std::uint32_t>& group, const Accept& accept) {
     const std::size_t at = rows_.size();
     for (const auto id : group)
-      if (search_.space_.reachable(search_.chart_.state(id), begin)) rows_.push_back(id);
+      if (accept(search_.chart_.state(id))) rows_.push_back(id);
     if (std::equal(rows_.begin() + static_cast<std::ptrdiff_t>(at), rows_.end(),
                    rows_.begin() + static_cast<std::ptrdiff_t>(first_row_),
                    rows_.begin() + static_cast<std::ptrdiff_t>(last_row_))) {
@@ -82,7 +83,7 @@ class Cubes {
     for (int begin = first_gap; begin < space.n_words(); begin = covered.next_gap(begin + 1)) {
       search_.poll();
       const auto spans = space.spans_from(begin);
-      add_rows(group, begin);
+      add_rows(group, [&](const std::uint32_t* each) { return space.reachable(each, begin); });
       const auto n_rows = static_cast<std::int64_t>(last_row_ - first_row_), n = static_cast<std::int64_t>(spans.size());
       search_.counts_.spans += n * static_cast<std::int64_t>(group.size());
       search_.counts_.spans_cut += n * (static_cast<std::int64_t>(group.size()) - n_rows);
@@ -90,10 +91,18 @@ class Cubes {
       const int gap_end = covered.next_covered(begin);
       for (const auto& span : spans) {
         if (span.source.end > gap_end) break;
-        if (space.allowed(state, first_gap, span.source))
-          grids_[s + static_cast<std::size_t>(span.source.end - begin)].push_back({first_row_, last_row_, &span});
-        else
+        if (!space.allowed(state, first_gap, span.source)) {
           search_.counts_.spans_cut += n_rows;
+          continue;
+        }
+        if (space.prunes_jumps()) {
+          add_rows(group, [&](const std::uint32_t* each) {
+            return space.reachable(each, begin) && !space.improbable(each, first_gap, span.source);
+          });
+          search_.counts_.spans_cut += n_rows - static_cast<std::int64_t>(last_row_ - first_row_);
+          if (first_row_ == last_row_) continue;
+        }
+        grids_[s + static_cast<std::size_t>(span.source.end - begin)].push_back({first_row_, last_row_, &span});
       }
     }
   }

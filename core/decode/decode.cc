@@ -36,6 +36,7 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
     result.relaxed = true;
     search_settings.limits.constraints = false;
     search_settings.limits.distortion = -1;
+    search_settings.limits.jump_threshold = 0;
   }
 }
 

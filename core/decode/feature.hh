@@ -94,6 +94,8 @@ struct FeatureDefaults {
   void estimate(std::uint32_t /*option*/, float&) const {}
   // What is still to come behind the step, whatever the options: the part of the future cost that depends on the coverage.
   void ahead(const Step&, float&) const {}
+  // The probability that the next word to be translated lies in a span, by the best of the features that know one.
+  void likelihood(const Coverage& /*before*/, const std::uint32_t* /*state*/, SourceSpan /*next*/, float& /*best*/) {}
   // What all options of a span share.
   void prepare(const Step&, const std::uint32_t* /*state*/, std::uint32_t& /*memo*/, float& /*score*/) {}
   // What is cheap to say of an option.

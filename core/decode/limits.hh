@@ -18,10 +18,16 @@ struct Wall {
   std::uint16_t after;  // the word in front of it
 };
 
+// What the future costs count for the jump into each phrase that is still to come: nothing, the best that any hypothesis
+// can get for it, or what it gets from the most suitable word, normalised over all words of the sentence.
+enum class FutureJumps : std::uint8_t { None, Bound, Expected };
+
 struct Limits {
   int distortion;    // -1: none
   bool constraints;  // walls and zones hold
   Distance distance;
+  FutureJumps future_jumps;
+  float jump_threshold;  // a span that all models of jumps find less probable than this is not tried
 };
 
 // The limits of one sentence.

@@ -17,7 +17,7 @@ struct SearchSettings {
 struct SearchCounts {
   std::int64_t hypotheses = 0;  // steps that were scored
   std::int64_t spans = 0;       // source spans considered for extension
-  std::int64_t spans_cut = 0;   // of which the distortion limit forbade
+  std::int64_t spans_cut = 0;   // of which the limits forbade
 };
 
 // Fill stacks 0 … n_words. The last one holds complete translations, their scores with the end of the sentence.
@@ -85,7 +85,8 @@ void Search::for_each_span(std::uint32_t id, const OnSpan& on_span) {
     const int gap_end = covered.next_covered(begin);
     for (const auto& span : spans) {
       if (span.source.end > gap_end) break;
-      if (!space_.allowed(state.data(), first_gap, span.source)) {
+      if (!space_.allowed(state.data(), first_gap, span.source) ||
+          (space_.prunes_jumps() && space_.improbable(state.data(), first_gap, span.source))) {
         ++counts_.spans_cut;
         continue;
       }

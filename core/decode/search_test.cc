@@ -53,10 +53,10 @@ struct Toy {
     options.estimate.push_back(score);
   }
 
-  DecodeInput input() const {
+  DecodeInput input(bool remaining = false) const {
     DecodeInput made{options, source_offsets, {}, {}, {}, {}};
     // Out of order: the list sorts them by kind.
-    made.features.add("jump", JumpScorer{jumps, jump_offsets, 0.5F, true});
+    made.features.add("jump", JumpScorer{jumps, jump_offsets, 0.5F, true, remaining, {}});
     made.features.add("after", scorer(Side::After, StepRule::Neighbour));
     made.features.add("distance", WeightedDistance{0.25F});
     made.features.add("hierarchical", scorer(Side::Before, StepRule::Hierarchical));
@@ -69,12 +69,17 @@ struct Toy {
 
 DecodeSettings how(bool cube, std::size_t stack, int limit) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
-  return {{cube, {stack, kNever}, 100000, {limit, true, {false, true}}}, {3, false, 1}, {{}, 0, 1}, false, false, 1};
+  return {{cube, {stack, kNever}, 100000, {limit, true, {false, true}, FutureJumps::None, 0}},
+          {3, false, 1},
+          {{}, 0, 1},
+          false,
+          false,
+          1};
 }
 
 // The best score of all ways to translate, by the weighted values of whole paths.
 double best_by_trying(const DecodeInput& input, std::span<const double> weights, int limit) {
-  Space space(input, 0, {-1, true, {false, false}});
+  Space space(input, 0, {-1, true, {false, false}, FutureJumps::None, 0});
   double best = -std::numeric_limits<double>::infinity();
   std::vector<std::uint32_t> path;
   const std::function<void(unsigned, int)> extend = [&](unsigned covered, int end) {
@@ -143,4 +148,44 @@ TEST("a small beam still ends, with a score that is no better") {
   const auto few = decode(input, how(false, 2, -1), {});
   CHECK(few.scores[0] <= all.scores[0]);
   CHECK(few.counts[0].hypotheses < all.counts[0].hypotheses);
+}
+
+TEST("the bound on jumps to come is never below what a hypothesis gets") {
+  const Toy toy;
+  for (const bool remaining : {false, true}) {
+    DecodeInput input{toy.options, toy.source_offsets, {}, {}, {}, {}};
+    input.features.add("jump", JumpScorer{toy.jumps, toy.jump_offsets, 0.5F, true, remaining, {}});
+    auto options = how(false, 0, -1).search;
+    const auto estimates = [&](FutureJumps kind) {
+      options.limits.future_jumps = kind;
+      Space space(input, 0, options.limits);
+      Poll poll([] { return true; });
+      Search search(space, options, true, poll);
+      CHECK(search.run());
+      std::vector<double> slacks;
+      for (const auto& row : search_graph(search))
+        if (row.recombined < 0) slacks.push_back(search.chart()[row.to].estimate - row.best);
+      return slacks;
+    };
+    const auto none = estimates(FutureJumps::None), bound = estimates(FutureJumps::Bound);
+    CHECK(std::ranges::min(bound) > -1e-4);
+    // It says something: hypotheses look worse than without.
+    CHECK(bound[0] < none[0]);
+  }
+}
+
+TEST("improbable jumps are not tried, and the sentence is covered nevertheless") {
+  const Toy toy;
+  for (const bool cube : {false, true}) {
+    const auto input = toy.input(true);
+    auto few = how(cube, 0, -1);
+    few.search.limits.jump_threshold = 0.3F;
+    const auto all = decode(input, how(cube, 0, -1), {}), some = decode(input, few, {});
+    CHECK(some.scores.size() == 3);
+    CHECK(some.scores[0] <= all.scores[0]);
+    CHECK(some.counts[0].hypotheses < all.counts[0].hypotheses);
+    CHECK(some.counts[0].spans_cut > 0);
+    few.search.limits.jump_threshold = 1;  // what is left are monotone steps
+    for (const auto option : decode(input, few, {}).options) CHECK(option >= 0);
+  }
 }

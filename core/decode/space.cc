@@ -23,12 +23,13 @@ Space::Space(const DecodeInput& input, std::size_t sentence, const Limits& limit
       sentence_(input.options, sentence,
                 static_cast<int>(input.source_offsets[sentence + 1] - input.source_offsets[sentence])),
       limits_(limits, sentence, input.walls, input.zones),
+      jump_threshold_(limits.jump_threshold),
       is_forced_(input.forced.any()),
       shared_(n_words()),
       features_(input.features, sentence_, limits, shared_.size()),
       needs_(features_.needs()) {
   if (is_forced_) forced_ = input.forced[sentence];
-  needs_.end |= limits.distortion >= 0;
+  needs_.end |= limits.distortion >= 0 || prunes_jumps();
   at_stack_ = features_.n_state();
   at_forced_ = at_stack_ + (needs_.stack ? 1 : 0);
   state_size_ = at_forced_ + (is_forced_ ? 1 : 0);
@@ -81,6 +82,13 @@ void Space::fill_future() {
 void Space::start(std::span<std::uint32_t> state) const {
   std::ranges::fill(state, 0);
   features_.each([&](const auto& placed) { placed.feature.start(state.data() + placed.state); });
+}
+
+bool Space::improbable(const std::uint32_t* state, int first_gap, SourceSpan next) {
+  if (next.begin == first_gap || next.begin == shared_.previous(state).end) return false;
+  float best = -1;
+  features_.each([&](auto& placed) { placed.feature.likelihood(coverage(state), state + placed.state, next, best); });
+  return best >= 0 && best < jump_threshold_;
 }
 
 float Space::future(const std::uint32_t* state) const {

@@ -68,6 +68,10 @@ class Space {
   bool allowed(const std::uint32_t* state, int first_gap, SourceSpan next) const {
     return limits_.allowed(coverage(state), first_gap, next);
   }
+  // Whether spans are left out because models of jumps find them improbable, and whether one is; monotone steps and those
+  // that fill the first gap never are.
+  bool prunes_jumps() const { return jump_threshold_ > 0; }
+  bool improbable(const std::uint32_t* state, int first_gap, SourceSpan next);
   // Future cost of a coverage.
   float future(const std::uint32_t* state) const;
   void prepare(const std::uint32_t* state, float future, const Span& span, Move& move);
@@ -112,6 +116,7 @@ class Space {
   const DecodeInput& input_;
   const Sentence sentence_;
   const OrderLimits limits_;
+  const float jump_threshold_;
   const bool is_forced_;
   std::span<const WordId> forced_;
 

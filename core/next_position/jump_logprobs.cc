@@ -13,7 +13,7 @@ void write_all(const TaggedText& text, const JumpFeatures& features, const doubl
                std::span<const std::int64_t> starts, double* out, unsigned n_threads, const Progress& progress) {
   parallel_chunks(text.size(), kBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     PositionParts parts;
-    JumpScores<Planes> scores;
+    JumpScores<Planes> scores({.remaining = false, .first_class = 0});
     JumpLists lists;
     for (std::size_t s = begin; s < end; ++s) {
       lists.counts.clear();

@@ -19,8 +19,10 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, s
       visits_(visits),
       features_(keys, text.tagged()),
       options_(options),
-      n_parameters_((kJumpConstants + keys.size()) * options.planes) {
+      n_features_(kJumpConstants + keys.size()),
+      n_parameters_((n_features_ + (options.coverage ? kCandidateClasses : 0)) * options.planes) {
   if (options.planes != 1 && options.planes != 3) throw Error("a feature has one weight or three");
+  if (options.coverage && !options.remaining) throw Error("classes of candidates are those of what is left");
   check_jumps(text, visits);
   for (std::size_t s = 0; s < text.size(); ++s)
     if (visits.has_jumps(s)) {
@@ -52,8 +54,8 @@ void JumpObjective::number_by_frequency() {
     for (const std::uint32_t id : chunk.lists.ids) ++frequency[id];
   order_.resize(n_features);
   std::iota(order_.begin(), order_.end(), 0u);
-  // The constants stay in front.
-  std::stable_sort(order_.begin() + kJumpConstants, order_.end(),
+  // The constants stay in front, classes of candidates behind.
+  std::stable_sort(order_.begin() + kJumpConstants, order_.begin() + static_cast<std::ptrdiff_t>(n_features_),
                    [&](std::uint32_t a, std::uint32_t b) { return frequency[a] > frequency[b]; });
   for (std::size_t f = 0; f < n_features; ++f) inner[order_[f]] = static_cast<std::uint32_t>(f);
   parallel_chunks(chunks_.size(), 1, options_.n_threads, {}, [&](std::size_t b, std::size_t) {
@@ -124,13 +126,13 @@ JumpLists JumpObjective::all_lists() const {
 
 template <std::size_t Planes>
 double JumpObjective::pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient) const {
-  JumpScores<Planes> scores;
+  JumpScores<Planes> scores(candidates());
   Scratch scratch;
   double total = 0;
   for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
     const SentenceLists lists = lists_of(place, scratch);
     scores.score(lists, weights.data(), scratch.next);
-    total += scores.loss(scratch.next);
+    total += scores.loss(scratch.next, weights.data());
     scores.add_gradient(lists, gradient, scratch.next);
   }
   return total;
@@ -138,7 +140,7 @@ double JumpObjective::pass(const Chunk& chunk, std::span<const double> weights, 
 
 template <std::size_t Planes>
 void JumpObjective::add_curvature(const Chunk& chunk, std::span<double> curvature) const {
-  JumpScores<Planes> scores;
+  JumpScores<Planes> scores(candidates());
   Scratch scratch;
   for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
     const SentenceLists lists = lists_of(place, scratch);

@@ -1,4 +1,5 @@
-// The training objective of PAIR and SEQUENCE over a corpus: −Σ log P(NP | CP) over all jumps, and its gradient.
+// The training objective of PAIR and SEQUENCE over a corpus: −Σ log P(NP | CP) over all jumps, or −Σ log P(NP | CP,
+// visited), and its gradient.
 //
 // Sentences are cut into chunks whose number and borders depend on the data alone. Each chunk sums its loss and gradient
 // by itself, and the sums are added in the order of the chunks: the result is the same for any number of threads.
@@ -15,6 +16,8 @@ namespace hyperbaton {
 struct JumpObjectiveOptions {
   std::size_t planes;  // weights of a feature: 1 for PAIR, 3 for SEQUENCE
   bool cached;         // keep the features of all sentences (4 bytes each), or find them anew in every pass
+  bool remaining;      // the candidates are the words that are not visited and EOS, or all positions but the CP
+  bool coverage;       // classes of candidates (phrases/remaining.hh) have weights, behind those of all keys
   unsigned n_threads;
 };
 
@@ -28,6 +31,7 @@ class JumpObjective {
   std::size_t n_jumps() const { return n_jumps_; }
   std::size_t planes() const { return options_.planes; }
   unsigned n_threads() const { return options_.n_threads; }
+  Candidates candidates() const { return {options_.remaining, options_.coverage ? n_features_ : 0}; }
   // The sentences that have jumps.
   std::span<const std::uint32_t> sentences() const { return sentences_; }
 
@@ -74,6 +78,7 @@ class JumpObjective {
   VisitsView visits_;
   JumpFeatures features_;
   JumpObjectiveOptions options_;
+  std::size_t n_features_;  // without the classes of candidates
   std::size_t n_parameters_;
   std::size_t n_jumps_ = 0;
   std::vector<std::uint32_t> sentences_;

@@ -8,6 +8,10 @@
 //
 // Both sums run along a row or a column, away from the CP or the NP, so that running sums give all scores in O(n²), and
 // sums of derivatives in the opposite sense the gradient.
+//
+// A model over what is left normalises the row of a CP over the words that are not visited when the CP is, and EOS. A CP
+// occurs once in a visit order, so this is O(n²) too. A weight for the class of a candidate (phrases/remaining.hh) may be
+// added to its score.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +22,7 @@
 
 #include "base/math.hh"
 #include "features/jumps.hh"
+#include "phrases/remaining.hh"
 
 namespace hyperbaton {
 
@@ -29,12 +34,24 @@ struct SentenceLists {
   std::size_t n_ids;
 };
 
+// What the row of a CP is normalised over in training.
+struct Candidates {
+  bool remaining;           // words that are not visited and EOS, or all positions but the CP
+  std::size_t first_class;  // the number of the first class of candidates among the features; 0: they have no weights
+};
+
 template <std::size_t Planes>
 class JumpScores {
   static_assert(Planes == 1 || Planes == 3);
   using Cell = std::array<double, Planes>;
 
  public:
+  explicit JumpScores(const Candidates& candidates) : of_(candidates) {}
+  // The weight of a class of candidates among those of all features; SEQUENCE has it for the label pair ⟨C, N⟩.
+  static std::size_t class_weight(std::size_t first_class, std::size_t c) {
+    return Planes * (first_class + c) + (Planes == 1 ? 0 : 1);
+  }
+
   // Score all jumps; weights has Planes values for each feature. For PAIR, rows without an NP are left out if
   // `next` (as VisitsView gives it) is not empty.
   void score(const SentenceLists& lists, const double* weights, std::span<const int> next) {
@@ -87,17 +104,32 @@ class JumpScores {
   }
 
   // −Σ log P(next | i) over the visited CPs; keeps its derivatives by the scores for add_gradient.
-  double loss(std::span<const int> next) {
+  double loss(std::span<const int> next, const double* weights) {
     double total = 0;
     std::fill(derivatives_.begin(), derivatives_.end(), 0.0);
+    class_derivatives_.fill(0);
+    set_visits(next);
     for (int i = 0; i <= n_; ++i) {
       const int true_next = next[static_cast<std::size_t>(i)];
       if (true_next == 0) continue;
-      const double log_sum = log_normaliser(i);
-      total += log_sum - scores_[at(i, true_next)];
-      for (int j = 1; j <= n_ + 1; ++j)
-        if (i != j) derivatives_[at(i, j)] = math::exp(scores_[at(i, j)] - log_sum);
-      derivatives_[at(i, true_next)] -= 1;
+      find_candidates(i);
+      double top = -std::numeric_limits<double>::infinity(), sum = 0;
+      for (Candidate& each : candidates_) {
+        each.score = scores_[at(i, each.j)];
+        if (of_.first_class != 0) each.score += weights[class_weight(of_.first_class, each.c)];
+        top = std::max(top, each.score);
+      }
+      for (const Candidate& each : candidates_) sum += math::exp(each.score - top);
+      const double log_sum = top + math::log(sum);
+      for (const Candidate& each : candidates_) {
+        double derivative = math::exp(each.score - log_sum);
+        if (each.j == true_next) {
+          total += log_sum - each.score;
+          derivative -= 1;
+        }
+        derivatives_[at(i, each.j)] = derivative;
+        class_derivatives_[each.c] += derivative;
+      }
     }
     run_back();
     return total;
@@ -107,11 +139,17 @@ class JumpScores {
   void flat_curvature(const SentenceLists& lists, std::span<const int> next) {
     set_size(lists);
     std::fill(derivatives_.begin(), derivatives_.end(), 0.0);
-    const double flat = 1.0 / std::max(1, n_);
-    for (int i = 0; i <= n_; ++i)
-      if (next[static_cast<std::size_t>(i)] != 0)
-        for (int j = 1; j <= n_ + 1; ++j)
-          if (i != j) derivatives_[at(i, j)] = flat * (1 - flat);
+    class_derivatives_.fill(0);
+    set_visits(next);
+    for (int i = 0; i <= n_; ++i) {
+      if (next[static_cast<std::size_t>(i)] == 0) continue;
+      find_candidates(i);
+      const double flat = 1.0 / (of_.remaining ? static_cast<double>(candidates_.size()) : std::max(1, n_));
+      for (const Candidate& each : candidates_) {
+        derivatives_[at(i, each.j)] = flat * (1 - flat);
+        class_derivatives_[each.c] += flat * (1 - flat);
+      }
+    }
     run_back();
     if constexpr (Planes == 3)
       for (Cell& cell : cells_) cell[1] *= 2;
@@ -150,6 +188,9 @@ class JumpScores {
         else
           add(cells_[at(i, j)]);
       }
+    if (of_.first_class != 0)
+      for (std::size_t c = 0; c < kCandidateClasses; ++c)
+        gradient[class_weight(of_.first_class, c)] += class_derivatives_[c];
   }
 
  private:
@@ -179,6 +220,38 @@ class JumpScores {
     for (int j = 1; j <= n_ + 1; ++j)
       if (i != j) sum += math::exp(scores_[at(i, j)] - top);
     return top + math::log(sum);
+  }
+
+  struct Candidate {
+    int j;
+    std::size_t c;  // its class; 0 where classes have no weights
+    double score;
+  };
+
+  // When each position is visited.
+  void set_visits(std::span<const int> next) {
+    if (!of_.remaining) return;
+    when_.assign(static_cast<std::size_t>(n_) + 2, std::numeric_limits<int>::max());
+    int time = 0;
+    for (int i = 0; i <= n_; i = next[static_cast<std::size_t>(i)]) when_[static_cast<std::size_t>(i)] = time++;
+  }
+
+  // The candidates of the NP of a visited CP.
+  void find_candidates(int i) {
+    candidates_.clear();
+    if (!of_.remaining) {
+      for (int j = 1; j <= n_ + 1; ++j)
+        if (i != j) candidates_.push_back({j, 0, 0});
+      return;
+    }
+    visited_.assign(Coverage::n_words(n_), 0);
+    const int now = when_[static_cast<std::size_t>(i)];
+    for (int word = 0; word < n_; ++word)
+      if (when_[static_cast<std::size_t>(word) + 1] <= now) Coverage::set(visited_.data(), {word, word + 1});
+    const Remaining remaining(Coverage(visited_.data(), n_), n_, i - 1);
+    remaining.each([&](int candidate) {
+      candidates_.push_back({candidate + 1, of_.first_class == 0 ? 0 : remaining.class_of(candidate), 0});
+    });
   }
 
   double& running(int j) { return running_[static_cast<std::size_t>(j - 1)]; }
@@ -238,7 +311,12 @@ class JumpScores {
     }
   }
 
+  const Candidates of_;
   int n_ = 0;
+  std::vector<int> when_;               // each position is visited: 0 for BOS, then counting; the largest number for never
+  std::vector<std::uint32_t> visited_;  // words of a coverage
+  std::vector<Candidate> candidates_;
+  std::array<double, kCandidateClasses> class_derivatives_;
   std::vector<Cell> sides_;  // unary sums, or their derivatives: CP i and o, then NP j and o
   std::vector<Cell> cells_;  // A, B, C of each jump, or derivatives by them
   std::vector<double> scores_, derivatives_, running_;

@@ -16,6 +16,7 @@ class Adagrad {
   Adagrad(const JumpObjective& objective, const AdagradOptions& options)
       : objective_(objective),
         options_(options),
+        scores_(objective.candidates()),
         weights_(objective.n_parameters()),
         gradient_(objective.n_parameters()),
         squares_(objective.n_parameters(), 1e-8),
@@ -28,7 +29,7 @@ class Adagrad {
   double visit(std::size_t place) {
     const SentenceLists lists = objective_.lists_of(place, scratch_);
     scores_.score(lists, weights_.data(), scratch_.next);
-    const double loss = scores_.loss(scratch_.next);
+    const double loss = scores_.loss(scratch_.next, weights_.data());
     scores_.add_gradient(lists, gradient_, scratch_.next);
     for_touched(lists, [&](std::size_t f) {
       const double shrink = 1 / (options_.variance * n_sentences_[f]);
@@ -56,6 +57,8 @@ class Adagrad {
       use(f);
     };
     for (std::size_t f = 0; f < kJumpConstants; ++f) touch(f);
+    if (const std::size_t first = objective_.candidates().first_class; first != 0)
+      for (std::size_t c = 0; c < kCandidateClasses; ++c) touch(first + c);
     for (std::size_t at = 0; at < lists.n_ids; ++at) touch(lists.ids[at]);
   }
 

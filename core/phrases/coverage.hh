@@ -17,6 +17,7 @@ class Coverage {
     for (int i = span.begin; i < span.end; ++i) words[i / 32] |= 1U << (i % 32);
   }
 
+  std::span<const std::uint32_t> words() const { return {words_, n_words(n_)}; }
   bool operator[](int i) const { return (words_[i / 32] >> (i % 32)) & 1; }
   // The bits of a span of at most 64 positions, the first lowest.
   std::uint64_t bits(SourceSpan span) const {

@@ -105,6 +105,33 @@ def sequence_logprobs(n: int, weight: Callable[[int, int, str], float]) -> list[
     return rows
 
 
+def candidate_class(n: int, visited: set[int], i: int, j: int) -> int:
+    """What coverage says of candidate j (n + 1 is EOS), from CP i: the number of the class in the core."""
+    left = [p for p in range(1, n + 1) if p not in visited]
+    if j == n + 1:
+        return 48 + next(c for c, most in enumerate([0, 1, 2, 4, 8, n]) if len(left) <= most)
+    between = sum(min(i, j) < p < max(i, j) for p in left)
+    bits = [j - 1 == 0 or j - 1 in visited, j + 1 in visited, j == left[0]]
+    number = 3 * (j < i) + (0 if between == 0 else 1 if between <= 2 else 2)
+    for bit in bits:
+        number = 2 * number + bit
+    return number
+
+
+def remaining_logprobs(
+    n: int, order: Sequence[int], score: Callable[[int, int], float], class_weights: Sequence[float] | None
+) -> list[dict[int, float]]:
+    """log P(j | i, visited) at each step of an order of 0-based words; score(i, j) is that of a jump."""
+    rows = []
+    visited: set[int] = set()
+    for i in [0, *(p + 1 for p in order)]:
+        visited |= {i} - {0}
+        candidates = [j for j in range(1, n + 2) if j not in visited]
+        extra = {j: class_weights[candidate_class(n, visited, i, j)] if class_weights else 0.0 for j in candidates}
+        rows.append(log_softmax({j: score(i, j) + extra[j] for j in candidates}))
+    return rows
+
+
 def nine_class(distortion: int) -> int:
     """Footnote 6."""
     spans = [(7, math.inf), (4, 6), (2, 3), (1, 1), (0, 0), (-2, -2), (-4, -3), (-7, -5), (-math.inf, -8)]

@@ -12,15 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hyperbaton import _core
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
-from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, Steps, System, Translator
+from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, Translator
 from hyperbaton.lm import LanguageModel
+from hyperbaton.models import JumpLogProbs, Steps
 from hyperbaton.models.osm import OperationSequence
 from hyperbaton.phrases import Options, ReorderingType
 from hyperbaton.phrases.moses import read_phrase_table
 from tests.oracles import decode as oracle
-from tests.oracles import operations
+from tests.oracles import jumps, operations
 
 ARPA = """\\data\\
 ngram 1=6
@@ -50,6 +52,7 @@ ngram 3=2
 """
 
 Pair = tuple[str, str]
+Case = Callable[..., tuple[Any, Callable[..., float]]]
 
 
 @st.composite
@@ -126,7 +129,7 @@ def visits(begin: int, links: list[tuple[int, int]]) -> list[int]:
     return order
 
 
-def table_case(kind_name: str) -> Callable[..., tuple[Any, Callable[..., float]]]:
+def table_case(kind_name: str) -> Case:
     kind = ReorderingType.parse(kind_name)
     columns = list(kind.set.columns)  # type: ignore[attr-defined]
 
@@ -148,7 +151,7 @@ def table_case(kind_name: str) -> Callable[..., tuple[Any, Callable[..., float]]
     return make
 
 
-def distance_case(use: str, side: str) -> Callable[..., tuple[Any, Callable[..., float]]]:
+def distance_case(use: str, side: str) -> Case:
     def make(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
         model = Distances()
         model.side = side
@@ -170,25 +173,59 @@ def distance_case(use: str, side: str) -> Callable[..., tuple[Any, Callable[...,
     return make
 
 
-def jump_case(inside: bool) -> Callable[..., tuple[Any, Callable[..., float]]]:
+class JumpsLeft(Jumps):
+    """The same over what is left."""
+
+    candidates = "remaining"
+
+    def __init__(self, class_weights: Any) -> None:
+        self.class_weights = class_weights
+
+    def jump_logprobs(self, source: Text) -> JumpLogProbs:
+        values = np.concatenate([matrix.ravel() for matrix in super().jump_logprobs(source)])
+        starts = np.cumsum([0, *(source.lengths + 1) ** 2])
+        return JumpLogProbs(values, starts, source.lengths, self.class_weights)
+
+
+def jump_case(inside: bool, remaining: bool = False, coverage: bool = False) -> Case:
     def make(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
         n = len(words)
         matrix = Jumps().jump_logprobs(Text.of([" ".join(words)]))[0]
+        weights = np.random.default_rng(n).normal(size=_core.N_CANDIDATE_CLASSES) if coverage else None
+
+        def logprob(covered: set[int], now: int, position: int) -> float:
+            if not remaining:
+                return float(matrix[now + 1, position])
+            scores = {
+                to: matrix[now + 1, to] + (0 if weights is None else weights[candidate_class(n, covered, now, to)])
+                for to in range(n + 1)
+                if to not in covered
+            }
+            return float(scores[position] - np.log(sum(np.exp(list(scores.values())))))
 
         def score(path: list[oracle.Step]) -> float:
             total, now = 0.0, -1
+            covered: set[int] = set()
             for step in path:
                 pair = (" ".join(words[step.begin : step.end]), " ".join(step.target))
                 order = visits(step.begin, pairs[pair][1] if pair in pairs else [(0, 0)])
+                visited = set(covered)
                 for k, position in enumerate(order):
                     if k == 0 or inside:
-                        total += matrix[now + 1, position]
+                        total += logprob(visited, now, position)
+                    visited.add(position)
                     now = position
-            return 0.7 * (total + matrix[now + 1, n])
+                covered |= set(range(step.begin, step.end))
+            return 0.7 * (total + logprob(covered, now, n))
 
-        return ModelUse(Jumps(), inside=inside), score
+        return ModelUse(JumpsLeft(weights) if remaining else Jumps(), inside=inside), score
 
     return make
+
+
+def candidate_class(n: int, covered: set[int], now: int, to: int) -> int:
+    """As the oracle of jumps has it, whose positions count from 1."""
+    return jumps.candidate_class(n, {word + 1 for word in covered}, now + 1, to + 1)
 
 
 def step_case(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
@@ -205,7 +242,7 @@ def step_case(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any
     return ModelUse(Stepwise()), score
 
 
-def operation_case(units: str) -> Callable[..., tuple[Any, Callable[..., float]]]:
+def operation_case(units: str) -> Case:
     """An operation sequence model of a few sentence pairs, and all five of its values."""
     pairs_of_text = [("a b c", "x y z"), ("b a", "y x"), ("c a b", "z z x y"), ("a c", "x")]
     links = [[(0, 2), (1, 1), (2, 0)], [(0, 1), (1, 0)], [(0, 1), (1, 2), (1, 3)], [(0, 0)]]
@@ -248,7 +285,7 @@ def operation_case(units: str) -> Callable[..., tuple[Any, Callable[..., float]]
     return make
 
 
-SHAPES: dict[str, Callable[..., tuple[Any, Callable[..., float]]] | None] = {
+SHAPES: dict[str, Case | None] = {
     "none": None,
     "wbe-msd": table_case("wbe-msd-bidirectional-fe"),
     "phrase-mslr": table_case("phrase-mslr-bidirectional-fe"),
@@ -258,6 +295,9 @@ SHAPES: dict[str, Callable[..., tuple[Any, Callable[..., float]]] | None] = {
     "scaled": distance_case("scaled", "before"),
     "jumps": jump_case(False),
     "jumps inside": jump_case(True),
+    "jumps left": jump_case(False, remaining=True),
+    "jumps left inside": jump_case(True, remaining=True),
+    "jumps left coverage": jump_case(True, remaining=True, coverage=True),
     "steps": step_case,
     "operations": operation_case("words"),
     "operations of classes": operation_case("classes"),
@@ -267,8 +307,16 @@ SHAPES: dict[str, Callable[..., tuple[Any, Callable[..., float]]] | None] = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=20, deadline=None)
-@given(case=cases(), limit=st.sampled_from([-1, 0, 1, 2]), early=st.booleans(), ahead=st.booleans())
-def test_search_without_pruning_finds_the_best(shape: str, case: Any, limit: int, early: bool, ahead: bool) -> None:
+@given(
+    case=cases(),
+    limit=st.sampled_from([-1, 0, 1, 2]),
+    early=st.booleans(),
+    ahead=st.booleans(),
+    jumps_ahead=st.sampled_from(["none", "bound", "expected"]),
+)
+def test_search_without_pruning_finds_the_best(
+    shape: str, case: Any, limit: int, early: bool, ahead: bool, jumps_ahead: str
+) -> None:
     words, pairs = case
     with tempfile.TemporaryDirectory() as folder:
         table, arpa = write_and_read(pairs, Path(folder))
@@ -305,6 +353,7 @@ def test_search_without_pruning_finds_the_best(shape: str, case: Any, limit: int
             distortion_limit=limit,
             early_distortion=early,
             future_distortion=ahead,
+            future_jumps=jumps_ahead,
         )
         found = Translator(system, options, threads=1).translate_batch([" ".join(words)], NBest(30))
         assert not found.relaxed.any()

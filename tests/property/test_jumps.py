@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders
 from hyperbaton.corpus import Tags, Text
+from hyperbaton.models import JumpLogProbs
 from hyperbaton.models._jump_weights import N_CONSTANTS
 from hyperbaton.models._next_position import TaggedSentences
 from tests.oracles import jumps as oracle
@@ -46,7 +48,9 @@ def core_text(corpus: list[Sentence]) -> _core.JumpText:
 
 def lists_of(corpus: list[Sentence], keys: npt.NDArray[np.uint64]) -> Iterator[tuple[int, dict[str, list[int]]]]:
     """For each sentence that has jumps its number, and the features of its lists by name."""
-    objective = _core.JumpObjective(core_text(corpus), keys, planes=1, cached=True, n_threads=1, progress=None)
+    objective = _core.JumpObjective(
+        core_text(corpus), keys, planes=1, cached=True, remaining=False, coverage=False, n_threads=1, progress=None
+    )
     sentences, counts, ids = (part.tolist() for part in objective.lists())
     at, first = 0, 0
     for s in sentences:
@@ -137,10 +141,53 @@ def test_probabilities_are_those_of_the_equations(corpus: list[Sentence], planes
             assert np.isclose(np.exp(matrix[i]).sum(), 1)
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 12), st.booleans(), st.integers(0, 2**32 - 1))
+def test_rows_over_what_is_left(n: int, coverage: bool, seed: int) -> None:
+    """Against the plain sums, for any order that visits some words."""
+    random = np.random.default_rng(seed)
+    order = random.permutation(n)[: random.integers(0, n + 1)]
+    matrix = random.normal(size=(n + 1, n + 1))
+    weights = random.normal(size=_core.N_CANDIDATE_CLASSES) if coverage else None
+    logprobs = JumpLogProbs(matrix.ravel(), np.array([0, matrix.size]), np.array([n]), weights)
+    found = logprobs.remaining(VisitOrders(order.astype(np.uint16), np.array([0, len(order)])))[0]
+    expected = oracle.remaining_logprobs(
+        n, order.tolist(), lambda i, j: matrix[i, j - 1], None if weights is None else weights.tolist()
+    )
+    for row, plain in zip(found, expected, strict=True):
+        assert np.allclose(row, [plain.get(j, -np.inf) for j in range(1, n + 2)], atol=1e-9)
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+def test_probabilities_of_all_orders_sum_to_one(coverage: bool) -> None:
+    """Of all ways to visit some or all of six words, each once, and to end."""
+    random = np.random.default_rng(6)
+    n = 6
+    matrix = random.normal(size=(n + 1, n + 1))
+    orders = [order for k in range(n + 1) for order in permutations(range(n), k)]
+    logprobs = JumpLogProbs(
+        np.tile(matrix.ravel(), len(orders)),
+        matrix.size * np.arange(len(orders) + 1),
+        np.full(len(orders), n),
+        random.normal(size=_core.N_CANDIDATE_CLASSES) if coverage else None,
+    )
+    positions = np.array([p for order in orders for p in order], np.uint16)
+    rows = logprobs.remaining(VisitOrders(positions, np.cumsum([0, *map(len, orders)])))
+    total = 0.0
+    for s, order in enumerate(orders):
+        total += np.exp(sum(rows[s][step, following] for step, following in enumerate([*order, n])))
+    assert len(orders) == 1957 and total == pytest.approx(1)
+
+
+KINDS = {"all": (False, False), "remaining": (True, False), "coverage": (True, True)}
+
+
 @pytest.mark.parametrize("planes", [1, 3])
 @pytest.mark.parametrize("tagged", [False, True])
-def test_gradient_is_that_of_the_objective(planes: int, tagged: bool) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradient_is_that_of_the_objective(planes: int, tagged: bool, kind: str) -> None:
     """By finite differences; and the objective is −Σ log P of the jumps made."""
+    remaining, coverage = KINDS[kind]
     random = np.random.default_rng(planes)
     corpus: list[Sentence] = []
     for n in (1, 5, 9, 0, 12):
@@ -149,23 +196,34 @@ def test_gradient_is_that_of_the_objective(planes: int, tagged: bool) -> None:
         corpus.append((words, tags, random.permutation(n)[: max(n - 2, 1)].tolist() if n else []))
     text = core_text(corpus)
     keys = _core.count_jump_features(text, min_count=2, n_threads=1, progress=None)
-    objective = _core.JumpObjective(text, keys, planes=planes, cached=True, n_threads=2, progress=None)
-    weights = random.normal(size=(N_CONSTANTS + len(keys), planes))
+    objective = _core.JumpObjective(
+        text, keys, planes=planes, cached=True, remaining=remaining, coverage=coverage, n_threads=2, progress=None
+    )
+    n_features = N_CONSTANTS + len(keys)
+    weights = random.normal(size=(n_features + coverage * _core.N_CANDIDATE_CLASSES, planes))
     value, gradient = objective(weights)
-    flat = _core.jump_logprobs(text, keys, weights, tagged=tagged, n_threads=1, progress=None)
+    flat = _core.jump_logprobs(text, keys, weights[:n_features], tagged=tagged, n_threads=1, progress=None)
     starts = _core.jump_starts(np.cumsum([0, *(len(words) for words, _, _ in corpus)]))
     expected = 0.0
     for s, (words, _, order) in enumerate(corpus):
-        matrix = flat[starts[s] : starts[s + 1]].reshape(len(words) + 1, -1)
-        for i, j in oracle.next_positions(order, len(words)).items() if order else ():
-            expected -= matrix[i, j - 1]
+        matrix, n = flat[starts[s] : starts[s + 1]].reshape(len(words) + 1, -1), len(words)
+        rows = dict(enumerate(matrix))
+        if remaining:
+            classes = weights[n_features:, planes // 2].tolist() if coverage else None
+            steps = oracle.remaining_logprobs(n, order, lambda i, j, matrix=matrix: matrix[i, j - 1], classes)
+            for i, step in zip([0, *(p + 1 for p in order)], steps, strict=True):
+                rows[i] = np.array([step.get(j, -np.inf) for j in range(1, n + 2)])
+        for i, j in oracle.next_positions(order, n).items() if order else ():
+            expected -= rows[i][j - 1]
     assert np.isclose(value, expected, rtol=1e-12)
     for _ in range(20):
         along = random.normal(size=weights.shape)
         step = 1e-5
         slope = (objective(weights + step * along)[0] - objective(weights - step * along)[0]) / (2 * step)
         assert np.isclose(slope, (gradient * along).sum(), rtol=1e-6)
-    again = _core.JumpObjective(text, keys, planes=planes, cached=False, n_threads=1, progress=None)(weights)
+    again = _core.JumpObjective(
+        text, keys, planes=planes, cached=False, remaining=remaining, coverage=coverage, n_threads=1, progress=None
+    )(weights)
     assert again[0] == value and np.array_equal(again[1], gradient)
 
 

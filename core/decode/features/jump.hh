@@ -1,11 +1,20 @@
 // Per jump: what a model says of going from the source word that was translated last to the next one.
+//
+// A model over what is left gives scores that are normalised here, over the words that are not covered and the end:
+//   log P(j | i, covered) = s(i, j) + g(c_j) − log Σ_{k not covered, or the end} exp(s(i, k) + g(c_k))
+// where g is a weight for the class of a candidate (phrases/remaining.hh), if there are such weights. The normaliser
+// belongs to the row i and the coverage: it is computed once for all hypotheses that share both.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "decode/feature.hh"
+#include "decode/interner.hh"
+#include "decode/limits.hh"
+#include "phrases/remaining.hh"
 
 namespace hyperbaton {
 
@@ -15,7 +24,9 @@ struct JumpScorer {
   std::span<const float> matrices;        // of all sentences
   std::span<const std::int64_t> offsets;  // where they begin
   float weight;
-  bool inside;  // charge the jumps inside a phrase pair too, not only those between two
+  bool inside;                     // charge the jumps inside a phrase pair too, not only those between two
+  bool remaining;                  // normalise over what is left
+  std::span<const float> classes;  // a weight for each class of candidates; empty: none
 
   std::size_t n_values() const { return 1; }
   // Throws where the matrices are not those of these sentences.
@@ -25,42 +36,92 @@ struct JumpScorer {
 class JumpFeature : public FeatureDefaults {
  public:
   using Input = JumpScorer;
-  JumpFeature(const JumpScorer& scorer, const Sentence& sentence, const Limits&);
+  JumpFeature(const JumpScorer& scorer, const Sentence& sentence, const Limits& limits);
 
   // The row of the word that was translated last.
   std::size_t n_state() const { return 1; }
-  void guess(const Step&, const std::uint32_t* state, std::uint32_t, std::uint32_t option, float& score) const {
-    const auto& visits = visits_[option];
-    if (visits.first >= 0) score += weight_ * jump(*state, visits.first) + visits.weighted_inner;
+  void estimate(std::uint32_t option, float& score) const {
+    if (!estimates_.empty()) score += estimates_[option];
   }
-  void extend(const Step&, const std::uint32_t* state, std::uint32_t, std::uint32_t option, std::uint32_t* after,
-              float&) const {
+  void likelihood(const Coverage& before, const std::uint32_t* state, SourceSpan next, float& best);
+  // The memo is the normaliser.
+  void prepare(const Step& step, const std::uint32_t* state, std::uint32_t& memo, float&) {
+    if (scorer_.remaining) memo = std::bit_cast<std::uint32_t>(normaliser(*state, step.before).log);
+  }
+  void guess(const Step& step, const std::uint32_t* state, std::uint32_t memo, std::uint32_t option, float& score) const {
+    const auto& visits = visits_[option];
+    if (visits.first >= 0)
+      score += scorer_.weight * logprob(step.before, *state, visits.first, memo) + visits.weighted_inner;
+  }
+  void extend(const Step& step, const std::uint32_t* state, std::uint32_t, std::uint32_t option, std::uint32_t* after,
+              float& score) {
     const auto last = visits_[option].last;
     *after = last < 0 ? *state : row_of(last);
+    if (scorer_.remaining && scorer_.inside) score += scorer_.weight * inner_remaining(step.before, option);
   }
-  void finish(const std::uint32_t* state, float& score) const { score += weight_ * jump(*state, n_words_); }
-  void add_values(const Step&, const GraphStep& way, std::uint32_t, float* column) const {
+  // Where everything is covered the end is all that is left.
+  void finish(const std::uint32_t* state, float& score) const {
+    if (!scorer_.remaining) score += scorer_.weight * jump(*state, n_words_);
+  }
+  void add_values(const Step& step, const GraphStep& way, std::uint32_t memo, float* column) const {
     const auto& visits = visits_[way.option];
-    if (visits.first >= 0) *column += visits.inner + jump(*way.state, visits.first);
+    if (visits.first < 0) return;
+    *column += visits.inner + logprob(step.before, *way.state, visits.first, memo);
+    if (scorer_.remaining && scorer_.inside) *column += inner_remaining(step.before, way.option);
   }
-  void add_end_values(const std::uint32_t* state, float* column) const { *column += jump(*state, n_words_); }
+  void add_end_values(const std::uint32_t* state, float* column) const {
+    if (!scorer_.remaining) *column += jump(*state, n_words_);
+  }
 
  private:
-  // Source words that an option visits first and last, -1 where nothing is linked, and the jumps between them.
+  // Source words that an option visits first and last, -1 where nothing is linked, and the jumps between them where they
+  // do not depend on the coverage.
   struct Visits {
     std::int32_t first, last;
     float inner, weighted_inner;
+    std::uint32_t begin, end;  // of all of them in order_
   };
-  Visits visit(std::span<const Link> links, SourceSpan source, bool inside) const;
+  // Σ over what is left, in units of the largest value of the row, and its logarithm.
+  struct Normaliser {
+    double sum;
+    float log;
+  };
+  void find_visits(const Sentence& sentence, std::uint32_t option);
+  void fill_exps();
+  // Weighted: what the jumps into and inside an option may get.
+  float expected(const Sentence& sentence, std::uint32_t option, FutureJumps kind) const;
   static std::uint32_t row_of(std::int32_t word) { return static_cast<std::uint32_t>(word) + 1; }
-  float jump(std::uint32_t row, std::int32_t to) const {
-    return matrix_[row * (static_cast<std::size_t>(n_words_) + 1) + static_cast<std::size_t>(to)];
+  std::size_t at(std::uint32_t row, std::int32_t to) const {
+    return row * (static_cast<std::size_t>(n_words_) + 1) + static_cast<std::size_t>(to);
   }
+  float jump(std::uint32_t row, std::int32_t to) const { return matrix_[at(row, to)]; }
+  Remaining remaining(const Coverage& before, std::uint32_t row) const {
+    return {before, n_words_, static_cast<int>(row) - 1};
+  }
+  // The logarithm of the probability of a jump; `memo` is its normaliser, if it needs one.
+  float logprob(const Coverage& before, std::uint32_t row, std::int32_t to, std::uint32_t memo) const {
+    if (!scorer_.remaining) return jump(row, to);
+    const float score =
+        scorer_.classes.empty() ? jump(row, to) : jump(row, to) + scorer_.classes[remaining(before, row).class_of(to)];
+    return std::max(score - std::bit_cast<float>(memo), kLogFloor);
+  }
+  Normaliser make_normaliser(std::uint32_t row, const Coverage& before) const;
+  const Normaliser& normaliser(std::uint32_t row, const Coverage& before);
+  // The jumps inside an option that is translated next.
+  float inner_remaining(const Coverage& before, std::uint32_t option) const;
 
-  float weight_;
+  const JumpScorer& scorer_;
   int n_words_;
   const float* matrix_;
-  std::vector<Visits> visits_;  // by option
+  std::vector<Visits> visits_;       // by option
+  std::vector<std::int32_t> order_;  // words that options visit
+  std::vector<double> exps_;         // of the matrix, each row in units of its largest value, for normalisers
+  std::vector<float> tops_;          // the largest value of each row
+  std::vector<double> class_exps_;
+  std::vector<float> estimates_;  // by option
+  Interner keys_;                 // of normalisers: a row and a coverage
+  std::vector<std::uint32_t> key_;
+  std::vector<Normaliser> normalisers_;
 };
 
 }  // namespace hyperbaton

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.progress import default_threads
 from hyperbaton.corpus import Links
-from hyperbaton.corpus.text import Offsets
+from hyperbaton.corpus.text import Offsets, gather
 
 
 class Jumps(NamedTuple):
@@ -41,6 +41,11 @@ class VisitOrders:
             raise IndexError(f"sentence {sentence} of {len(self)}")
         sentence %= len(self)
         return [int(i) for i in self.positions[self.offsets[sentence] : self.offsets[sentence + 1]]]
+
+    def select(self, sentences: npt.NDArray[np.int64]) -> VisitOrders:
+        """Those of the chosen sentence pairs, in that order."""
+        where, offsets = gather(self.offsets, sentences)
+        return VisitOrders(self.positions[where], offsets)
 
     def jumps(self, lengths: npt.NDArray[np.int64]) -> Jumps:
         """Consecutive elements of BOS + visit order + EOS; sentences without a visit have none.

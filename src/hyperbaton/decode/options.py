@@ -21,6 +21,14 @@ class Decoding:
         False, "charge the way over a gap and back as soon as it is jumped over (Moore and Quirk 2007)"
     )
     future_distortion: bool = option(True, "count the distance still to go among the future costs (Green et al. 2010)")
+    future_jumps: str = option(
+        "none",
+        "count the jumps still to come among the future costs: an upper bound, or what is expected",
+        choices=("none", "bound", "expected"),
+    )
+    jump_threshold: float = option(
+        0.0, "do not try a jump that the models of jumps find less probable, e.g. 0.005", minimum=0, maximum=1
+    )
     drop_unknown: bool = option(False, "leave unknown words out instead of copying them")
     monotone_at_punctuation: bool = option(False, "do not reorder across punctuation")
     markup: bool = option(False, "read <x translation=…>, <zone> and <wall/> in the input")

@@ -18,12 +18,12 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.corpus import Text
 from hyperbaton.models import Batch, PerJump, PerOption, PerStep, python_steps
 from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, ReorderingType, orientation_set
 from hyperbaton.phrases.orientation import Side
 
 FLOOR = -100.0
+LOWEST_SCORE = -1e4  # of scores that are still to be normalised
 # The same where 1/p multiplies a distance (NI11 eq. 7): a class that never occurred costs much, and no step an infinity.
 LEAST = -20.0
 
@@ -127,7 +127,8 @@ def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
 @scorer_of.register(PerJump)
 def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
     asked = (batch.source, batch.annotations) if getattr(model, "needs", ()) else (batch.source,)
-    return _jump_scorer(model.jump_logprobs(*asked), batch.source, weight, use.inside)
+    remaining = getattr(model, "candidates", "all") == "remaining"
+    return _jump_scorer(model.jump_logprobs(*asked), weight, use.inside, remaining)
 
 
 @scorer_of.register(PerStep)
@@ -162,16 +163,20 @@ def _option_scorer(
     )
 
 
-def _jump_scorer(jumps: Any, source: Text, weight: float, inside: bool) -> _core.JumpScorer:
+def _jump_scorer(jumps: Any, weight: float, inside: bool, remaining: bool) -> _core.JumpScorer:
     if hasattr(jumps, "values") and hasattr(jumps, "starts"):
         values, starts = jumps.values, jumps.starts
     else:
         matrices = [np.asarray(matrix).ravel() for matrix in jumps]
         values = np.concatenate([np.zeros(0), *matrices])
         starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
+    classes = getattr(jumps, "class_weights", None) if remaining else None
     return _core.JumpScorer(
-        matrices=np.maximum(values, FLOOR).astype(np.float32),
+        # Over what is left, the core bounds the probability itself: what is low here may be the best of what is left.
+        matrices=np.maximum(values, LOWEST_SCORE if remaining else FLOOR).astype(np.float32),
         offsets=np.asarray(starts, np.int64),
         weight=weight,
         inside=inside,
+        remaining=remaining,
+        classes=None if classes is None else classes.astype(np.float32),
     )

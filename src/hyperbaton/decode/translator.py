@@ -221,9 +221,13 @@ def _search_settings(options: Decoding) -> _core.SearchSettings:
         stack=options.stack,
         log_threshold=float(numeric.log(options.threshold)) if options.threshold > 0 else -np.inf,
         pop_limit=options.pop_limit,
-        distortion_limit=options.distortion_limit,
-        early_distortion=options.early_distortion,
-        future_distortion=options.future_distortion,
+        limits=_core.Limits(
+            distortion=options.distortion_limit,
+            early_distortion=options.early_distortion,
+            future_distortion=options.future_distortion,
+            future_jumps=_core.FutureJumps[options.future_jumps],
+            jump_threshold=options.jump_threshold,
+        ),
     )
 
 

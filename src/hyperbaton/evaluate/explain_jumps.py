@@ -9,17 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.align import visit_order
+from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Links, Tags, Text
 from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
-from hyperbaton.models import NextPositionModel
+from hyperbaton.models import JumpLogProbs, NextPositionModel
 
 
 @dataclass(frozen=True)
 class JumpExplanation(Answer):
     """The words of a sentence, P(NP | CP) of shape (n + 1, n + 1) as `JumpLogProbs` has it, and an order of visits.
+
+    For a model over what is left a row is P(NP | CP, visited) at the step of the order that leaves the CP, and 0 where the
+    order does not visit it.
 
     `given` says whether the order was given (by links) or is the model's own: always the most probable word that
     was not visited yet.
@@ -83,19 +86,27 @@ def explain_jumps(
     text = Text.of([sentence])
     n = text.n_tokens
     annotations = Annotations(source_tags=None if tags is None else Tags.of([tags], text))
-    probabilities = numeric.exp(model.jump_logprobs(text, annotations)[0])
-    order = _greedy(probabilities) if links is None else _linked(links, n)
+    logprobs = model.jump_logprobs(text, annotations)
+    remaining = model.candidates == "remaining"
+    order = _greedy(logprobs, n, remaining) if links is None else _linked(links, n)
+    probabilities = numeric.exp(logprobs[0])
+    if remaining:
+        probabilities[:] = 0
+        probabilities[[0, *(word + 1 for word in order)]] = numeric.exp(_steps(logprobs, order))
     return JumpExplanation(text[0], probabilities, order, links is not None)
 
 
-def _greedy(probabilities: npt.NDArray[np.float64]) -> list[int]:
+def _steps(logprobs: JumpLogProbs, order: list[int]) -> npt.NDArray[np.float64]:
+    """log P(NP | CP, visited) of BOS and each word of an order of visits of the one sentence."""
+    return logprobs.remaining(VisitOrders(np.array(order, np.uint16), np.array([0, len(order)])))[0]
+
+
+def _greedy(logprobs: JumpLogProbs, n: int, remaining: bool) -> list[int]:
     order: list[int] = []
-    free = np.ones(len(probabilities) - 1, bool)
-    current = -1
-    while free.any():
-        current = int(np.where(free, probabilities[current + 1, :-1], -1).argmax())
-        free[current] = False
-        order.append(current)
+    while len(order) < n:
+        row = _steps(logprobs, order)[-1] if remaining else logprobs[0][order[-1] + 1 if order else 0].copy()
+        row[order] = -np.inf
+        order.append(int(row[:-1].argmax()))
     return order
 
 

@@ -2,6 +2,9 @@
 
 A jump goes from CP i to NP j; its distortion is j − i − 1. The model is right if no other position is more probable
 than the true one. Accuracies are percentages.
+
+What is found with the candidates that the model has is told first; then what is found if every row is normalised over the
+words that are not visited yet and the end, whatever the model's candidates are.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ class NextPositions(Evaluation):
     """Sums over jumps by distortion −FARTHEST … FARTHEST (the ends hold what is farther), 2 · FARTHEST + 1 each.
 
     n: jumps made; right: those predicted; logprob: Σ log P(NP | CP). For all candidates of the CPs, made or not,
-    n_candidates: how many; probability: Σ P(candidate | CP).
+    n_candidates: how many; probability: Σ P(candidate | CP). `remaining_…`: the
+    same over what is left.
     """
 
     n_by_distortion: Array
@@ -40,6 +44,8 @@ class NextPositions(Evaluation):
     logprob: Array
     n_candidates: Array
     probability: Array
+    remaining_right: Array
+    remaining_logprob: Array
 
     shape: ClassVar = "next_position"
     figure: ClassVar = "accuracy"
@@ -58,6 +64,16 @@ class NextPositions(Evaluation):
     def mean_logprob(self) -> float:
         """Mean log P(NP | CP)."""
         return float(self.logprob.sum()) / max(self.n, 1)
+
+    @property
+    def remaining_accuracy(self) -> float:
+        """Percent of jumps whose NP is predicted among the words that are left and the end."""
+        return 100 * float(self.remaining_right.sum()) / max(self.n, 1)
+
+    @property
+    def remaining_mean_logprob(self) -> float:
+        """Mean log P(NP | CP, visited), normalised over the words that are left and the end."""
+        return float(self.remaining_logprob.sum()) / max(self.n, 1)
 
     @property
     def accuracy_by_distance(self) -> dict[int, float]:
@@ -99,6 +115,8 @@ class NextPositions(Evaluation):
             "n": self.n,
             "accuracy": self.accuracy,
             "mean_logprob": self.mean_logprob,
+            "remaining_accuracy": self.remaining_accuracy,
+            "remaining_mean_logprob": self.remaining_mean_logprob,
             "accuracy_by_distance": {str(d): float(value) for d, value in self.accuracy_by_distance.items()},
             "mean_logprob_by_distance": {str(d): value for d, value in self.mean_logprob_by_distance.items()},
             "n_by_distance": {str(d): int(self.n_by_distortion[d + FARTHEST]) for d in self._seen()},
@@ -113,6 +131,8 @@ class NextPositions(Evaluation):
             "accuracy": round(self.accuracy, 2),
             **{name: round(part["accuracy"], 1) for name, part in self.by_direction.items()},
             "log p": round(self.mean_logprob, 4),
+            "of left": round(self.remaining_accuracy, 2),
+            "of left log p": round(self.remaining_mean_logprob, 4),
         }
 
     def _seen(self) -> list[int]:
@@ -127,29 +147,35 @@ def _shares(part: Array, whole: Array) -> dict[int, float]:
 def _(model: NextPositionModel, held_out: HeldOut) -> NextPositions:
     bitext, annotations = held_out.bitext, held_out.annotations.only(model.needs)
     visits = visit_order(bitext.need_links(), threads=model.threads or None)
-    jumps = visits.jumps(bitext.source.lengths)
-    if len(jumps.next) == 0:
+    visited = np.flatnonzero(np.diff(visits.offsets))
+    if len(visited) == 0:
         raise InputError("there is nothing to predict: no sentence pair has links", bitext.source.path)
-    total = np.zeros((5, 2 * FARTHEST + 1))
-    for sentences in _chunks(bitext.source.lengths):
-        part = bitext.source.select(sentences)
+    total = np.zeros((7, 2 * FARTHEST + 1))
+    for chunk in _chunks(bitext.source.lengths[visited]):
+        sentences = visited[chunk]
+        part, own = bitext.source.select(sentences), visits.select(sentences)
         logprobs = model.jump_logprobs(part, annotations.select(sentences))
-        here = slice(*np.searchsorted(jumps.sentence, [sentences[0], sentences[-1] + 1]))
-        total += _sums(logprobs, Jumps(jumps.sentence[here] - sentences[0], jumps.current[here], jumps.next[here]))
-    return NextPositions(
-        total[0].astype(np.int64), total[1].astype(np.int64), total[2], total[3].astype(np.int64), total[4]
-    )
+        jumps = own.jumps(part.lengths)
+        left = logprobs.remaining(own, threads=model.threads or None)
+        all_rows = left.values if model.candidates == "remaining" else _rows(logprobs, jumps)
+        total += np.concatenate([_sums(all_rows, part.lengths, jumps), _sums(left.values, part.lengths, jumps)[1:3]])
+    counts = (0, 1, 3, 5)
+    return NextPositions(*(row.astype(np.int64) if i in counts else row for i, row in enumerate(total)))
 
 
-def _sums(logprobs: JumpLogProbs, jumps: Jumps) -> Array:
-    """The sums of `NextPositions`, shape (5, 2 · FARTHEST + 1)."""
+def _rows(logprobs: JumpLogProbs, jumps: Jumps) -> Array:
+    """The rows of the CPs of all jumps, one after the other."""
     side = logprobs.lengths[jumps.sentence] + 1
-    starts = logprobs.starts[jumps.sentence] + (jumps.current + 1) * side  # of the CPs' rows
-    where = np.repeat(starts - np.cumsum(side) + side, side) + np.arange(side.sum())
-    rows = logprobs.values[where]  # the rows of all CPs, one after the other
+    starts = logprobs.starts[jumps.sentence] + (jumps.current + 1) * side
+    return logprobs.values[np.repeat(starts - np.cumsum(side) + side, side) + np.arange(side.sum())]
+
+
+def _sums(rows: Array, lengths: Array, jumps: Jumps) -> Array:
+    """The first five sums of `NextPositions`, shape (5, 2 · FARTHEST + 1), from the rows of all jumps' CPs."""
+    side = lengths[jumps.sentence] + 1
     ends = np.cumsum(side)
     best = np.maximum.reduceat(rows, ends - side)
-    made = logprobs.values[starts + jumps.next]
+    made = rows[ends - side + jumps.next]
     distortion = jumps.next - jumps.current - 1
     candidates = np.arange(len(rows)) - np.repeat(ends - side + jumps.current + 1, side)
     return np.stack(
@@ -157,7 +183,7 @@ def _sums(logprobs: JumpLogProbs, jumps: Jumps) -> Array:
             _by_distortion(distortion, np.ones(len(made))),
             _by_distortion(distortion, made >= best),
             _by_distortion(distortion, made),
-            _by_distortion(candidates, candidates != -1),
+            _by_distortion(candidates, rows > -np.inf),
             _by_distortion(candidates, numeric.exp(rows)),
         ]
     )

@@ -12,7 +12,7 @@ from os import PathLike
 
 from hyperbaton.base.registry import Registry
 from hyperbaton.models._base import ReorderingModel
-from hyperbaton.models._next_position import JumpLogProbs, NextPositionModel
+from hyperbaton.models._next_position import JumpLogProbs, JumpRows, NextPositionModel
 from hyperbaton.models._orientation import OrientationModel
 from hyperbaton.models._shapes import PerJump, PerOption, PerStep
 from hyperbaton.models._step import Batch, StepModel, Steps, python_steps
@@ -23,6 +23,7 @@ __all__ = [
     "MODELS",
     "Batch",
     "JumpLogProbs",
+    "JumpRows",
     "NextPositionModel",
     "OrientationModel",
     "PerJump",

@@ -24,6 +24,7 @@ from torch import Tensor
 Array = npt.NDArray[Any]
 
 N_CONSTANTS = 8
+NEVER = np.iinfo(np.int64).max
 N_DISTANCES = 3
 _WIDTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 # Values gathered at once: bounds the memory.
@@ -44,6 +45,8 @@ class Lists(NamedTuple):
     ids: Array | Tensor  # (Σ counts,)
     next: Array  # (Σ (n + 1),)
     n_features: int
+    # (Σ (n + 1)): when BOS and each word is visited, NEVER where a word is not, for models over what is left.
+    when: Array | None = None
 
 
 class SparseSums:
@@ -119,6 +122,15 @@ class _Batch:
     end: int
     true: Tensor  # (n_jumps,): place of each jump made among the size · (n + 1)² jumps
     rows: Tensor  # (n_jumps,): its row among size · (n + 1)
+    when: Tensor | None  # (size, n + 1): as in Lists
+
+    def excluded(self) -> Tensor | None:
+        """Whether NP is visited when CP is, (size, CP, NP), in rows of visited CPs; None where nothing is excluded."""
+        if self.when is None:
+            return None
+        here = self.when[:, :, None]
+        following = torch.cat([self.when[:, 1:], torch.full_like(self.when[:, :1], NEVER)], 1)
+        return (following[:, None] <= here) & (here != NEVER)
 
 
 class TorchObjective:
@@ -153,9 +165,9 @@ class TorchObjective:
                 following = np.asarray(lists.next[first : first + part * side])
                 jumping = np.flatnonzero(following)
                 place = jumping * side + following[jumping] - 1
-                batches.append(
-                    _Batch(n, part, begin, end, *(torch.from_numpy(x).to(self.device) for x in (place, jumping)))
-                )
+                when = None if lists.when is None else lists.when[first : first + part * side].reshape(part, side)
+                tensors = (None if x is None else torch.from_numpy(x).to(self.device) for x in (place, jumping, when))
+                batches.append(_Batch(n, part, begin, end, *tensors))
                 begin, first = end, first + part * side
         return batches
 
@@ -165,7 +177,7 @@ class TorchObjective:
         losses = []
 
         def slope_of(batch: _Batch) -> Tensor:
-            logprobs = torch.log_softmax(self._scores(batch, weights, sums), 2)
+            logprobs = self._logprobs(batch, weights, sums)
             losses.append(-logprobs.reshape(-1)[batch.true].sum())
             slope = torch.zeros_like(logprobs).view(-1, batch.n + 1)
             slope[batch.rows] = torch.exp(logprobs.view(-1, batch.n + 1)[batch.rows])
@@ -179,16 +191,20 @@ class TorchObjective:
         """log P(NP | CP) of all jumps, batch by batch: (size, CP, NP)."""
         sums = self.sums(weights)
         for batch in self.batches:
-            yield batch, torch.log_softmax(self._scores(batch, weights, sums), 2)
+            yield batch, self._logprobs(batch, weights, sums)
 
     def curvature(self) -> Tensor:
         """A guess of the Hessian's diagonal: that of each weight by itself where all jumps are equally likely."""
 
         def flat(batch: _Batch) -> Tensor:
-            part = 1 / max(1, batch.n)
-            values = torch.zeros(batch.size * (batch.n + 1), batch.n + 1, dtype=self.dtype, device=self.device)
-            values[batch.rows] = part * (1 - part)
-            return values.view(batch.size, batch.n + 1, -1).masked_fill(self.grids[batch.n][2], 0)
+            side, excluded = batch.n + 1, batch.excluded()
+            part = torch.full((batch.size, side, side), 1 / max(1, batch.n), dtype=self.dtype, device=self.device)
+            if excluded is not None:
+                part[:] = 1 / (side - excluded.sum(2, keepdim=True))
+                part.masked_fill_(excluded, 0)
+            values = torch.zeros(batch.size * side, side, dtype=self.dtype, device=self.device)
+            values[batch.rows] = (part * (1 - part)).view(-1, side)[batch.rows]
+            return values.view(batch.size, side, -1).masked_fill(self.grids[batch.n][2], 0)
 
         result = self._gradient(flat)
         if self.planes == 3:
@@ -217,6 +233,11 @@ class TorchObjective:
         gradient[:2] += constants.sum(1)
         gradient[2:N_CONSTANTS] += constants.reshape(-1, self.planes)
         return gradient
+
+    def _logprobs(self, batch: _Batch, weights: Tensor, sums: Tensor) -> Tensor:
+        """(size, CP, NP): normalised over all but the CP, or over what is left."""
+        scores, excluded = self._scores(batch, weights, sums), batch.excluded()
+        return torch.log_softmax(scores if excluded is None else scores.masked_fill(excluded, -torch.inf), 2)
 
     def _scores(self, batch: _Batch, weights: Tensor, sums: Tensor) -> Tensor:
         """(size, CP, NP): eq. 1, or eq. 2 by running sums away from the CP and from the NP."""

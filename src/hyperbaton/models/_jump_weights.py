@@ -2,6 +2,10 @@
 
 minimise  −Σ log P(NP | CP) + ‖w‖² / (2σ²)          over the jumps of the training sentences
 
+With `candidates = "remaining"` it is −Σ log P(NP | CP, visited): at each step of the visit order the candidates are the
+words that are not visited yet and EOS. With `coverage` the class of a candidate, which says what is visited around it, has
+a weight of its own that is added to its score; the classes are those of `core/phrases/remaining.hh`.
+
 The features are those of GO13 Table 1, each with the orientation o of its two positions: words within 2 of either,
 pairs of such words with at least one of them within 1, tags of the two positions and their neighbours, and the
 distance class d. A feature is kept if it occurs `min_count` times, as footnote 12 counts.
@@ -19,7 +23,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.errors import MissingExtra, OptionError
 from hyperbaton.base.options import option, plugin
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
@@ -41,12 +45,14 @@ class _JumpObjective:
 
     @property
     def start(self) -> npt.NDArray[np.float64]:
-        return np.zeros((N_CONSTANTS + len(self.model.keys_), self.model.planes))
+        return np.zeros((self.model.n_features, self.model.planes))
 
     def core(self) -> _core.JumpObjective:
         return self.model.core_objective(self.training, cached=self.model.cache)
 
     def torch(self, device: str) -> Callable[..., Any]:
+        if self.model.coverage:
+            raise OptionError("features of the coverage cannot be trained by PyTorch: take --learner lbfgs or adagrad")
         try:
             from hyperbaton.models import _jump_torch
         except ImportError:
@@ -63,10 +69,18 @@ class JumpWeights(NextPositionModel):
     min_count: int = option(4, "occurrences that a feature needs", minimum=1)
     learner: str | Minimizer = option("lbfgs:variance=0.1", "minimizer and its options", plugins=MINIMIZERS)
     cache: bool = option(True, "keep the features of all sentences in memory, or find them anew in every pass")
+    coverage: bool = option(False, "weights for what is translated around a candidate, with --candidates remaining")
 
     planes: ClassVar[int]  # weights of each feature
 
+    @property
+    def n_features(self) -> int:
+        """Constants, features with keys, and classes of candidates if they have weights."""
+        return N_CONSTANTS + len(self.keys_) + (_core.N_CANDIDATE_CLASSES if self.coverage else 0)
+
     def _fit(self, training: JumpTraining) -> None:
+        if self.coverage and self.candidates != "remaining":
+            raise OptionError("--coverage needs --candidates remaining")
         self.keys_ = _core.count_jump_features(
             training.core(), min_count=self.min_count, n_threads=self._n_threads, progress=training.progress
         )
@@ -81,13 +95,15 @@ class JumpWeights(NextPositionModel):
             self.keys_,
             planes=self.planes,
             cached=cached,
+            remaining=self.candidates == "remaining",
+            coverage=self.coverage,
             n_threads=self._n_threads,
             progress=training.progress,
         )
 
     def lists(self, training: JumpTraining) -> Lists:
         """The features of the training sentences that have jumps, by length, for PyTorch."""
-        from hyperbaton.models._jump_torch import Lists
+        from hyperbaton.models._jump_torch import NEVER, Lists
 
         sorted_training = training.by_length()
         _, counts, ids = self.core_objective(sorted_training, cached=True).lists()
@@ -96,17 +112,27 @@ class JumpWeights(NextPositionModel):
         following = np.zeros(int(lengths.sum()) + len(lengths), np.int64)
         rows = sorted_training.source.text.offsets[jumps.sentence] + jumps.sentence  # of each jump's sentence
         following[rows + jumps.current + 1] = jumps.next + 1
-        return Lists(lengths, counts, ids, following, N_CONSTANTS + len(self.keys_))
+        when = None
+        if self.candidates == "remaining":
+            when = np.full(len(following), NEVER)
+            when[rows + jumps.current + 1] = np.arange(len(rows))  # only the order inside a sentence counts
+        return Lists(lengths, counts, ids, following, self.n_features, when)
 
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
         return _core.jump_logprobs(
             source.core(),
             self.keys_,
-            self.weights_,
+            self.weights_[: N_CONSTANTS + len(self.keys_)],
             tagged=source.labels is not None,
             n_threads=self._n_threads,
             progress=None,
         )
+
+    def _class_weights(self) -> npt.NDArray[np.float64] | None:
+        if not self.coverage:
+            return None
+        # SEQUENCE has them for the label pair ⟨C, N⟩, the second of three.
+        return np.ascontiguousarray(self.weights_[N_CONSTANTS + len(self.keys_) :, self.planes // 2])
 
     def _arrays(self) -> dict[str, Array]:
         return {"keys": self.keys_, "weights": self.weights_, "objective": self.objective_}

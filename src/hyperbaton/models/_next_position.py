@@ -3,6 +3,11 @@
 The current position (CP) is −1 (sentence start, BOS) … n − 1, the next position (NP) 0 … n (sentence end, EOS), never
 the CP itself (GO13 §2, §3.1). Jumps are learned from consecutive elements of BOS + visit order + EOS; sentence pairs
 without links teach nothing.
+
+A translation visits each word once. With `candidates = "remaining"` a model is one of P(NP | CP, visited): its matrix is
+normalised again, over the words that are not visited and EOS, by whoever knows which they are (`JumpLogProbs.remaining`,
+and the search). A constant added to a row of the matrix changes nothing then. Along a path these probabilities multiply
+to a distribution over all visit orders of the sentence.
 """
 
 from __future__ import annotations
@@ -18,7 +23,8 @@ from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.options import option
+from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.text import gather
@@ -34,7 +40,42 @@ class JumpLogProbs:
 
     The matrix of a sentence of n words has the shape (n + 1, n + 1). Row r is CP r − 1: row 0 is BOS, row r the word
     r − 1. Column c is NP c: the word c, and EOS for c = n. The jump of a word to itself, column r − 1 of row r, is −∞.
+
+    `class_weights`: what is added to the scores of candidates when a row is normalised over what is left, by the class
+    of the candidate: `_core.N_CANDIDATE_CLASSES` values, or None for nothing.
     """
+
+    values: npt.NDArray[np.float64]
+    starts: npt.NDArray[np.int64]  # (n_sentences + 1,)
+    lengths: npt.NDArray[np.int64]  # (n_sentences,), words
+    class_weights: npt.NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, sentence: int) -> npt.NDArray[np.float64]:
+        side = int(self.lengths[sentence]) + 1
+        start = int(self.starts[sentence])
+        return self.values[start : start + side * side].reshape(side, side)
+
+    def remaining(self, visits: VisitOrders, *, threads: int | None = None) -> JumpRows:
+        """log P(NP | CP, visited) of BOS and each visited word, normalised over the words not visited by then and EOS.
+
+        >>> flat = JumpLogProbs(np.zeros(9), np.array([0, 9]), np.array([2]))
+        >>> rows = flat.remaining(VisitOrders(np.array([1, 0], np.uint16), np.array([0, 2])))
+        >>> np.exp(rows[0]).round(2).tolist()
+        [[0.33, 0.33, 0.33], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]
+        """
+        offsets = np.concatenate([[0], np.cumsum(self.lengths)])
+        path = _core.JumpText(np.zeros(offsets[-1], np.uint32), offsets, None, visits.positions, visits.offsets)
+        values, starts = _core.remaining_rows(path, self.values, self.class_weights, n_threads=threads or default_threads())
+        return JumpRows(values, starts, self.lengths)
+
+
+@dataclass(frozen=True)
+class JumpRows:
+    """log P(NP | CP, visited) along visit orders; `rows[s]` has a row for BOS and each visited word of sentence s, and a
+    column for each word and EOS, −∞ where the word is visited."""
 
     values: npt.NDArray[np.float64]
     starts: npt.NDArray[np.int64]  # (n_sentences + 1,)
@@ -44,9 +85,7 @@ class JumpLogProbs:
         return len(self.lengths)
 
     def __getitem__(self, sentence: int) -> npt.NDArray[np.float64]:
-        side = int(self.lengths[sentence]) + 1
-        start = int(self.starts[sentence])
-        return self.values[start : start + side * side].reshape(side, side)
+        return self.values[self.starts[sentence] : self.starts[sentence + 1]].reshape(-1, int(self.lengths[sentence]) + 1)
 
 
 @dataclass(frozen=True)
@@ -83,13 +122,21 @@ class JumpTraining(NamedTuple):
         """The sentences that have jumps, short ones first."""
         visited = np.flatnonzero(np.diff(self.visits.offsets))
         chosen = visited[np.argsort(self.source.text.lengths[visited], kind="stable")]
-        where, offsets = gather(self.visits.offsets, chosen)
-        return JumpTraining(self.source.select(chosen), VisitOrders(self.visits.positions[where], offsets), self.progress)
+        return JumpTraining(self.source.select(chosen), self.visits.select(chosen), self.progress)
 
 
 @dataclass(eq=False)
 class NextPositionModel(ReorderingModel):
-    """Base of these models; a model adds options, `_fit`, `_jump_logprobs`, `_arrays` and `_restore`."""
+    """Base of these models; a model adds options, `_fit`, `_jump_logprobs`, `_arrays` and `_restore`.
+
+    A model that is trained over what is left reads `candidates` in `_fit`; any other is only used that way.
+    """
+
+    candidates: str = option(
+        "all",
+        "words that probabilities are normalised over: all, or those not yet translated",
+        choices=("all", "remaining"),
+    )
 
     shape: ClassVar = "next_position"
     uses: ClassVar = ("source_tags", "source_classes")
@@ -124,7 +171,7 @@ class NextPositionModel(ReorderingModel):
         """log P(NP | CP) of all jumps of all sentences; they need tags if the model was trained with some."""
         self._check_fitted()
         values = self._jump_logprobs(self._known(source, annotations))
-        return JumpLogProbs(values, _core.jump_starts(source.offsets), source.lengths)
+        return JumpLogProbs(values, _core.jump_starts(source.offsets), source.lengths, self._class_weights())
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -132,6 +179,10 @@ class NextPositionModel(ReorderingModel):
 
     def summary(self) -> dict[str, Any]:
         return {"samples": self.n_jumps_, "tags": self._label_kind()}
+
+    def _class_weights(self) -> npt.NDArray[np.float64] | None:
+        """What coverage adds to the scores of candidates, as `JumpLogProbs` has it."""
+        return None
 
     def _label_kind(self) -> str:
         return "tags" if self.needs else "none" if self.source_classes_ is None else "classes"

@@ -30,7 +30,8 @@ class PerOption(ABC, metaclass=_Answers):
 class PerJump(ABC, metaclass=_Answers):
     """`jump_logprobs(source)`: a matrix for each sentence, row 0 the start, last column the end.
 
-    A model that has `needs`, names of annotations, is given `annotations` as well.
+    A model that has `needs`, names of annotations, is given `annotations` as well. With `candidates` "remaining" its
+    scores are normalised over the words that are not translated yet and the end.
     """
 
     methods = ("jump_logprobs",)

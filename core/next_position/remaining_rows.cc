@@ -1,0 +1,73 @@
+#include "next_position/remaining_rows.hh"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/errors.hh"
+#include "base/math.hh"
+#include "base/parallel.hh"
+#include "next_position/jump_logprobs.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+constexpr std::size_t kBlock = 256;
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+// One row in place of the scores that it comes from.
+void normalise(const Remaining& remaining, std::span<const double> scores, std::span<const double> classes,
+               std::span<double> row) {
+  std::fill(row.begin(), row.end(), kNever);
+  double top = kNever, sum = 0;
+  remaining.each([&](int candidate) {
+    const auto j = static_cast<std::size_t>(candidate);
+    row[j] = scores[j] + (classes.empty() ? 0 : classes[remaining.class_of(candidate)]);
+    top = std::max(top, row[j]);
+  });
+  remaining.each([&](int candidate) { sum += math::exp(row[static_cast<std::size_t>(candidate)] - top); });
+  const double log_sum = top + math::log(sum);
+  remaining.each([&](int candidate) { row[static_cast<std::size_t>(candidate)] -= log_sum; });
+}
+
+}  // namespace
+
+std::vector<std::int64_t> remaining_starts(std::span<const std::int64_t> offsets, const VisitsView& visits) {
+  std::vector<std::int64_t> starts{0};
+  for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
+    starts.push_back(starts.back() + (offsets[s + 1] - offsets[s] + 1) * (visits.offsets[s + 1] - visits.offsets[s] + 1));
+  return starts;
+}
+
+void remaining_rows(std::span<const std::int64_t> offsets, const VisitsView& visits, std::span<const double> scores,
+                    std::span<const double> classes, std::span<double> rows, unsigned n_threads) {
+  const auto matrices = jump_starts(offsets), starts = remaining_starts(offsets, visits);
+  if (scores.size() != static_cast<std::size_t>(matrices.back()))
+    throw Error("a matrix of jumps for each sentence is needed");
+  if (!classes.empty() && classes.size() != kCandidateClasses)
+    throw Error("a weight for each class of candidates is needed");
+  if (rows.size() != static_cast<std::size_t>(starts.back())) throw Error("the output does not fit the text");
+  parallel_chunks(offsets.size() - 1, kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::uint32_t> visited;
+    for (std::size_t s = begin; s < end; ++s) {
+      const int n = static_cast<int>(offsets[s + 1] - offsets[s]);
+      const auto side = static_cast<std::size_t>(n) + 1;
+      visited.assign(Coverage::n_words(n), 0);
+      auto row = rows.subspan(static_cast<std::size_t>(starts[s]));
+      int current = -1;
+      const auto write = [&] {
+        const auto from = static_cast<std::size_t>(matrices[s]) + static_cast<std::size_t>(current + 1) * side;
+        normalise({Coverage(visited.data(), n), n, current}, scores.subspan(from, side), classes, row.first(side));
+        row = row.subspan(side);
+      };
+      write();
+      for (auto at = visits.offsets[s]; at < visits.offsets[s + 1]; ++at) {
+        current = visits.positions[static_cast<std::size_t>(at)];
+        Coverage::set(visited.data(), {current, current + 1});
+        write();
+      }
+    }
+  });
+}
+
+}  // namespace hyperbaton
