@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hyperbaton.align import visit_order
 from hyperbaton.base.errors import ArtefactError, Cancelled, InputError, OptionError
 from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Annotations, Bitext, Links, Tags, Text
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
 from hyperbaton.evaluate import HeldOut, evaluate
+from hyperbaton.evaluate.explain_jumps import explain_jumps
 from hyperbaton.models import MODELS, NextPositionModel, load_model
 from tests.contract.quick import quick
 
@@ -108,6 +110,35 @@ def test_better_than_chance_and_evaluated(model: NextPositionModel, parts: Parts
     json = told.as_json()
     assert json["n"] == sum(part["n"] for part in json["by_direction"].values())
     assert sum(json["corpus_probability"].values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_over_what_is_left(name: str, parts: Parts, tmp_path: Path) -> None:
+    """What a model says of a path is a distribution over what is left, and so is what evaluate and explain say."""
+    quick = {"learner": "lbfgs:max-passes=10"} if name != "linear_jump" else {}
+    trained = make(name, candidates="remaining", **quick).fit(parts.train)
+    trained.save(tmp_path / "model")
+    model = load_model(tmp_path / "model")
+    assert isinstance(model, NextPositionModel) and model.candidates == "remaining"
+    visits = visit_order(parts.test.need_links())
+    rows = model.jump_logprobs(parts.test.source).remaining(visits)
+    total, n = 0.0, 0
+    for s in range(len(rows)):
+        assert np.allclose(np.exp(rows[s]).sum(axis=1), 1)
+        for step, position in enumerate(visits[s]):
+            assert np.isneginf(rows[s][step + 1 :, position]).all()
+        if visits[s]:
+            total += sum(rows[s][k, j] for k, j in enumerate([*visits[s], len(parts.test.source[s])]))
+            n += len(visits[s]) + 1
+    told = evaluate(model, HeldOut(parts.test)).as_json()
+    assert told["n"] == n and told["mean_logprob"] == pytest.approx(total / n)
+    assert (told["remaining_accuracy"], told["remaining_mean_logprob"]) == (told["accuracy"], told["mean_logprob"])
+    first = next(s for s in range(len(rows)) if visits[s])
+    links = " ".join(f"{i}-{j}" for i, j in parts.test.need_links()[first])
+    explained = explain_jumps(model, " ".join(parts.test.source[first]), links=links)
+    path = [rows[first][k, j] for k, j in enumerate([*visits[first], len(parts.test.source[first])])]
+    assert explained.logprob == pytest.approx(sum(path))
+    assert sorted(explain_jumps(model, "a b c d").order) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,16 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hyperbaton import _core
 from hyperbaton.align import visit_order
-from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.errors import MissingExtra, OptionError
 from hyperbaton.base.options import plugin
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.data import generate
+from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS
 from hyperbaton.models._jump_weights import N_CONSTANTS, JumpWeights
 from hyperbaton.models._next_position import JumpTraining
 
 NAMES = ("pair", "sequence")
+CANDIDATES = ("all", "remaining")
 BEST = "lbfgs:variance=0.1:tolerance=1e-5:max-passes=300"
 QUICK = {name: f"adagrad:variance=0.1:max-passes=30:step={step}" for name, step in (("pair", 0.1), ("sequence", 0.02))}
 
@@ -46,12 +49,14 @@ def objective(fitted: JumpWeights, corpus: tuple[Bitext, Tags]) -> float:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_torch_computes_the_same_objective_and_gradient(name: str, corpus: tuple[Bitext, Tags]) -> None:
+@pytest.mark.parametrize("candidates", CANDIDATES)
+def test_torch_computes_the_same_objective_and_gradient(name: str, candidates: str, corpus: tuple[Bitext, Tags]) -> None:
     torch = pytest.importorskip("torch")
     from hyperbaton.models._jump_torch import TorchObjective
 
     bitext, tags = corpus
-    fitted = model(name, learner="lbfgs:max-passes=1").fit(bitext, Annotations(source_tags=tags))
+    fitted = model(name, learner="lbfgs:max-passes=1", candidates=candidates)
+    fitted.fit(bitext, Annotations(source_tags=tags))
     training = JumpTraining(
         fitted._known(bitext.source, Annotations(source_tags=tags)), visit_order(bitext.need_links()), None
     )
@@ -78,6 +83,34 @@ def test_torch_reaches_the_same_optimum(name: str, corpus: tuple[Bitext, Tags]) 
     assert values[1] == pytest.approx(values[0], rel=1e-6)
     assert found[0].objective_[-1] == pytest.approx(values[0], rel=1e-9)
     assert np.allclose(found[0].weights_, found[1].weights_, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("coverage", [False, True])
+def test_over_what_is_left_the_optimum_is_found(name: str, coverage: bool, corpus: tuple[Bitext, Tags]) -> None:
+    """No weight can be changed for the better; and knowing what is left, the text is more probable."""
+    bitext, annotations = corpus[0], Annotations(source_tags=corpus[1])
+    fitted = model(name, learner=BEST, candidates="remaining", coverage=coverage).fit(bitext, annotations)
+    training = JumpTraining(fitted._known(bitext.source, annotations), visit_order(bitext.need_links()), None)
+    core = fitted.core_objective(training, cached=True)
+    _, gradient = core(fitted.weights_)
+    _, at_start = core(np.zeros_like(fitted.weights_))
+    assert np.abs(gradient + fitted.weights_ / 0.1).max() < 1e-4 * np.abs(at_start).max()
+    if coverage:
+        assert np.abs(fitted.weights_[-_core.N_CANDIDATE_CLASSES :]).max() > 0
+    told = evaluate(fitted, HeldOut(bitext, annotations))
+    over_all = evaluate(model(name, learner=BEST).fit(bitext, annotations), HeldOut(bitext, annotations))
+    assert told.mean_logprob > over_all.remaining_mean_logprob > over_all.mean_logprob
+    quick = model(name, learner=QUICK[name], candidates="remaining", coverage=coverage).fit(bitext, annotations)
+    least, start = objective(fitted, corpus), float(core(np.zeros_like(fitted.weights_))[0])
+    assert least < objective(quick, corpus) < least + 0.05 * (start - least)
+
+
+def test_wrong_use_of_coverage_says_so(corpus: tuple[Bitext, Tags]) -> None:
+    with pytest.raises(OptionError, match="--coverage needs --candidates remaining"):
+        model("pair", coverage=True).fit(corpus[0])
+    with pytest.raises(OptionError, match="cannot be trained by PyTorch"):
+        model("pair", coverage=True, candidates="remaining", learner="torch").fit(corpus[0])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -60,7 +60,7 @@ void JumpFeature::fill_exps() {
   for (const float weight : scorer_.classes) class_exps_.push_back(math::exp(weight));
 }
 
-JumpFeature::Normaliser JumpFeature::make_normaliser(std::uint32_t row, const Coverage& before) const {
+float JumpFeature::make_normaliser(std::uint32_t row, const Coverage& before) const {
   constexpr double kLeast =
       1e-250;  // smaller sums have lost too much: they are found anew from the largest of what is left
   const auto left = remaining(before, row);
@@ -69,22 +69,22 @@ JumpFeature::Normaliser JumpFeature::make_normaliser(std::uint32_t row, const Co
     left.each([&](int to) { sum += exps_[at(row, to)]; });
   else
     left.each([&](int to) { sum += exps_[at(row, to)] * class_exps_[left.class_of(to)]; });
-  if (sum >= kLeast) return {sum, static_cast<float>(tops_[row] + math::log(sum))};
+  if (sum >= kLeast) return static_cast<float>(tops_[row] + math::log(sum));
   const auto score = [&](int to) {
     return static_cast<double>(jump(row, to)) + (scorer_.classes.empty() ? 0 : scorer_.classes[left.class_of(to)]);
   };
   double top = score(n_words_), rest = 0;
   left.each([&](int to) { top = std::max(top, score(to)); });
   left.each([&](int to) { rest += math::exp(score(to) - top); });
-  return {0, static_cast<float>(top + math::log(rest))};
+  return static_cast<float>(top + math::log(rest));
 }
 
-const JumpFeature::Normaliser& JumpFeature::normaliser(std::uint32_t row, const Coverage& before) {
-  key_.assign(1, row);
-  key_.insert(key_.end(), before.words().begin(), before.words().end());
-  const auto [number, is_new] = keys_.number(std::span<const std::uint32_t>(key_));
-  if (is_new) normalisers_.push_back(make_normaliser(row, before));
-  return normalisers_[number];
+float JumpFeature::long_normaliser(std::uint32_t row, const Coverage& before) {
+  long_key_.assign(1, row);
+  long_key_.insert(long_key_.end(), before.words().begin(), before.words().end());
+  const auto [number, is_new] = long_keys_.number(std::span<const std::uint32_t>(long_key_));
+  if (is_new) long_normalisers_.push_back(make_normaliser(row, before));
+  return long_normalisers_[number];
 }
 
 float JumpFeature::inner_remaining(const Coverage& before, std::uint32_t option) const {
@@ -97,22 +97,18 @@ float JumpFeature::inner_remaining(const Coverage& before, std::uint32_t option)
   for (std::size_t k = 1; k < order.size(); ++k) {
     Coverage::set(words.data(), {order[k - 1], order[k - 1] + 1});
     const auto row = row_of(order[k - 1]);
-    sum += logprob(visited, row, order[k], std::bit_cast<std::uint32_t>(make_normaliser(row, visited).log));
+    sum += logprob(visited, row, order[k], std::bit_cast<std::uint32_t>(make_normaliser(row, visited)));
   }
   return sum;
 }
 
 void JumpFeature::likelihood(const Coverage& before, const std::uint32_t* state, SourceSpan next, float& best) {
-  const auto& whole = normaliser(*state, before);
-  if (whole.sum == 0) {
-    best = 1;
-    return;
-  }
+  const double log_sum = normaliser(*state, before);
   const auto left = remaining(before, *state);
   double sum = 0;
   for (int to = next.begin; to < next.end; ++to)
-    sum += exps_[at(*state, to)] * (class_exps_.empty() ? 1 : class_exps_[left.class_of(to)]);
-  best = std::max(best, static_cast<float>(sum / whole.sum));
+    sum += math::exp(jump(*state, to) - log_sum) * (class_exps_.empty() ? 1 : class_exps_[left.class_of(to)]);
+  best = std::max(best, static_cast<float>(sum));
 }
 
 float JumpFeature::expected(const Sentence& sentence, std::uint32_t option, FutureJumps kind) const {

@@ -46,7 +46,7 @@ class JumpFeature : public FeatureDefaults {
   void likelihood(const Coverage& before, const std::uint32_t* state, SourceSpan next, float& best);
   // The memo is the normaliser.
   void prepare(const Step& step, const std::uint32_t* state, std::uint32_t& memo, float&) {
-    if (scorer_.remaining) memo = std::bit_cast<std::uint32_t>(normaliser(*state, step.before).log);
+    if (scorer_.remaining) memo = std::bit_cast<std::uint32_t>(normaliser(*state, step.before));
   }
   void guess(const Step& step, const std::uint32_t* state, std::uint32_t memo, std::uint32_t option, float& score) const {
     const auto& visits = visits_[option];
@@ -81,11 +81,6 @@ class JumpFeature : public FeatureDefaults {
     float inner, weighted_inner;
     std::uint32_t begin, end;  // of all of them in order_
   };
-  // Σ over what is left, in units of the largest value of the row, and its logarithm.
-  struct Normaliser {
-    double sum;
-    float log;
-  };
   void find_visits(const Sentence& sentence, std::uint32_t option);
   void fill_exps();
   // Weighted: what the jumps into and inside an option may get.
@@ -105,8 +100,16 @@ class JumpFeature : public FeatureDefaults {
         scorer_.classes.empty() ? jump(row, to) : jump(row, to) + scorer_.classes[remaining(before, row).class_of(to)];
     return std::max(score - std::bit_cast<float>(memo), kLogFloor);
   }
-  Normaliser make_normaliser(std::uint32_t row, const Coverage& before) const;
-  const Normaliser& normaliser(std::uint32_t row, const Coverage& before);
+  // log Σ over what is left; the second remembers those that it was asked for.
+  float make_normaliser(std::uint32_t row, const Coverage& before) const;
+  float normaliser(std::uint32_t row, const Coverage& before) {
+    if (n_words_ > kShort) return long_normaliser(row, before);
+    const auto key = before.bits({0, n_words_}) | static_cast<std::uint64_t>(row) << kShort;
+    const auto [place, found] = normalisers_.find_or_add(key);
+    if (!found) *place = std::bit_cast<std::uint32_t>(make_normaliser(row, before));
+    return std::bit_cast<float>(*place);
+  }
+  float long_normaliser(std::uint32_t row, const Coverage& before);
   // The jumps inside an option that is translated next.
   float inner_remaining(const Coverage& before, std::uint32_t option) const;
 
@@ -119,9 +122,12 @@ class JumpFeature : public FeatureDefaults {
   std::vector<float> tops_;          // the largest value of each row
   std::vector<double> class_exps_;
   std::vector<float> estimates_;  // by option
-  Interner keys_;                 // of normalisers: a row and a coverage
-  std::vector<std::uint32_t> key_;
-  std::vector<Normaliser> normalisers_;
+  // Normalisers by row and coverage, which are one number where the sentence has no more words than kShort.
+  static constexpr int kShort = 48;
+  U64Map normalisers_;  // bits of a float
+  Interner long_keys_;
+  std::vector<std::uint32_t> long_key_;
+  std::vector<float> long_normalisers_;
 };
 
 }  // namespace hyperbaton
