@@ -116,13 +116,16 @@ HYPERBATON_BINDINGS(decode_features) {
       .def(
           "__init__",
           [](BoundOptionScorer* self, Array2<float> scores, std::vector<float> weights, StepRule rule, Side side,
-             std::vector<std::int32_t> cuts, const std::vector<std::uint8_t>& merge, bool times_distance) {
-            OptionScorer scorer{{}, 0, std::move(weights), rule, side, std::move(cuts), {}, times_distance};
+             std::vector<std::int32_t> cuts, const std::vector<std::uint8_t>& merge, bool times_distance,
+             const PossibleClasses* possible) {
+            OptionScorer scorer{{}, 0, std::move(weights), rule, side, std::move(cuts), {}, times_distance, {}};
+            if (possible) scorer.possible = *possible;
             if (merge.size() != scorer.merge.size()) throw Error("a class for each of the four orientations is needed");
             std::ranges::copy(merge, scorer.merge.begin());
             new (self) BoundOptionScorer(std::move(scores), scorer);
           },
-          nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a);
+          nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a,
+          nb::arg("possible").none());
 
   nb::class_<BoundJumpScorer, BoundFeature>(m, "JumpScorer", "Scores of jumps from the last source word to the next one.")
       .def(nb::init<Floats, Ints, float, bool, bool, std::optional<Floats>>(), nb::kw_only(), "matrices"_a, "offsets"_a,

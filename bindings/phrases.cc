@@ -5,6 +5,7 @@
 #include "phrases/distance_classes.hh"
 #include "phrases/extract.hh"
 #include "phrases/orientation.hh"
+#include "phrases/possible.hh"
 
 namespace hyperbaton::bindings {
 
@@ -53,6 +54,30 @@ HYPERBATON_BINDINGS(phrases) {
         return to_numpy(std::move(classes));
       },
       "distances"_a, "cuts"_a, "How many cut points are not above each distance.");
+
+  nb::class_<PossibleClasses>(m, "PossibleClasses", "Which classes a phrase can have, given the words that are visited.")
+      .def_static(
+          "of_distances", [](std::vector<std::int32_t> cuts) { return PossibleClasses(std::move(cuts)); }, "cuts"_a)
+      .def_static(
+          "of_orientations",
+          [](const std::vector<std::uint8_t>& merge) {
+            std::array<std::uint8_t, 4> four{};
+            if (merge.size() != four.size()) throw Error("a class for each of the four orientations is needed");
+            std::ranges::copy(merge, four.begin());
+            return PossibleClasses(four);
+          },
+          "merge"_a);
+  m.def(
+      "possible_of_samples",
+      [](const Array<std::uint32_t>& sentence, const Array<std::uint16_t>& source_begin,
+         const Array<std::uint8_t>& source_length, const Array<std::uint16_t>& target_begin,
+         const Array2<std::uint16_t>& points, const Array<std::int64_t>& link_offsets,
+         const Array<std::int64_t>& source_offsets, const PossibleClasses& classes) {
+        const SamplePlaces samples{view(sentence), view(source_begin), view(source_length), view(target_begin)};
+        return to_numpy(possible_of_samples(samples, view_links(points, link_offsets), {view(source_offsets)}, classes));
+      },
+      nb::kw_only(), "sentence"_a, "source_begin"_a, "source_length"_a, "target_begin"_a, "points"_a, "link_offsets"_a,
+      "source_offsets"_a, "classes"_a, "A bit for each class that a sample can have.");
 
   nb::enum_<Orientation>(m, "Orientation", nb::is_arithmetic())
       .value("monotone", Orientation::Monotone)

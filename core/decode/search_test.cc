@@ -63,7 +63,7 @@ struct Toy {
     return made;
   }
   OptionScorer scorer(Side side, StepRule rule) const {
-    return {classes, 4, {0.5F, 0.25F, 1.0F, 0.75F}, rule, side, {}, {0, 1, 2, 3}, false};
+    return {classes, 4, {0.5F, 0.25F, 1.0F, 0.75F}, rule, side, {}, {0, 1, 2, 3}, false, {}};
   }
 };
 

@@ -12,6 +12,7 @@ from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
+from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS, OrientationModel, load_model
 from hyperbaton.phrases import Options, Samples, extract
 
@@ -49,6 +50,31 @@ def test_probabilities_sum_to_one(model: OrientationModel, parts: dict[str, Bite
     logprobs = model.sample_logprobs(parts["test"], held_out)
     assert logprobs.shape == (len(held_out), len(model.class_names))
     assert np.allclose(np.exp(logprobs).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_over_possible_classes(name: str, parts: dict[str, Bitext], tmp_path: Path) -> None:
+    """Only what is possible is predicted, which is right more often."""
+    kind = "five"
+    plain = MODELS[name](orientations=kind).fit(parts["train"])
+    told = evaluate(plain, HeldOut(parts["test"])).as_json()
+    assert told["possible_precision"] > told["overall_precision"]
+    assert told["possible_mean_logprob"] > told["mean_logprob"]
+    MODELS[name](orientations=kind, classes="possible").fit(parts["train"]).save(tmp_path / "model")
+    model = load_model(tmp_path / "model")
+    assert isinstance(model, OrientationModel) and model.classes == "possible"
+    told = evaluate(model, HeldOut(parts["test"])).as_json()
+    assert told["possible_precision"] == told["overall_precision"] > 50
+    assert told["possible_mean_logprob"] == told["mean_logprob"]
+
+
+def test_possible_classes_are_distances_towards_the_previous_phrase(parts: dict[str, Bitext]) -> None:
+    with pytest.raises(OptionError, match="known of sets of distances"):
+        MODELS["lexicalized"](classes="possible", orientations="msd").fit(parts["train"])
+    told = evaluate(MODELS["lexicalized"](orientations="msd").fit(parts["train"]), HeldOut(parts["test"])).as_json()
+    assert told["possible_precision"] is None
+    with pytest.raises(OptionError, match="take --side before"):
+        MODELS["lexicalized"](classes="possible", side="after").fit(parts["train"])
 
 
 def test_a_batch_scores_as_its_parts(model: OrientationModel, parts: dict[str, Bitext], held_out: Samples) -> None:

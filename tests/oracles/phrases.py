@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 Point = tuple[int, int]
@@ -100,3 +101,26 @@ def orientation(
         if unit == "hierarchical" and not any(far.values()):
             far = farther(others)
     return "discontinuous_left" if far[across] and not far[straight] else "discontinuous_right"
+
+
+def visited(phrase: Phrase, links: set[Point]) -> set[int]:
+    """Source words that are linked to target words left of the phrase."""
+    return {i for i, j in links if j < phrase.target[0]}
+
+
+def possible_distances(begin: int, covered: set[int], cuts: Sequence[int]) -> set[int]:
+    """Classes of the distances to some word that is covered, or to the start where none is."""
+    return {sum(p + 1 - begin >= cut for cut in cuts) for p in covered or {-1}}
+
+
+def possible_orientations(begin: int, end: int, covered: set[int]) -> set[str]:
+    """Moses' orientations of a span that some covered word allows."""
+    if not covered:
+        return {"monotone" if begin == 0 else "discontinuous_right"}
+    wanted = {
+        "monotone": {begin - 1},
+        "swap": {end},
+        "discontinuous_left": {p for p in covered if p > end},
+        "discontinuous_right": {p for p in covered if p < begin - 1},
+    }
+    return {name for name, words in wanted.items() if words & covered}

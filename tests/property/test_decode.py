@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperbaton import _core
+from hyperbaton.align import VisitOrders
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, Translator
@@ -22,7 +24,7 @@ from hyperbaton.models.osm import OperationSequence
 from hyperbaton.phrases import Options, ReorderingType
 from hyperbaton.phrases.moses import read_phrase_table
 from tests.oracles import decode as oracle
-from tests.oracles import jumps, operations
+from tests.oracles import jumps, operations, phrases
 
 ARPA = """\\data\\
 ngram 1=6
@@ -99,6 +101,7 @@ class Distances:
 
     orientations = "-1,0,1,2"
     side = "before"
+    classes = "all"
 
     def option_logprobs(self, source: Text, options: Options) -> Any:
         begin, length = options.source.begin.astype(float), options.target.lengths.astype(float)
@@ -151,21 +154,28 @@ def table_case(kind_name: str) -> Case:
     return make
 
 
-def distance_case(use: str, side: str) -> Case:
+def distance_case(use: str, side: str, classes: str = "all") -> Case:
+    cuts = (-1, 0, 1, 2)
+
     def make(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
         model = Distances()
-        model.side = side
+        model.side, model.classes = side, classes
 
         def score(path: list[oracle.Step]) -> float:
             total, end, last = 0.0, 0, None
+            covered: set[int] = set()
             for step in path:
                 d = end - step.begin
                 row = step if side == "before" else last
                 if row is not None:
-                    c = sum(d >= cut for cut in (-1, 0, 1, 2))
-                    logprob = -abs(np.sin(row.begin + 3 * len(row.target) + c))
+                    scores = [-abs(np.sin(row.begin + 3 * len(row.target) + c)) for c in range(len(cuts) + 1)]
+                    logprob = scores[sum(d >= cut for cut in cuts)]
+                    if classes == "possible":
+                        possible = phrases.possible_distances(step.begin, covered, cuts)
+                        logprob -= np.log(sum(np.exp(scores[c]) for c in possible))
                     total += logprob if use == "direct" else -abs(d) / (2.0 * np.exp(logprob))
                 end, last = step.end, step
+                covered |= set(range(step.begin, step.end))
             return 0.7 * total
 
         return ModelUse(model, use, 2.0), score
@@ -185,6 +195,43 @@ class JumpsLeft(Jumps):
         values = np.concatenate([matrix.ravel() for matrix in super().jump_logprobs(source)])
         starts = np.cumsum([0, *(source.lengths + 1) ** 2])
         return JumpLogProbs(values, starts, source.lengths, self.class_weights)
+
+
+class Orientations:
+    """A model of Moses' orientations, normalised over those that are possible."""
+
+    classes = "possible"
+
+    def __init__(self, orientations: str) -> None:
+        self.orientations = orientations
+
+    def option_logprobs(self, source: Text, options: Options) -> Any:
+        return np.tile(np.log([0.4, 0.3, 0.2, 0.1]), (len(options), 1))
+
+
+def possible_case(kind: str) -> Case:
+    columns = {"M": (0, "monotone"), "S": (1, "swap"), "DL": (2, "discontinuous_left"), "DR": (3, "discontinuous_right")}
+    numbers = {name: c for c, name in columns.values()}
+
+    def make(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
+        def score(path: list[oracle.Step]) -> float:
+            if kind == "hier-mslr":
+                names = oracle.stack_orientations(path)
+            else:
+                names = [oracle.phrase_orientation(before, step) for before, step in pairwise([None, *path]) if step]
+            total = 0.0
+            covered: set[int] = set()
+            for step, name in zip(path, names, strict=True):
+                possible = phrases.possible_orientations(step.begin, step.end, covered)
+                p = [0.4, 0.3, 0.2, 0.1]
+                assert columns[name][1] in possible
+                total += np.log(p[columns[name][0]] / sum(p[numbers[other]] for other in possible))
+                covered |= set(range(step.begin, step.end))
+            return float(0.7 * total)
+
+        return ModelUse(Orientations(kind)), score
+
+    return make
 
 
 def jump_case(inside: bool, remaining: bool = False, coverage: bool = False) -> Case:
@@ -292,7 +339,10 @@ SHAPES: dict[str, Case | None] = {
     "hier-mslr": table_case("hier-mslr-bidirectional-fe"),
     "distances": distance_case("direct", "before"),
     "distances after": distance_case("direct", "after"),
+    "distances possible": distance_case("direct", "before", "possible"),
     "scaled": distance_case("scaled", "before"),
+    "mslr possible": possible_case("phrase-mslr"),
+    "hier-mslr possible": possible_case("hier-mslr"),
     "jumps": jump_case(False),
     "jumps inside": jump_case(True),
     "jumps left": jump_case(False, remaining=True),
@@ -361,3 +411,21 @@ def test_search_without_pruning_finds_the_best(
         assert found.scores == pytest.approx(totals[:30], abs=1e-4)
         recomputed = [oracle.dot(found.named(found.totals[p]), system.weights) for p in range(len(found.scores))]
         assert recomputed == pytest.approx(found.scores.tolist(), abs=1e-4)
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+def test_long_sentences_are_normalised_over_what_is_left(coverage: bool, tmp_path: Path) -> None:
+    """The search says of its own path what the model says of that order of visits."""
+    rng = np.random.default_rng(2)
+    words = rng.choice(["a", "b", "c"], size=60).tolist()
+    table, _ = write_and_read({(w, w.upper()): ([0.5, 0.5], [(0, 0)]) for w in "abc"}, tmp_path)
+    model = JumpsLeft(rng.normal(size=_core.N_CANDIDATE_CLASSES) if coverage else None)
+    system = System.of(table, reordering={"R": ModelUse(model)}, weights={"R": 2.0, "Distortion0": 0.0})
+    found = Translator(system, Decoding(distortion_limit=5, stack=20, pop_limit=100), threads=1)
+    translation = found.translate_batch([" ".join(words)], NBest())
+    order = [step.begin for step in translation.steps(0)]
+    assert sorted(order) == list(range(60)) != order
+    visits = VisitOrders(np.array(order, np.uint16), np.array([0, len(order)]))
+    rows = model.jump_logprobs(Text.of([" ".join(words)])).remaining(visits)[0]
+    expected = sum(row[to] for row, to in zip(rows, [*order, 60], strict=True))
+    assert translation.named(translation.totals[0])["R"] == pytest.approx([expected], abs=1e-3)

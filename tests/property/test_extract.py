@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hyperbaton import _core
 from hyperbaton.corpus import Bitext
-from hyperbaton.phrases import Samples, extract
+from hyperbaton.phrases import DistanceSet, Samples, extract, orientation_set
 from tests.oracles import phrases as oracle
 from tests.property.strategies import link_matrices
 
@@ -49,6 +49,21 @@ def test_spans_distances_and_orientations(matrix: Matrix, max_length: int) -> No
                 code = (int(samples.orientations[k]) >> shift) & 3
                 expected = oracle.orientation(phrase, n, m, links, others, side, unit, near)
                 assert _core.Orientation(code).name == expected, (phrase, unit, side)
+
+
+@given(st.lists(link_matrices(), min_size=1, max_size=4), st.sampled_from(["three", "five", "nine"]))
+@settings(max_examples=60, deadline=None)
+def test_possible_classes(matrices: list[Matrix], kind: str) -> None:
+    """Against the plain definition; the true class is always possible."""
+    bitext, classes = as_bitext(matrices), orientation_set(kind)
+    assert isinstance(classes, DistanceSet)
+    samples = extract(bitext, 8)
+    possible = classes.possible(bitext, samples)
+    for k, phrase in enumerate(rows(samples)):
+        covered = oracle.visited(phrase, matrices[samples.sentence[k]][2])
+        expected = oracle.possible_distances(phrase.source[0], covered, classes.cuts)
+        assert set(np.flatnonzero(possible[k]).tolist()) == expected
+    assert possible[np.arange(len(samples)), classes.classify(samples)].all()
 
 
 @given(st.lists(link_matrices(5), min_size=1, max_size=6))

@@ -103,12 +103,17 @@ float JumpFeature::inner_remaining(const Coverage& before, std::uint32_t option)
 }
 
 void JumpFeature::likelihood(const Coverage& before, const std::uint32_t* state, SourceSpan next, float& best) {
-  const double log_sum = normaliser(*state, before);
+  constexpr double kFarthest = 500;  // below this, values of the row in units of its largest one may have become 0
+  const double above = tops_[*state] - static_cast<double>(normaliser(*state, before));
+  if (above > kFarthest) {
+    best = 1;
+    return;
+  }
   const auto left = remaining(before, *state);
   double sum = 0;
   for (int to = next.begin; to < next.end; ++to)
-    sum += math::exp(jump(*state, to) - log_sum) * (class_exps_.empty() ? 1 : class_exps_[left.class_of(to)]);
-  best = std::max(best, static_cast<float>(sum));
+    sum += exps_[at(*state, to)] * (class_exps_.empty() ? 1 : class_exps_[left.class_of(to)]);
+  best = std::max(best, static_cast<float>(sum * math::exp(above)));
 }
 
 float JumpFeature::expected(const Sentence& sentence, std::uint32_t option, FutureJumps kind) const {

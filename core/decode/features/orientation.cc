@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/errors.hh"
+#include "base/math.hh"
 #include "decode/interner.hh"
 #include "phrases/distance_classes.hh"
 
@@ -13,12 +14,21 @@ void OptionScorer::check() const {
   const bool fits =
       rule == StepRule::Distance ? cuts.size() + 1 == n_classes : *std::ranges::max_element(merge) < n_classes;
   if (!fits) throw Error("the scores have another number of classes than the orientation set");
+  if (possible && (weights.size() != 1 || side != Side::Before || times_distance || n_classes > PossibleClasses::kMost))
+    throw Error("possible classes are those towards the previous phrase, with one weight, used directly");
 }
 
 OrientationFeature::OrientationFeature(const OptionScorer& scorer, const Sentence& sentence, const Limits&)
     : scorer_(scorer), sentence_(sentence), weighted_(sentence.n_options() * scorer.n_classes) {
   const auto scores = scorer.scores.subspan(sentence.row(0) * scorer.n_classes, weighted_.size());
   for (std::size_t i = 0; i < weighted_.size(); ++i) weighted_[i] = scores[i] * scorer.weight(i % scorer.n_classes);
+  constexpr std::size_t kFewClasses = 5;
+  if (scorer.possible && scorer.n_classes <= kFewClasses) {
+    std::vector<float> sums;
+    for (std::uint32_t o = 0; o < sentence.n_options(); ++o)
+      for (std::uint32_t mask = 0; mask < 1U << scorer.n_classes; ++mask) sums.push_back(log_sum(o, mask));
+    log_sums_ = std::move(sums);
+  }
   if (!is_after()) return;
   Interner numbers;
   std::vector<std::uint32_t> first;
@@ -55,8 +65,28 @@ std::uint32_t OrientationFeature::step_class(const Step& step) const {
   return scorer_.merge[static_cast<std::size_t>(orientation)];
 }
 
+float OrientationFeature::log_sum(std::uint32_t option, std::uint32_t mask) const {
+  if (!log_sums_.empty()) return log_sums_[(std::size_t{option} << scorer_.n_classes) + mask];
+  const auto scores = scorer_.scores.subspan(sentence_.row(option) * scorer_.n_classes, scorer_.n_classes);
+  double top = kLogFloor, sum = 0;
+  for (std::size_t c = 0; c < scores.size(); ++c)
+    if (mask >> c & 1) top = std::max<double>(top, scores[c]);
+  for (std::size_t c = 0; c < scores.size(); ++c)
+    if (mask >> c & 1) sum += math::exp(scores[c] - top);
+  return static_cast<float>(top + math::log(sum));
+}
+
+float OrientationFeature::possible_score(std::uint32_t option, std::uint32_t memo) const {
+  const float score = scorer_.scores[sentence_.row(option) * scorer_.n_classes + class_of(memo)];
+  return std::max(score - log_sum(option, memo >> kClassBits), kLogFloor);
+}
+
 void OrientationFeature::add_values(const Step& step, const GraphStep& way, std::uint32_t memo, float* columns) const {
   if (is_after() && step.first) return;
+  if (scorer_.possible) {
+    *columns += possible_score(way.option, memo);
+    return;
+  }
   const std::size_t row = sentence_.row(is_after() ? way.before : way.option);
   const float score = scorer_.scores[row * scorer_.n_classes + memo];
   columns[scorer_.n_values() == 1 ? 0 : memo] +=

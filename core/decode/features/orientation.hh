@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "decode/distance.hh"
 #include "decode/feature.hh"
 #include "phrases/orientation.hh"
+#include "phrases/possible.hh"
 
 namespace hyperbaton {
 
@@ -26,6 +28,8 @@ struct OptionScorer {
   std::vector<std::int32_t> cuts;     // for Distance
   std::array<std::uint8_t, 4> merge;  // for the others: the class of each orientation
   bool times_distance;                // scores are per word of distance (Ni 2011, eq. 7)
+  // Scores are log-probabilities that are normalised over the classes that are possible at the step.
+  std::optional<PossibleClasses> possible;
 
   std::size_t n_values() const { return weights.size(); }
   // Throws where scores, weights and classes do not fit each other.
@@ -44,6 +48,7 @@ class OrientationFeature : public FeatureDefaults {
   void prepare(const Step& step, const std::uint32_t* state, std::uint32_t& memo, float& score) const {
     memo = step_class(step);
     if (is_after() && !step.first) score += row_score(step, *state, memo);
+    if (scorer_.possible) memo |= (possible_mask(step) | 1U << memo) << kClassBits;
   }
   void guess(const Step& step, const std::uint32_t*, std::uint32_t memo, std::uint32_t option, float& score) const {
     if (!is_after()) score += row_score(step, option, memo);
@@ -55,9 +60,19 @@ class OrientationFeature : public FeatureDefaults {
 
  private:
   bool is_after() const { return scorer_.side == Side::After; }
+  // A memo is the class of the step and, above it, the mask of possible classes.
+  static constexpr int kClassBits = 8;
+  static std::uint32_t class_of(std::uint32_t memo) { return memo & ((1U << kClassBits) - 1); }
   std::uint32_t step_class(const Step& step) const;
-  float row_score(const Step& step, std::uint32_t row, std::uint32_t column) const {
-    const float score = weighted_[row * scorer_.n_classes + column];
+  std::uint32_t possible_mask(const Step& step) const {
+    return scorer_.possible->mask(step.before, sentence_.n_words(), step.next);
+  }
+  // log Σ of the probabilities of an option's possible classes.
+  float log_sum(std::uint32_t option, std::uint32_t mask) const;
+  float possible_score(std::uint32_t option, std::uint32_t memo) const;
+  float row_score(const Step& step, std::uint32_t row, std::uint32_t memo) const {
+    if (scorer_.possible) return scorer_.weight(0) * possible_score(row, memo);
+    const float score = weighted_[row * scorer_.n_classes + memo];
     return scorer_.times_distance ? score * static_cast<float>(jump_distance(step.previous, step.next)) : score;
   }
 
@@ -65,6 +80,7 @@ class OrientationFeature : public FeatureDefaults {
   const Sentence& sentence_;
   std::vector<float> weighted_;      // (options, classes)
   std::vector<std::uint32_t> rows_;  // by option, for Side::After: the first option with the same row
+  std::vector<float> log_sums_;      // by option and mask, where classes are few
 };
 
 }  // namespace hyperbaton

@@ -121,7 +121,10 @@ def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
     orientations = model.orientations
     orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
     side = cast(Side, getattr(model, "side", "before"))
-    return _option_scorer(scores, [weight], orientations, side, use.use == "scaled")
+    possible = getattr(model, "classes", "all") == "possible"
+    if possible and use.use == "scaled":
+        raise OptionError("a model over possible classes is used directly: it cannot scale the distance")
+    return _option_scorer(scores, [weight], orientations, side, use.use == "scaled", possible)
 
 
 @scorer_of.register(PerJump)
@@ -139,7 +142,12 @@ def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
 
 
 def _option_scorer(
-    scores: Array, weights: list[float], orientations: OrientationSet, side: Side, times_distance: bool = False
+    scores: Array,
+    weights: list[float],
+    orientations: OrientationSet,
+    side: Side,
+    times_distance: bool = False,
+    possible: bool = False,
 ) -> _core.OptionScorer:
     if scores.shape[1] != len(orientations):
         raise OptionError(f"a model of {len(orientations)} classes gave {scores.shape[1]} scores for each option")
@@ -160,6 +168,7 @@ def _option_scorer(
         cuts=cuts,
         merge=merge,
         times_distance=times_distance,
+        possible=orientations.possible_classes if possible else None,
     )
 
 

@@ -2,6 +2,9 @@
 
 The overall precision is the part of phrase pairs whose most likely class is the true one (NI11 §4.1). F1 of a class is
 2 · right / (predicted + true). Figures are percentages.
+
+The possible precision is the same where only classes are predicted that are possible, given which source words are
+linked to target words left of the phrase. For a model over possible classes the two are equal.
 """
 
 from __future__ import annotations
@@ -11,12 +14,16 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
 from hyperbaton.models import OrientationModel
 from hyperbaton.phrases import Occurrences, distances, extract, near_samples
 from hyperbaton.phrases.orientation import Side
+
+# What the search takes for an impossible class.
+_LEAST = -100.0
 
 # Training samples of the source phrase: never seen, left to the back-off, small, middle and large clusters.
 SUPPORTS = ((0, 0), (1, 9), (10, 99), (100, 999), (1000, None))
@@ -41,6 +48,8 @@ class Classification(Evaluation):
     by_support: dict[str, tuple[int, int]]
     orientations: str = ""
     side: str = "before"
+    possible_precision: float | None = None  # None where possible classes are not known
+    possible_mean_logprob: float | None = None
 
     shape: ClassVar = "orientation"
     figure: ClassVar = "overall_precision"
@@ -120,6 +129,8 @@ class Classification(Evaluation):
             "side": self.side,
             "n": self.n,
             "overall_precision": self.overall_precision,
+            "possible_precision": self.possible_precision,
+            "possible_mean_logprob": self.possible_mean_logprob,
             "f1": self.f1,
             "precision_by_distance": {str(d): value for d, value in self.precision_by_distance.items()},
             "precision_by_support": self.precision_by_support,
@@ -136,6 +147,7 @@ class Classification(Evaluation):
             "precision": round(self.overall_precision, 2),
             **{f"F1 {name}": round(value, 1) for name, value in self.f1.items()},
             "log p": round(self.mean_logprob, 4),
+            "of possible": None if self.possible_precision is None else round(self.possible_precision, 2),
         }
 
 
@@ -152,6 +164,26 @@ def _(model: OrientationModel, held_out: HeldOut) -> Classification:
         raise InputError("there is nothing to classify: no phrase pair was found; are the links right?", bitext.source.path)
     logprobs = model.sample_logprobs(bitext, samples)
     support = model.support(Occurrences.of_samples(bitext, samples))
-    moved = distances(samples, side)
-    result = Classification.of(model.class_names, logprobs, model.labels(samples), moved, support, model.class_counts_)
-    return replace(result, orientations=model.orientations, side=model.side)
+    moved, labels = distances(samples, side), model.labels(samples)
+
+    def result(scores: Array) -> Classification:
+        found = Classification.of(model.class_names, scores, labels, moved, support, model.class_counts_)
+        return replace(found, orientations=model.orientations, side=model.side)
+
+    possible = None
+    if side == "before":
+        try:
+            possible = result(_over_possible(logprobs, model.possible(bitext, samples)))
+        except OptionError:  # a set of orientations of which it is not known
+            if model.classes == "possible":
+                raise
+    if possible is None:
+        return result(logprobs)
+    own = possible if model.classes == "possible" else result(logprobs)
+    return replace(own, possible_precision=possible.overall_precision, possible_mean_logprob=possible.mean_logprob)
+
+
+def _over_possible(logprobs: Array, possible: Array) -> Array:
+    """Normalised over the possible classes, the others near impossible; all classes where none is possible."""
+    masked = np.where(possible | ~possible.any(axis=1, keepdims=True), np.maximum(logprobs, _LEAST), -np.inf)
+    return np.maximum(numeric.log_softmax(masked), _LEAST)

@@ -27,6 +27,9 @@ from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
 from hyperbaton.phrases.occurrences import Keys
 
+# The core takes the logarithm of prior probabilities.
+LEAST = 1e-9
+
 
 def learner_rows(rows: Rows) -> Any:
     """Rows of features as learners want them."""
@@ -75,6 +78,16 @@ class SourcePhrases:
         return cls(counts, arrays["clusters"], arrays["offsets"], arrays["words"])
 
 
+def _prior(learner: Learner, training: Training, prior: Array | None) -> Array | None:
+    """A prior with hardly anything for impossible classes, so that the learner normalises over the others.
+
+    Learners that take no prior learn from all classes; what is impossible then counts at use only.
+    """
+    if training.possible is None or not learner.takes_prior:
+        return prior
+    return np.maximum(np.where(training.possible, 1.0 if prior is None else prior, 0.0), LEAST)
+
+
 @dataclass(eq=False)
 class Discriminative(OrientationModel):
     """Base of the models that learn weights; a model says which learner and features it uses by default."""
@@ -121,8 +134,8 @@ class Discriminative(OrientationModel):
             self.rare_pairs_ = ClassCounts.of(keys, training.labels[rest], len(self.class_names))
 
     def _fit_global(self, learner: Learner, training: Training, rows: Any) -> GlobalModel:
-        labels = training.labels.astype(np.int32)
-        learner.fit(rows, labels, n_classes=len(self.class_names), progress=training.progress)
+        labels, prior = training.labels.astype(np.int32), _prior(learner, training, None)
+        learner.fit(rows, labels, n_classes=len(self.class_names), progress=training.progress, prior=prior)
         self.history_ = learner.history_
         return learner.model_
 
@@ -136,7 +149,7 @@ class Discriminative(OrientationModel):
             n_classes=len(self.class_names),
             n_clusters=self.phrases_.n_clusters,
             progress=training.progress,
-            prior=prior,
+            prior=_prior(learner, training, prior),
         )
 
     def counts_of(self, occurrences: Occurrences) -> Array:

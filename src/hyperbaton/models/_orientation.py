@@ -1,4 +1,9 @@
-"""Models of the shape *per option*: a distribution over orientation classes for phrase pairs in context."""
+"""Models of the shape *per option*: a distribution over orientation classes for phrase pairs in context.
+
+With `classes = "possible"` a model is one of p(class | phrase pair, visited): its probabilities are normalised over the
+classes that the phrase can have at its place, given which source words are translated. Whoever knows these does it
+(`evaluate`, and the search); learners that take a prior for each row are trained that way.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.numeric import exp
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
@@ -44,6 +49,7 @@ class Training(NamedTuple):
     labels: npt.NDArray[np.uint8]
     distances: npt.NDArray[np.int16]
     progress: Progress | None
+    possible: npt.NDArray[np.bool_] | None = None  # (n, n_classes), for a model over possible classes
 
 
 @dataclass(eq=False)
@@ -56,6 +62,9 @@ class OrientationModel(ReorderingModel):
 
     orientations: str = option("three", "orientation set: three, five, nine, msd, hier-mslr, … or cut points like -4,0,1,5")
     side: str = option("before", "movement towards the previous phrase, or the next one", choices=get_args(Side))
+    classes: str = option(
+        "all", "classes that probabilities are normalised over: all, or those possible", choices=("all", "possible")
+    )
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
     max_distance: int = option(15, "leave phrase pairs out of training that move farther; 0 keeps all", minimum=0)
 
@@ -97,7 +106,10 @@ class OrientationModel(ReorderingModel):
             occurrences = Occurrences.of_samples(bitext, samples).with_classes(self.source_classes_, self.target_classes_)
             labels = self.labels(samples)
             self.class_counts_ = np.bincount(labels, minlength=len(self.class_names))
-            self._fit(Training(occurrences, labels, distances(samples, cast(Side, self.side)), progress))
+            possible = None
+            if self.classes == "possible":
+                possible = self.possible(bitext, samples)
+            self._fit(Training(occurrences, labels, distances(samples, cast(Side, self.side)), progress, possible))
         return self
 
     def labels(self, samples: Samples) -> npt.NDArray[np.uint8]:
@@ -120,6 +132,10 @@ class OrientationModel(ReorderingModel):
         if samples is None:
             samples = extract(bitext, self.max_length, threads=self.threads or None)
         return cast(LogProbs, exp(self.sample_logprobs(bitext, samples)))
+
+    def possible(self, bitext: Bitext, samples: Samples) -> npt.NDArray[np.bool_]:
+        """Whether each sample can have each class, given what is translated before it, (n_samples, n_classes)."""
+        return self.set.possible(bitext, samples)
 
     def sample_logprobs(self, bitext: Bitext, samples: Samples) -> LogProbs:
         """Natural log-probabilities of the classes of samples, shape (n_samples, n_classes)."""
@@ -185,6 +201,8 @@ class OrientationModel(ReorderingModel):
     def _check(self) -> None:
         """Raise OptionError where options do not go together."""
         _ = self.class_names
+        if self.classes == "possible" and self.side != "before":
+            raise OptionError("--classes possible is about movements towards the previous phrase: take --side before")
 
     @abstractmethod
     def _fit(self, training: Training) -> None:

@@ -22,7 +22,10 @@ class _Answers(ABCMeta):
 
 
 class PerOption(ABC, metaclass=_Answers):
-    """`option_logprobs(source, options)`: (n_options, n_classes), with `orientations` and `side` as attributes."""
+    """`option_logprobs(source, options)`: (n_options, n_classes), with `orientations` and `side` as attributes.
+
+    With `classes` "possible" they are normalised over the classes that are possible at a step.
+    """
 
     methods = ("option_logprobs",)
 

@@ -26,14 +26,11 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.features import FEATURES, FeatureSet
 from hyperbaton.learn import LEARNERS, Learner, LinearModel
-from hyperbaton.models._discriminative import Discriminative, learner_rows
+from hyperbaton.models._discriminative import LEAST, Discriminative, learner_rows
 from hyperbaton.models._evidence import Part, cluster_part, global_part
 from hyperbaton.models._orientation import LogProbs, Training
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.occurrences import Keys
-
-# The core takes the logarithm of reference probabilities.
-_LEAST = 1e-9
 
 
 @dataclass(eq=False)
@@ -59,7 +56,7 @@ class Dpr(Discriminative):
         if self.scope == "clusters" and self.phrases_.n_clusters:
             reference = None
             if self.combination == "prior":
-                reference = np.maximum(numeric.exp(numeric.log_softmax(self.global_.scores(rows, self.threads))), _LEAST)
+                reference = np.maximum(numeric.exp(numeric.log_softmax(self.global_.scores(rows, self.threads))), LEAST)
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters, reference)
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:

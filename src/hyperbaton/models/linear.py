@@ -32,6 +32,7 @@ class Linear(OrientationModel):
     is_distance: ClassVar = True
 
     def _check(self) -> None:
+        super()._check()
         if not isinstance(self.set, DistanceSet):
             raise OptionError(
                 f"the linear model needs classes of distances (three, five, -4,0,1,5), not {self.orientations}"

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.registry import Registry
+from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.samples import Samples
 
 Classes = npt.NDArray[np.uint8]
@@ -44,6 +45,34 @@ class OrientationSet(ABC):
     def classify(self, samples: Samples, side: Side = "before") -> Classes:
         """The class of each sample towards the previous (`before`) or next (`after`) phrase."""
 
+    @property
+    def possible_classes(self) -> _core.PossibleClasses:
+        """Which classes a phrase can have towards the previous one, given the words that are visited."""
+        raise OptionError("possible classes are known of sets of distances and of Moses' sets")
+
+    def possible(self, bitext: Bitext, samples: Samples) -> npt.NDArray[np.bool_]:
+        """Whether each sample can have each class, (n_samples, n_classes), given the source words that are linked to
+        target words left of it.
+
+        Moses decides the orientations of samples by links and phrases at the corners of a box, unlinked words and all,
+        which need not agree with what is translated by then: its sets have no possible classes of samples.
+        """
+        if not isinstance(self, DistanceSet):
+            raise OptionError("possible classes of phrase pairs are known of sets of distances: three, five, -4,0,1,5")
+        links = bitext.need_links()
+        bits = _core.possible_of_samples(
+            sentence=samples.sentence,
+            source_begin=samples.source_begin,
+            source_length=samples.source_length,
+            target_begin=samples.target_begin,
+            points=links.points,
+            link_offsets=links.offsets,
+            source_offsets=bitext.source.offsets,
+            classes=self.possible_classes,
+        )
+        mask: npt.NDArray[np.bool_] = (bits[:, None] >> np.arange(len(self), dtype=np.uint32)) & 1 == 1
+        return mask
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -66,6 +95,10 @@ class DistanceSet(OrientationSet):
     def classify_distances(self, distances: npt.NDArray[np.int16]) -> Classes:
         """The class of each distance."""
         return _core.classify_distances(distances, np.array(self.cuts, np.int32))
+
+    @property
+    def possible_classes(self) -> _core.PossibleClasses:
+        return _core.PossibleClasses.of_distances(list(self.cuts))
 
     def classify(self, samples: Samples, side: Side = "before") -> Classes:
         return self.classify_distances(distances(samples, side))
@@ -98,6 +131,10 @@ class MosesSet(OrientationSet):
         if unit not in get_args(Unit):
             raise OptionError(f"unknown unit {unit!r}; known: {', '.join(get_args(Unit))}")
         self.unit = unit
+
+    @property
+    def possible_classes(self) -> _core.PossibleClasses:
+        return _core.PossibleClasses.of_orientations(list(self.merge))
 
     def classify(self, samples: Samples, side: Side = "before") -> Classes:
         shift = _core.orientation_shift(_core.Unit[self.unit], _core.Side[side])

@@ -1,0 +1,53 @@
+// The orientation classes that a phrase can have, given which source words are visited.
+//
+// A phrase that begins at b follows some visited word p, or −1 where nothing is visited: its distance p + 1 − b can be in
+// a class only if there is such a word. Of Moses' orientations monotone needs the word before the phrase, swap the one
+// behind it, and the discontinuous ones need a word farther left or right.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "align/links.hh"
+#include "phrases/coverage.hh"
+#include "phrases/orientation.hh"
+
+namespace hyperbaton {
+
+class PossibleClasses {
+ public:
+  static constexpr std::size_t kMost = 24;  // classes of a set
+  // The classes of distances between cut points that increase.
+  explicit PossibleClasses(std::vector<std::int32_t> cuts);
+  // The classes that Moses' four orientations become.
+  explicit PossibleClasses(const std::array<std::uint8_t, 4>& merge);
+
+  // Bit c: class c is possible. At least one is.
+  std::uint32_t mask(const Coverage& visited, int n_words, SourceSpan phrase) const {
+    return is_distance_ ? of_distances(visited, n_words, phrase.begin) : of_orientations(visited, n_words, phrase);
+  }
+
+ private:
+  std::uint32_t of_distances(const Coverage& visited, int n_words, int begin) const;
+  std::uint32_t of_orientations(const Coverage& visited, int n_words, SourceSpan phrase) const;
+
+  bool is_distance_;
+  std::vector<std::int32_t> cuts_;
+  std::array<std::uint8_t, 4> merge_{};
+};
+
+// Samples as columns (phrases/extract.hh), by sentence.
+struct SamplePlaces {
+  std::span<const std::uint32_t> sentence;
+  std::span<const std::uint16_t> source_begin;
+  std::span<const std::uint8_t> source_length;
+  std::span<const std::uint16_t> target_begin;
+};
+
+// The mask of each sample; visited are the source words that are linked to target words left of the phrase.
+std::vector<std::uint32_t> possible_of_samples(const SamplePlaces& samples, LinksView links, SentenceLengths source,
+                                               const PossibleClasses& classes);
+
+}  // namespace hyperbaton
