@@ -113,7 +113,8 @@ def scorer_of(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.F
 
 @scorer_of.register(PerOption)
 def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
-    scores = np.asarray(model.option_logprobs(batch.source, batch.options))
+    known = (batch.annotations,) if getattr(model, "needs", ()) else ()
+    scores = np.asarray(model.option_logprobs(batch.source, batch.options, *known))
     if scores.shape[0] != len(batch.options):
         raise OptionError(f"a model must score {len(batch.options)} options, not {scores.shape[0]}")
     if use.use == "scaled":

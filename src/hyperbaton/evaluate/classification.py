@@ -99,6 +99,11 @@ class Classification(Evaluation):
         return 100 * float(np.trace(self.confusion)) / max(self.n, 1)
 
     @property
+    def perplexity(self) -> float:
+        """Of the true classes: exp of the mean negative log-probability."""
+        return float(numeric.exp(-self.mean_logprob))
+
+    @property
     def f1(self) -> dict[str, float]:
         """F1 of each class, by name."""
         both = self.confusion.sum(axis=0) + self.confusion.sum(axis=1)
@@ -138,6 +143,7 @@ class Classification(Evaluation):
             "n_by_support": {name: n for name, (_, n) in self.by_support.items() if n},
             "known_precision": self.known_precision,
             "mean_logprob": self.mean_logprob,
+            "perplexity": self.perplexity,
             "confusion": self.confusion.tolist(),
         }
 
@@ -147,6 +153,7 @@ class Classification(Evaluation):
             "precision": round(self.overall_precision, 2),
             **{f"F1 {name}": round(value, 1) for name, value in self.f1.items()},
             "log p": round(self.mean_logprob, 4),
+            "perplexity": round(self.perplexity, 4),
             "of possible": None if self.possible_precision is None else round(self.possible_precision, 2),
         }
 
@@ -162,13 +169,14 @@ def _(model: OrientationModel, held_out: HeldOut) -> Classification:
     samples = near_samples(samples, held_out.max_distance, side)
     if len(samples) == 0:
         raise InputError("there is nothing to classify: no phrase pair was found; are the links right?", bitext.source.path)
-    logprobs = model.sample_logprobs(bitext, samples)
-    support = model.support(Occurrences.of_samples(bitext, samples))
+    known = held_out.annotations.only(model.needs)
+    logprobs = model.sample_logprobs(bitext, samples, known)
+    support = model.support(Occurrences.of_samples(bitext, samples, known.source_tags))
     moved, labels = distances(samples, side), model.labels(samples)
 
     def result(scores: Array) -> Classification:
-        found = Classification.of(model.class_names, scores, labels, moved, support, model.class_counts_)
-        return replace(found, orientations=model.orientations, side=model.side)
+        compared = Classification.of(model.class_names, scores, labels, moved, support, model.class_counts_)
+        return replace(compared, orientations=model.orientations, side=model.side)
 
     possible = None
     if side == "before":

@@ -206,6 +206,8 @@ def explain_sentence(
         span: first word and the one behind the last; without it, all phrases with at least 10 training samples.
         target: the target phrase, if features should see one.
     """
+    if model.needs:
+        raise OptionError(f"what the model {model.name} expects in a sentence cannot be told without its tags")
     text = Text.of([sentence])
     n = int(text.lengths[0])
     if span is not None and not 0 <= span[0] < span[1] <= n:

@@ -20,7 +20,7 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.numeric import exp
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.corpus import Annotations, Bitext, Text
+from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models._base import ReorderingModel, restored_side, side_arrays
 from hyperbaton.models._store import ModelState
@@ -69,7 +69,7 @@ class OrientationModel(ReorderingModel):
     max_distance: int = option(15, "leave phrase pairs out of training that move farther; 0 keeps all", minimum=0)
 
     shape: ClassVar = "orientation"
-    uses: ClassVar = ("source_classes", "target_classes")
+    uses: ClassVar[tuple[str, ...]] = ("source_classes", "target_classes")
 
     @property
     def set(self) -> OrientationSet:
@@ -103,7 +103,9 @@ class OrientationModel(ReorderingModel):
                 raise InputError(what, bitext.source.path)
             self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary
             self.source_classes_, self.target_classes_ = annotations.source_classes, annotations.target_classes
-            occurrences = Occurrences.of_samples(bitext, samples).with_classes(self.source_classes_, self.target_classes_)
+            tags = annotations.source_tags
+            self.tag_vocabulary_ = None if tags is None else tags.vocabulary
+            occurrences = self.known(Occurrences.of_samples(bitext, samples, tags))
             labels = self.labels(samples)
             self.class_counts_ = np.bincount(labels, minlength=len(self.class_names))
             possible = None
@@ -137,13 +139,17 @@ class OrientationModel(ReorderingModel):
         """Whether each sample can have each class, given what is translated before it, (n_samples, n_classes)."""
         return self.set.possible(bitext, samples)
 
-    def sample_logprobs(self, bitext: Bitext, samples: Samples) -> LogProbs:
+    def sample_logprobs(self, bitext: Bitext, samples: Samples, annotations: Annotations = NOTHING) -> LogProbs:
         """Natural log-probabilities of the classes of samples, shape (n_samples, n_classes)."""
-        return self.logprobs(Occurrences.of_samples(bitext, samples))
+        return self.logprobs(Occurrences.of_samples(bitext, samples, annotations.source_tags))
 
-    def option_logprobs(self, source: Text, options: Options) -> LogProbs:
+    def option_logprobs(self, source: Text, options: Options, annotations: Annotations = NOTHING) -> LogProbs:
         """The same for translation options of sentences, shape (n_options, n_classes)."""
-        return self.logprobs(Occurrences.of_options(source, options))
+        return self.logprobs(Occurrences.of_options(source, options, annotations.source_tags))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return () if self.tag_vocabulary_ is None else ("source_tags",)
 
     def logprobs(self, occurrences: Occurrences) -> LogProbs:
         """The same for any phrase pairs in context."""
@@ -155,9 +161,10 @@ class OrientationModel(ReorderingModel):
         return result
 
     def known(self, occurrences: Occurrences) -> Occurrences:
-        """Phrase pairs over the vocabularies of training, with the classes of their words."""
+        """Phrase pairs over the vocabularies of training, with the classes of their words, or the tags of source words."""
         known = occurrences.over(self.source_vocabulary_, self.target_vocabulary_)
-        return known.with_classes(self.source_classes_, self.target_classes_)
+        known = known.with_classes(self.source_classes_, self.target_classes_)
+        return known if self.tag_vocabulary_ is None else known.with_tags(self.tag_vocabulary_)
 
     def support(self, occurrences: Occurrences) -> npt.NDArray[np.int64] | None:
         """How many training samples each source phrase has; None for a model that keeps no phrases."""
@@ -191,12 +198,15 @@ class OrientationModel(ReorderingModel):
     def _known_arrays(self) -> dict[str, Array]:
         arrays = {"class_counts": self.class_counts_}
         arrays |= side_arrays("source", self.source_vocabulary_, self.source_classes_)
-        return arrays | side_arrays("target", self.target_vocabulary_, self.target_classes_)
+        arrays |= side_arrays("target", self.target_vocabulary_, self.target_classes_)
+        return arrays | ({} if self.tag_vocabulary_ is None else self.tag_vocabulary_.arrays("tags.vocabulary"))
 
     def _restore_known(self, state: ModelState) -> None:
         self.class_counts_ = state.arrays["class_counts"]
         self.source_vocabulary_, self.source_classes_ = restored_side(state, "source")
         self.target_vocabulary_, self.target_classes_ = restored_side(state, "target")
+        tags = state.group("tags")
+        self.tag_vocabulary_ = Vocabulary.from_arrays(tags, "vocabulary") if tags else None
 
     def _check(self) -> None:
         """Raise OptionError where options do not go together."""

@@ -3,22 +3,30 @@
     p(o | s, t) = (c(o, s, t) + σ K q(o)) / (c(s, t) + σ K)            K classes; NI11 §1.1, AL14 eq. 4 with σ = 0
 
 With q uniform and σ = 0.5 this is Moses' estimate. A pair that was not seen takes p(o | s), a source phrase that was not
-seen the distribution of all samples. Every variant of Moses is an orientation set (`hier-mslr`), a side and a
-conditioning: `wbe-msd-bidirectional-fe` is the two models `--orientations msd --side before` and `--side after`.
+seen the distribution of all samples. `towards = "ladder"` is the maximum a posteriori estimate with four steps: q of the
+pair is p(o | s), which is smoothed in the same way towards p(o | t), and that towards p(o). `units` replaces words by their
+classes, or source words by their tags, so that rare phrases share counts. Every variant of Moses is an orientation set
+(`hier-mslr`), a side and a conditioning: `wbe-msd-bidirectional-fe` is the two models `--orientations msd --side before`
+and `--side after`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.options import option
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import check_options, option
+from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import Annotations, Bitext
+from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
-from hyperbaton.phrases import ORIENTATIONS, ClassCounts, MosesSet, Occurrences, ReorderingType, smooth
+from hyperbaton.phrases import ORIENTATIONS, ClassCounts, MosesSet, Occurrences, ReorderingType, Samples, smooth
 from hyperbaton.phrases.reordering import SMOOTHING
 
 
@@ -29,49 +37,96 @@ class Lexicalized(OrientationModel):
     conditioning: str = option("fe", "condition on the phrase pair (fe) or the source phrase (f)", choices=("f", "fe"))
     smoothing: float = option(SMOOTHING, "pseudo-count of each class", minimum=0)
     towards: str = option(
-        "uniform", "pseudo-counts are shared equally, or as the back-off has it", choices=("uniform", "backoff")
+        "uniform",
+        "pseudo-counts are shared equally, as the back-off has it, or down a ladder: pair, source, target, all",
+        choices=("uniform", "backoff", "ladder"),
     )
+    units: str = option(
+        "words",
+        "phrases of words, of word classes, or of source tags and target classes",
+        choices=("words", "classes", "tags"),
+    )
+
+    uses: ClassVar = ("source_tags", "source_classes", "target_classes")
+
+    def fit(
+        self,
+        bitext: Bitext,
+        annotations: Annotations = NOTHING,
+        *,
+        samples: Samples | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        needed = {"words": (), "classes": ("source_classes", "target_classes"), "tags": ("source_tags", "target_classes")}
+        check_options(self)
+        for name in needed[self.units]:
+            if getattr(annotations, name) is None:
+                flags = " and ".join(f"--{name.replace('_', '-')}" for name in needed[self.units])
+                raise OptionError(f"units={self.units} needs {flags}")
+        if self.units == "words":
+            annotations = annotations.only([name for name in annotations.names if name != "source_tags"])
+        elif self.units == "classes":
+            annotations = annotations.only(needed["classes"])
+        else:
+            annotations = annotations.only(needed["tags"])
+        return super().fit(bitext, annotations, samples=samples, progress=progress)
 
     def _fit(self, training: Training) -> None:
         n_classes = len(self.class_names)
         threads = self.threads or None
-        self.sources_ = ClassCounts.of(training.occurrences.source_keys(threads), training.labels, n_classes)
-        self.pairs_ = None
+        phrases = self._in_units(training.occurrences)
+        self.sources_ = ClassCounts.of(phrases.source_keys(threads), training.labels, n_classes)
+        self.pairs_ = self.targets_ = None
         if self.conditioning == "fe":
-            self.pairs_ = ClassCounts.of(training.occurrences.pair_keys(threads), training.labels, n_classes)
+            self.pairs_ = ClassCounts.of(phrases.pair_keys(threads), training.labels, n_classes)
+        if self.towards == "ladder":
+            self.targets_ = ClassCounts.of(phrases.target_keys(threads), training.labels, n_classes)
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
+        threads = self.threads or None
+        phrases = self._in_units(occurrences)
         probabilities = np.tile(self.prior, (len(occurrences), 1))
-        probabilities = self._estimate(self.sources_.at(occurrences.source_keys(self.threads or None)), probabilities)
+        if self.targets_ is not None:
+            probabilities = self._estimate(self.targets_.at(phrases.target_keys(threads)), probabilities)
+        probabilities = self._estimate(self.sources_.at(phrases.source_keys(threads)), probabilities)
         if self.pairs_ is not None:
-            counts = self.pairs_.at(occurrences.pair_keys(self.threads or None))
-            probabilities = self._estimate(counts, probabilities)
+            probabilities = self._estimate(self.pairs_.at(phrases.pair_keys(threads)), probabilities)
         with np.errstate(divide="ignore"):  # without smoothing, a class that never occurred has log 0
             logprobs: LogProbs = numeric.log(probabilities)
         return logprobs
 
+    def _in_units(self, occurrences: Occurrences) -> Occurrences:
+        return occurrences if self.units == "words" else occurrences.in_classes()
+
     def moses_table(self, direction: str) -> str | None:
         orientations = self.set
-        if not isinstance(orientations, MosesSet):
+        if not isinstance(orientations, MosesSet) or self.units != "words" or self.towards == "ladder":
             return None
         unit = {"word": "wbe", "phrase": "phrase", "hierarchical": "hier"}[orientations.unit]
         classes = ORIENTATIONS.name_of(orientations)
         return ReorderingType.parse(f"{unit}-{classes}-{direction}-{self.conditioning}").name
 
     def counts_of(self, occurrences: Occurrences) -> Array:
-        return self.sources_.at(self.known(occurrences).source_keys(self.threads or None))
+        return self.sources_.at(self._in_units(self.known(occurrences)).source_keys(self.threads or None))
 
     def _estimate(self, counts: Array, backoff: Array) -> Array:
         """Smoothed relative frequencies; the back-off where nothing was counted."""
         seen = counts.sum(axis=1) > 0
-        towards = backoff[seen] if self.towards == "backoff" else np.full(counts.shape[1], 1 / counts.shape[1])
+        towards = backoff[seen] if self.towards != "uniform" else np.full(counts.shape[1], 1 / counts.shape[1])
         result = backoff.copy()
         result[seen] = smooth(counts[seen], self.smoothing, towards)
         return result
 
     def _arrays(self) -> dict[str, Array]:
-        return self.sources_.arrays("sources") | ({} if self.pairs_ is None else self.pairs_.arrays("pairs"))
+        levels = {"sources": self.sources_, "targets": self.targets_, "pairs": self.pairs_}
+        return {
+            key: array
+            for name, counts in levels.items()
+            if counts is not None
+            for key, array in counts.arrays(name).items()
+        }
 
     def _restore(self, state: ModelState) -> None:
         self.sources_ = ClassCounts.from_arrays(state.arrays, "sources")
         self.pairs_ = ClassCounts.from_arrays(state.arrays, "pairs") if "pairs.keys" in state.arrays else None
+        self.targets_ = ClassCounts.from_arrays(state.arrays, "targets") if "targets.keys" in state.arrays else None

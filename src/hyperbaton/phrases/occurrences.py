@@ -16,7 +16,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import default_threads
-from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
+from hyperbaton.corpus import Bitext, Links, Tags, Text, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.corpus.text import gather
 from hyperbaton.phrases.samples import Samples
@@ -84,31 +84,34 @@ class Occurrences:
     target_spans: Spans
     source_classes: npt.NDArray[np.uint32] | None = None
     target_classes: npt.NDArray[np.uint32] | None = None
+    source_tags: Tags | None = None
 
     def __len__(self) -> int:
         return len(self.source_spans)
 
     @classmethod
-    def of_samples(cls, bitext: Bitext, samples: Samples) -> Occurrences:
-        """The samples of a bitext with links."""
+    def of_samples(cls, bitext: Bitext, samples: Samples, source_tags: Tags | None = None) -> Occurrences:
+        """The samples of a bitext with links, and with tags of its source tokens where there are some."""
         return cls(
             bitext.source,
             bitext.target,
             bitext.need_links(),
             Spans(samples.sentence, samples.source_begin, samples.source_length),
             Spans(samples.sentence, samples.target_begin, samples.target_length),
+            source_tags=source_tags,
         )
 
     @classmethod
-    def of_options(cls, source: Text, options: Options) -> Occurrences:
-        """Translation options of the sentences of a text."""
+    def of_options(cls, source: Text, options: Options, source_tags: Tags | None = None) -> Occurrences:
+        """Translation options of the sentences of a text, which may have tags."""
         n, lengths = len(options), options.target.lengths
         if n and int(lengths.max()) > 255:
             raise OptionError("a target phrase has more than 255 words")
         target = Spans(np.arange(n, dtype=np.uint32), np.zeros(n, np.uint16), lengths.astype(np.uint8))
         points = options.links.points.copy()
         points[:, 0] += np.repeat(options.source.begin, np.diff(options.links.offsets))
-        return cls(source, options.target, Links(points, options.links.offsets), options.source, target)
+        links = Links(points, options.links.offsets)
+        return cls(source, options.target, links, options.source, target, source_tags=source_tags)
 
     def over(self, source: Vocabulary, target: Vocabulary) -> Occurrences:
         """The same over other vocabularies, see `Text.over`."""
@@ -122,6 +125,23 @@ class Occurrences:
             target_classes=None if target is None else target.tags(self.target).astype(np.uint32),
         )
 
+    def with_tags(self, vocabulary: Vocabulary) -> Occurrences:
+        """The same with the tags of the source tokens in place of their classes, over the tags of training."""
+        tags = self.source_tags
+        if tags is None:
+            raise OptionError("the model was trained with tags: give the tags of the sentences (--source-tags)")
+        labels = Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary).over(vocabulary)
+        return replace(self, source_classes=labels.tokens)
+
+    def in_classes(self) -> Occurrences:
+        """The same with the class of each word in its place, on the sides that have classes."""
+        source, target = self.source, self.target
+        if self.source_classes is not None:
+            source = replace(source, tokens=self.source_classes)
+        if self.target_classes is not None:
+            target = replace(target, tokens=self.target_classes)
+        return replace(self, source=source, target=target)
+
     def select(self, keep: npt.NDArray[np.bool_] | npt.NDArray[np.int64]) -> Occurrences:
         """The chosen phrase pairs, by mask or by number."""
         return replace(self, source_spans=self.source_spans.select(keep), target_spans=self.target_spans.select(keep))
@@ -129,6 +149,10 @@ class Occurrences:
     def source_keys(self, threads: int | None = None) -> Keys:
         """A key for each source phrase, equal for equal phrases."""
         return _phrase_keys(self.source, self.source_spans, threads)
+
+    def target_keys(self, threads: int | None = None) -> Keys:
+        """A key for each target phrase, equal for equal phrases."""
+        return _phrase_keys(self.target, self.target_spans, threads)
 
     def pair_keys(self, threads: int | None = None) -> Keys:
         """A key for each phrase pair, equal for equal pairs."""

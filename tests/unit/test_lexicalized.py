@@ -1,0 +1,99 @@
+"""The lexicalized model over other units than words, and its ladder of smoothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus import Annotations, Bitext, Tags, Text
+from hyperbaton.corpus.classes import word_classes
+from hyperbaton.data import generate
+from hyperbaton.decode import Decoding, System, Translator
+from hyperbaton.evaluate import HeldOut, evaluate
+from hyperbaton.models import load_model
+from hyperbaton.models.lexicalized import Lexicalized
+from hyperbaton.phrases import Options, PhraseTable, extract
+
+MONOTONE = [(0, 0), (1, 1)]
+SWAPPED = [(0, 1), (1, 0)]
+
+
+@pytest.fixture(scope="module")
+def small() -> Bitext:
+    return Bitext.of(["a b", "a b", "a c"], ["x y", "y x", "x z"], [MONOTONE, SWAPPED, MONOTONE])
+
+
+def test_the_ladder_goes_from_the_pair_to_source_to_target_to_all(small: Bitext) -> None:
+    model = Lexicalized(orientations="msd", towards="ladder", smoothing=0.5, max_length=1).fit(small)
+    # Towards the previous phrase: a is M, S (it comes second), M; b is M, D; c is M.
+    totals = model.class_counts_ + 1.0
+
+    def step(counts: list[int], towards: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+        return (np.array(counts) + 1.5 * towards) / (sum(counts) + 1.5)
+
+    everything = totals / totals.sum()
+    by_source, by_target = model.sources_, model.targets_
+    assert by_target is not None and len(by_source.keys) == 3 and len(by_target.keys) == 3
+    of_b, of_y = [1, 0, 1], [1, 0, 1]
+    expected = step(of_b, step(of_b, step(of_y, everything)))
+    options = Options.of([(0, 1, 2, "y", [(0, 0)]), (0, 1, 2, "z", [(0, 0)]), (0, 2, 3, "y", [])])
+    found = np.exp(model.option_logprobs(Text.of(["a b q"]), options))
+    np.testing.assert_allclose(found[0], expected)
+    # The pair b z was never seen: p(o | b), towards p(o | z). Nor was q: p(o | y).
+    np.testing.assert_allclose(found[1], step(of_b, step([1, 0, 0], everything)))
+    np.testing.assert_allclose(found[2], step(of_y, everything))
+
+
+class Parts:
+    def __init__(self) -> None:
+        made = generate(260, style="japanese", seed=5)
+        self.bitext = made.bitext
+        self.tags = Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)
+        self.train, self.test = np.arange(220), np.arange(220, 260)
+        self.classes = {
+            "source_classes": word_classes(self.bitext.source, 8, runs=1),
+            "target_classes": word_classes(self.bitext.target, 8, runs=1),
+        }
+
+    def known(self, units: str, sentences: np.ndarray) -> Annotations:  # type: ignore[type-arg]
+        if units == "classes":
+            return Annotations(**self.classes)
+        if units == "tags":
+            return Annotations(source_tags=self.tags.select(sentences), target_classes=self.classes["target_classes"])
+        return Annotations()
+
+
+@pytest.fixture(scope="module")
+def parts() -> Parts:
+    return Parts()
+
+
+@pytest.mark.parametrize("units", ["words", "classes", "tags"])
+def test_units_are_learned_stored_evaluated_and_searched_with(parts: Parts, units: str, tmp_path: Path) -> None:
+    train, test = parts.bitext.select(parts.train), parts.bitext.select(parts.test)
+    model = Lexicalized(orientations="hier-mslr", units=units, towards="ladder").fit(train, parts.known(units, parts.train))
+    model.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    tags = Annotations(source_tags=parts.tags.select(parts.test)) if units == "tags" else Annotations()
+    first, second = (evaluate(m, HeldOut(test, tags)).as_json() for m in (model, again))
+    assert first == second
+    assert first["perplexity"] == pytest.approx(np.exp(-first["mean_logprob"]))
+    assert model.moses_table("backward") is None
+    table = PhraseTable.build(train, extract(train, 4))
+    translator = Translator(System.of(table, (), {"LR": again}), Decoding(pop_limit=30), threads=1)
+    lines = [" ".join(words) for words in test.source][:3]
+    assert all(translator.translate(lines, annotations=tags.select([0, 1, 2])))
+
+
+def test_units_say_what_they_need(parts: Parts) -> None:
+    train = parts.bitext.select(parts.train)
+    with pytest.raises(OptionError, match="units=classes needs --source-classes and --target-classes"):
+        Lexicalized(units="classes").fit(train)
+    with pytest.raises(OptionError, match="units=tags needs --source-tags and --target-classes"):
+        Lexicalized(units="tags").fit(train, Annotations(target_classes=parts.classes["target_classes"]))
+    model = Lexicalized(units="tags").fit(train, parts.known("tags", parts.train))
+    with pytest.raises(OptionError, match="was trained with tags: give the tags of the sentences"):
+        model.sample_logprobs(train, extract(train, 3))
