@@ -94,17 +94,33 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
     matrix = numeric.exp(np.asarray(model.jump_logprobs(*asked)[0], np.float64))
     rows: list[Expectation | None] = []
     current = -1
-    for step in way.steps:
+    for step, option in zip(way.steps, way.options.tolist(), strict=True):
+        visits = _visits(way.found.batch.options.links[option])
+        if not visits:  # a phrase without links is no jump
+            rows.append(None)
+            continue
         rows.append(
             {
                 "shape": "next_position",
                 "from": current,
                 "words": [round(p, 6) for p in matrix[current + 1].tolist()],
-                "chosen": step.begin,
+                "chosen": step.begin + visits[0],
             }
         )
-        current = step.end - 1
+        current = step.begin + visits[-1]
     return rows
+
+
+def _visits(links: Sequence[tuple[int, int]]) -> list[int]:
+    """The linked source words of a phrase pair in the order of their first target words, as the search visits them.
+
+    >>> _visits([(0, 1), (1, 0), (2, 1)])
+    [1, 0, 2]
+    """
+    first: dict[int, int] = {}
+    for i, j in sorted(links):
+        first.setdefault(i, j)
+    return sorted(first, key=lambda i: (first[i], i))
 
 
 @expected.register(PerStep)
