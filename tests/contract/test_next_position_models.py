@@ -115,8 +115,7 @@ def test_better_than_chance_and_evaluated(model: NextPositionModel, parts: Parts
 @pytest.mark.parametrize("name", NAMES)
 def test_over_what_is_left(name: str, parts: Parts, tmp_path: Path) -> None:
     """What a model says of a path is a distribution over what is left, and so is what evaluate and explain say."""
-    quick = {"learner": "lbfgs:max-passes=10"} if name != "linear_jump" else {}
-    trained = make(name, candidates="remaining", **quick).fit(parts.train)
+    trained = make(name, candidates="remaining", **quick(name, 10, "lbfgs")).fit(parts.train)
     trained.save(tmp_path / "model")
     model = load_model(tmp_path / "model")
     assert isinstance(model, NextPositionModel) and model.candidates == "remaining"

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.align import VisitOrders
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
-from hyperbaton.models import PerJump, PerOption, PerStep, StepModel
+from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepModel
 from hyperbaton.phrases import DistanceSet, Options, OrientationSet, orientation_set
 
 Expectation = dict[str, Any]
@@ -85,30 +86,64 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
     orientations = model.orientations
     orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
     side = getattr(model, "side", "before")
+    if getattr(model, "classes", "all") == "possible" and isinstance(orientations, DistanceSet):
+        probabilities = np.where(_possible(way, orientations), probabilities, 0)
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
     return _classes(name, way, probabilities, orientations, side, [0])
+
+
+def _possible(way: Path, orientations: DistanceSet) -> Any:
+    """Whether the phrase of each step can have each class, given what is translated before it."""
+    possible = np.zeros((len(way.steps), len(orientations)), bool)
+    for at, step in enumerate(way.steps):
+        covered = [word for before in way.steps[:at] for word in range(before.begin, before.end)] or [-1]
+        possible[at, orientations.classify_distances(np.array(covered, np.int16) + 1 - step.begin)] = True
+    return possible
 
 
 @expected.register(PerJump)
 def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
     asked = (way.source, way.annotations) if getattr(model, "needs", ()) else (way.source,)
-    matrix = numeric.exp(np.asarray(model.jump_logprobs(*asked)[0], np.float64))
+    jumps = model.jump_logprobs(*asked)
+    matrix = np.asarray(jumps[0], np.float64)
+    remaining = getattr(model, "candidates", "all") == "remaining"
+    alone = JumpLogProbs(
+        matrix.ravel(), np.array([0, matrix.size]), way.source.lengths, getattr(jumps, "class_weights", None)
+    )
     rows: list[Expectation | None] = []
     current = -1
+    covered: list[int] = []
     for step, option in zip(way.steps, way.options.tolist(), strict=True):
         visits = _visits(way.found.batch.options.links[option])
-        if not visits:  # a phrase without links is no jump
+        row = _row_left(alone, current, covered) if remaining else matrix[current + 1]
+        covered += range(step.begin, step.end)
+        if not visits or row is None:  # a phrase without links is no jump
             rows.append(None)
-            continue
-        rows.append(
-            {
-                "shape": "next_position",
-                "from": current,
-                "words": [round(p, 6) for p in matrix[current + 1].tolist()],
-                "chosen": step.begin + visits[0],
-            }
-        )
-        current = step.begin + visits[-1]
+        else:
+            rows.append(
+                {
+                    "shape": "next_position",
+                    "from": current,
+                    "words": [round(p, 6) for p in numeric.exp(row).tolist()],
+                    "chosen": step.begin + visits[0],
+                }
+            )
+        current = step.begin + visits[-1] if visits else current
     return rows
+
+
+def _row_left(logprobs: JumpLogProbs, current: int, covered: list[int]) -> Any:
+    """log P(NP | CP, covered) of the one sentence; None where it is not known.
+
+    Orders of visits know no coverage without a current word, which phrases without links leave at the start.
+    """
+    if current < 0 and covered:
+        masked = logprobs[0][0].copy()
+        masked[covered] = -np.inf
+        return None if logprobs.class_weights is not None else numeric.log_softmax(masked[None])[0]
+    order = [word for word in covered if word != current] + ([] if current < 0 else [current])
+    visits = VisitOrders(np.array(order, np.uint16), np.array([0, len(order)]))
+    return logprobs.remaining(visits)[0][-1]
 
 
 def _visits(links: Sequence[tuple[int, int]]) -> list[int]:

@@ -43,7 +43,6 @@ _STATE = "encoder-training"
 class Encoder(NextPositionModel):
     """Next word by a bidirectional LSTM over the sentence (needs PyTorch to train, not to use)."""
 
-    candidates: str = option("all", "words that a jump may go to", choices=("all", "remaining"))
     word_size: int = option(256, "size of word embeddings", minimum=1, maximum=4096)
     tag_size: int = option(32, "size of embeddings of tags or classes", minimum=1, maximum=4096)
     hidden: int = option(128, "size of an LSTM layer in one direction", minimum=1, maximum=4096)
