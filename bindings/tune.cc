@@ -104,23 +104,26 @@ HYPERBATON_BINDINGS(tune) {
   m.def(
       "mert",
       [](const NBestLists& lists, const BoundObjective& objective, const Array2<double>& starts,
-         const Array<std::uint32_t>& axes, const Array<double>& scales, const MertOptions& options,
-         const std::optional<nb::callable>& progress) {
+         const Array<std::uint32_t>& axes, const Array<double>& scales, const Array<double>& constant,
+         const MertOptions& options, const std::optional<nb::callable>& progress) {
         const NBestView nbest = lists.nbest();
         if (starts.shape(1) != nbest.n_features || scales.size() != nbest.n_features)
           throw Error("starts and scales need one value for each feature");
         for (const std::uint32_t axis : view(axes))
           if (axis >= nbest.n_features) throw Error("there is no such feature");
+        if (constant.size() != 0 && constant.size() != nbest.n_candidates())
+          throw Error("constant needs one value for each candidate, or none");
         const Progress report = make_progress(progress);
         Climbed climbed;
         {
           const nb::gil_scoped_release release;
-          climbed =
-              mert(nbest, objective.function, {starts.data(), starts.size()}, view(axes), view(scales), options, report);
+          climbed = mert(nbest, objective.function, {starts.data(), starts.size()}, view(axes), view(scales),
+                         view(constant), options, report);
         }
         return nb::make_tuple(to_numpy(std::move(climbed.weights), nbest.n_features), to_numpy(std::move(climbed.scores)));
       },
-      nb::kw_only(), "lists"_a, "objective"_a, "starts"_a, "axes"_a, "scales"_a, "options"_a, "progress"_a.none(),
+      nb::kw_only(), "lists"_a, "objective"_a, "starts"_a, "axes"_a, "scales"_a, "constant"_a, "options"_a,
+      "progress"_a.none(),
       "Climb from each start by exact line searches: weights (n_starts, n_features) and their scores.");
 
   m.def(

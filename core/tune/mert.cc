@@ -19,7 +19,7 @@ double bell(std::uint64_t seed, std::uint64_t number) {
 
 constexpr std::size_t kCandidates = 1024;  // scored together, so that their scores stay near
 
-// The features whose weights may change, by column. The others are the same in all candidates of a sentence.
+// The features whose weights may change, by column.
 class Columns {
  public:
   Columns(const NBestView& nbest, std::span<const std::uint32_t> axes, unsigned n_threads)
@@ -53,8 +53,9 @@ class Columns {
 
 class Climber {
  public:
-  Climber(const NBestView& nbest, const Objective& objective, const Columns& columns, std::span<double> weights)
-      : columns_(columns), search_(nbest, objective), weights_(weights) {
+  Climber(const NBestView& nbest, const Objective& objective, const Columns& columns, std::span<const double> constant,
+          std::span<double> weights)
+      : columns_(columns), constant_(constant), search_(nbest, objective), weights_(weights) {
     rescore();
   }
 
@@ -63,6 +64,7 @@ class Climber {
   // Make the scores anew from the weights, so that rounding errors of many steps neither add up nor count as gains.
   void rescore() {
     columns_.combine(weights_, scores_);
+    for (std::size_t c = 0; c < constant_.size(); ++c) scores_[c] += constant_[c];
     metric_ = search_.evaluate(scores_);
   }
 
@@ -94,6 +96,7 @@ class Climber {
   }
 
   const Columns& columns_;
+  std::span<const double> constant_;
   LineSearch search_;
   std::span<double> weights_;
   std::vector<double> scores_, moved_, slopes_;
@@ -103,8 +106,8 @@ class Climber {
 }  // namespace
 
 Climbed mert(const NBestView& nbest, const Objective& objective, std::span<const double> starts,
-             std::span<const std::uint32_t> axes, std::span<const double> scales, const MertOptions& options,
-             const Progress& progress) {
+             std::span<const std::uint32_t> axes, std::span<const double> scales, std::span<const double> constant,
+             const MertOptions& options, const Progress& progress) {
   const std::size_t d = nbest.n_features, n_starts = starts.size() / d;
   Climbed climbed{std::vector<double>(starts.begin(), starts.end()), std::vector<double>(n_starts)};
   const Columns columns(nbest, axes, options.n_threads);
@@ -114,7 +117,7 @@ Climbed mert(const NBestView& nbest, const Objective& objective, std::span<const
       const std::uint64_t seed = combine(options.seed, start);
       std::uint64_t n_drawn = 0;
       std::size_t n_idle = 0;  // axes known to be of no help where the weights are
-      Climber climber(nbest, objective, columns, std::span(climbed.weights).subspan(start * d, d));
+      Climber climber(nbest, objective, columns, constant, std::span(climbed.weights).subspan(start * d, d));
       for (std::size_t pass = 0; pass < options.max_passes; ++pass) {
         bool gained = false;
         for (std::size_t a = 0; a < axes.size() && n_idle < axes.size(); ++a) {

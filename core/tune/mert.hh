@@ -26,9 +26,11 @@ struct Climbed {
 };
 
 // `starts` is (n_starts, n_features). `axes` are the features whose weights may change, `scales` what counts as a
-// step of each of them in a random direction. What a start ends in depends on its number and the seed alone.
+// step of each of them in a random direction. `constant` is what the other features add to the score of each candidate;
+// it may be empty where they tell no candidates of a sentence apart. What a start ends in depends on its number and the
+// seed alone.
 Climbed mert(const NBestView& nbest, const Objective& objective, std::span<const double> starts,
-             std::span<const std::uint32_t> axes, std::span<const double> scales, const MertOptions& options,
-             const Progress& progress);
+             std::span<const std::uint32_t> axes, std::span<const double> scales, std::span<const double> constant,
+             const MertOptions& options, const Progress& progress);
 
 }  // namespace hyperbaton

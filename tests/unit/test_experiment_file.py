@@ -76,6 +76,11 @@ def corpus(**changes: Any) -> dict[str, Any]:
             values(translation={"systems": {"s": ["q"]}}),
             "key 'translation.systems.s': unknown value 'q'; allowed: lr, pair",
         ),
+        (values(translation={"fix": {"q": {"LM0": 1}}}), "key 'translation.fix.q': unknown value 'q'; allowed: lr, pair"),
+        (
+            values(translation={"fix": {"pair": {"LM0": "1"}}}),
+            "key 'translation.fix.pair.LM0': a weight is a number, or a list of numbers, not '1'",
+        ),
         (values(translation={"tuning": {"optimizer": "adam"}}), "key 'translation.tuning': unknown optimizer 'adam'"),
         (corpus(generate={"sentences": 1000}, train={}), "key 'corpus.train': files make no sense beside corpus.generate"),
         (corpus(train={"source": "no.zh", "target": "no.en"}), "key 'corpus.train.source': there is no file"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +81,50 @@ def test_every_optimizer_finds_good_weights(decoder: MadeUp, name: str) -> None:
     # A feature that never differs keeps its share, and the size of all weights stays.
     assert np.abs(tuned.weights).sum() == pytest.approx(np.abs(START).sum())
     assert tuned.weights[4] > 0
+
+
+@pytest.mark.parametrize("value", [0.0, 0.7])
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
+def test_every_optimizer_leaves_fixed_weights_alone(decoder: MadeUp, name: str, value: float) -> None:
+    start, fixed = START.copy(), np.array([False, False, True, False, False])
+    start[2] = value
+    settings = "pro:draws=500" if name == "pro" else name
+    options = Tuning(optimizer=settings, iterations=8, metric="bleu:tokenize=none")
+    tuned = tune(decoder, start, [decoder.references], options, fixed=fixed, threads=2)
+    assert tuned.failure is None and all(turn.weights[2] == value for turn in tuned.history)
+    # Feature 2 has the hidden weight 3 beside 2 and −0.1: with it fixed at 0.7, the others must find a fitting size.
+    hidden = np.array([2.0, -0.1, 3.0, 0.5, 0.0]) * (value / 3 if value else 1)
+    hidden[2] = value
+    reachable = tune(decoder, hidden, [decoder.references], replace(options, iterations=1)).history[0].score
+    assert tuned.score > tuned.history[0].score + 8
+    assert tuned.score > reachable - (2 if name == "mert" else 6)
+    if value == 0:
+        assert np.abs(tuned.weights).sum() == pytest.approx(np.abs(start).sum())
+
+
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
+@pytest.mark.parametrize("factor", [0.1, 20])
+def test_every_optimizer_finds_the_size_of_weights_beside_a_fixed_one(name: str, factor: float) -> None:
+    decoder = MadeUp(n_best=60)
+    hidden = np.array([2.0, -0.1, 3.0, 0.5, 0.0])
+    start, fixed = hidden * factor, np.array([True, False, False, False, False])
+    start[0] = hidden[0]
+    metric, lists = make_metric("bleu:tokenize=none"), first_lists(decoder(start), decoder.references)
+    found = OPTIMIZERS[name]().optimize(Job(lists, metric, [start], 1, 2, fixed=fixed))
+    assert found[0] == hidden[0] and found[4] == start[4]
+    assert lists.value(metric, found) > max(lists.value(metric, hidden) - 1, lists.value(metric, start))
+    assert 0.5 < found[2] / hidden[2] < 2
+
+
+def test_fixed_weights_that_make_no_sense(decoder: MadeUp, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="all weights are fixed; nothing is left to tune"):
+        tune(decoder, START, [decoder.references], fixed=np.ones(5, bool))
+    with pytest.raises(OptionError, match="there are 5 weights, but 2 say whether they are fixed"):
+        tune(decoder, START, [decoder.references], fixed=np.ones(2, bool))
+    options = Tuning(iterations=1)
+    tune(decoder, START, [decoder.references], options, folder=tmp_path / "tuning")
+    with pytest.raises(ArtefactError, match="holds a tuning with other fixed weights"):
+        tune(decoder, START, [decoder.references], options, folder=tmp_path / "tuning", fixed=np.eye(5, dtype=bool)[0])
 
 
 class Fixed(Optimizer):

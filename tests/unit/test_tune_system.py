@@ -11,13 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, extract
+from hyperbaton.tune import OPTIMIZERS, Tuning, tune
 from hyperbaton.tune.nbest import check_nbest, first_of_each
-from hyperbaton.tune.system import SystemDecoder
+from hyperbaton.tune.system import SystemDecoder, fix_weights
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 SOURCE = (GOLDEN / "test.src").read_text(encoding="utf-8").splitlines()
@@ -69,16 +71,45 @@ def test_verb(system: System, tmp_path: Path) -> None:
     assert "run 2, iteration 1: bleu" in done.stderr
 
 
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
+@pytest.mark.parametrize("lattice", [False, True])
+def test_fixed_weights_of_a_system(system: System, name: str, lattice: bool) -> None:
+    fix: dict[str, float | list[float]] = {"Distortion0": 0, "TranslationModel0_1": 0.3, "LexicalReordering0": 0.1}
+    decoder = SystemDecoder(system, SOURCE[:8], fix=fix, n_best=10, lattice=lattice, threads=1)
+    options = Tuning(optimizer="mert:restarts=2:directions=1" if name == "mert" else name, iterations=2)
+    tuned = decoder.with_weights(
+        tune(decoder, decoder.start, [REFERENCE[:8]], options, fixed=decoder.fixed, threads=1).weights
+    )
+    assert tuned.weights["Distortion0"] == [0] and tuned.weights["TranslationModel0"][1] == 0.3
+    assert tuned.weights["LexicalReordering0"] == [0.1] * 8
+    assert decoder.wanted.directions is None or len(decoder.wanted.directions) == len(decoder.start) - 10
+
+
+@pytest.mark.parametrize(
+    ("fix", "message"),
+    [
+        ({"Distance": 0}, "no feature 'Distance' to fix; it has LexicalReordering0, Distortion0"),
+        ({"TranslationModel0_4": 0}, "TranslationModel0 has 4 weights, TranslationModel0_0 to TranslationModel0_3"),
+        ({"TranslationModel0": [1, 2]}, "TranslationModel0 needs 4 weights, not 2"),
+        ({"LM0": 1, "LM0_0": 1}, "weights of LM0_0 are fixed twice"),
+    ],
+)
+def test_weights_that_cannot_be_fixed(system: System, fix: dict[str, float | list[float]], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        fix_weights(system, fix)
+
+
 def test_verb_ends_with_the_weights_and_the_path(system: System, tmp_path: Path) -> None:
     system.with_weights({"LM0": 0.01, "TranslationModel0": 0.01}).save(tmp_path / "system")
     (tmp_path / "src").write_text("\n".join(SOURCE) + "\n", encoding="utf-8")
     (tmp_path / "ref").write_text("\n".join(REFERENCE) + "\n", encoding="utf-8")
     done = hyperbaton(
         "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 2,
-        "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--threads", 1,
+        "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--threads", 1, "--fix", "Distortion0=0",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     tuned = System.load(tmp_path / "tuned")
+    assert tuned.weights["Distortion0"] == [0]
     *_, weights, last = done.stderr.splitlines()[-len(tuned.weights) - 1 :]
     assert weights.split() == ["UnknownWordPenalty0", "1", "→", f"{tuned.weights['UnknownWordPenalty0'][0]:.4g}"]
     assert f"LM0                  0.01 → {tuned.weights['LM0'][0]:.4g}" in done.stderr

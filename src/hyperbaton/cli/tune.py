@@ -54,6 +54,12 @@ def tune(
         int,
         typer.Option(help="Tune so often on the first half of the text, and choose on the second; 1 tunes on all.", min=1),
     ] = 1,
+    fix: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=V", help="Do not tune this weight; NAME is a feature, or NAME_0, NAME_1, … one of its values."
+        ),
+    ] = None,
     verify: Verify = False,
     weight: Weights = None,
     copy: Copy = False,
@@ -79,6 +85,8 @@ def tune(
         hyperbaton tune system dev.zh dev.en -o tuned --runs 3
 
         hyperbaton tune system dev.ja dev.en -o tuned --source-tags dev.ja.pos
+
+        hyperbaton tune system dev.ja dev.en -o tuned --fix Distortion0=0
     """
     check_artefact(output, KIND, force=force)
     with Bars(quiet) as bars, naming_annotations(source_tags, source_trees):
@@ -97,6 +105,7 @@ def tune(
             n_best=nbest,
             lattice=lattice,
             decoding=decoding,
+            fix=parse_weights(fix, "--fix"),
             seed=seed,
             threads=n_threads(threads),
             folder=state,

@@ -26,6 +26,7 @@ KEYS = (
     "metrics",
     "samples",
     "sentences",
+    "fix",
     "tuning",
     "decoding",
 )
@@ -50,6 +51,7 @@ class Translation:
     tune_limit: int
     baselines: tuple[str, ...]
     metrics: tuple[str, ...]
+    fix: dict[str, dict[str, float | list[float]]]  # weights that tuning leaves alone, by system and feature
     counts: Counts
     tuning: Tuning
     decoding: Decoding
@@ -62,6 +64,7 @@ class Translation:
             "tune-limit": shown_limit(self.tune_limit),
             "baselines": list(self.baselines),
             "metrics": list(self.metrics),
+            "fix": self.fix,
             **to_mapping(self.counts),
             "tuning": to_mapping(self.tuning),
             "decoding": to_mapping(self.decoding),
@@ -87,12 +90,13 @@ def read_translation(table: Table, models: Mapping[str, NamedModel]) -> Translat
     for name in named:
         table.choice("metrics", name.partition(":")[0].lower(), METRICS.names())
         table.trying(lambda name=name: make_metric(name), "metrics")  # type: ignore[misc]
+    fix = _read_fix(table.table("fix"), systems)
     tuning = table.table("tuning").options(Tuning)
     table.trying(lambda: make_metric(tuning.metric), "tuning")
     table.trying(lambda: OPTIMIZERS.make(tuning.optimizer), "tuning")
     decoding = table.table("decoding").options(Decoding)
     counts = table.options(Counts, KEYS)
-    return Translation(systems, limits, tune_limit, baselines, named, counts, tuning, decoding)
+    return Translation(systems, limits, tune_limit, baselines, named, fix, counts, tuning, decoding)
 
 
 def _read_systems(table: Table, models: Mapping[str, NamedModel]) -> dict[str, tuple[str, ...]]:
@@ -110,6 +114,21 @@ def _read_systems(table: Table, models: Mapping[str, NamedModel]) -> dict[str, t
             raise named.error(key, "the name of a system has letters, digits and -_+. alone")
         systems[name] = tuple(members)
     return systems
+
+
+def _read_fix(table: Table, systems: Mapping[str, Any]) -> dict[str, dict[str, float | list[float]]]:
+    """The weights that are fixed in each system; whether a system has such a feature is known when it is built."""
+    fix: dict[str, dict[str, float | list[float]]] = {}
+    for key in list(table.rest):
+        system = table.choice(key, table.written[key], systems)
+        weights = table.table(key)
+        fix[system] = {}
+        for feature, value in weights.rest.items():
+            values = value if isinstance(value, list) else [value]
+            if not values or any(isinstance(v, bool) or not isinstance(v, int | float) for v in values):
+                raise weights.error(feature, f"a weight is a number, or a list of numbers, not {value!r}")
+            fix[system][weights.written[feature]] = [float(v) for v in values]
+    return fix
 
 
 def _limit(table: Table, key: str, value: Any) -> int:

@@ -15,6 +15,7 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.base.options import check_options, option, to_mapping
@@ -96,6 +97,7 @@ def tune(
     references: Sequence[Sequence[str]],
     options: Tuning | None = None,
     *,
+    fixed: npt.NDArray[np.bool_] | None = None,
     optimizer: Optimizer | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -110,6 +112,7 @@ def tune(
         decode: translates all sentences with given weights.
         start: weights to begin with, (n_features,).
         references: `references[r][s]` is reference r of sentence s.
+        fixed: which weights stay as they are in `start`, (n_features,).
         optimizer: with its own options, in place of the one that the options name.
         folder: where to store each iteration; when it holds iterations of the same call, they are not made again.
         inputs: what else must be the same to go on with a stored tuning, by name: the system, the source text.
@@ -122,7 +125,13 @@ def tune(
     start = np.ascontiguousarray(start, np.float64)
     if not np.isfinite(start).all() or not start.any():
         raise OptionError("tuning needs finite weights to start from, and at least one that is not 0")
-    identity = _identity(start, references, options, optimizer, seed) | dict(inputs or {})
+    fixed = np.zeros(len(start), bool) if fixed is None else np.asarray(fixed, bool)
+    if fixed.shape != start.shape:
+        raise OptionError(f"there are {len(start)} weights, but {len(fixed)} say whether they are fixed")
+    if fixed.all():
+        raise OptionError("all weights are fixed; nothing is left to tune")
+    identity = _identity(start, fixed, references, options, optimizer, seed) | dict(inputs or {})
+    scale = _Scale.of(start, fixed)
     state = _resume(folder, identity, len(references[0]), start)
     for number, turn in enumerate(state.history):
         if report:
@@ -136,8 +145,8 @@ def tune(
         if state.stopped is None:
             best_so_far = np.array(state.best(metric.higher_is_better).weights)
             starts = [state.weights] if np.array_equal(best_so_far, state.weights) else [state.weights, best_so_far]
-            job = Job(state.lists, metric, starts, (seed << 16) + number, threads or default_threads(), progress)
-            state = _move(state, optimizer.optimize(job), metric, options, np.abs(start).sum())
+            job = Job(state.lists, metric, starts, (seed << 16) + number, threads or default_threads(), progress, fixed)
+            state = _move(state, optimizer.optimize(job), metric, options, scale)
         if folder is not None:
             _store(folder, identity, state, seed)
     best = state.best(metric.higher_is_better)
@@ -193,26 +202,45 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
     return state
 
 
-def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, size: float) -> _State:
+def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, scale: _Scale) -> _State:
     """Go towards new weights, of the same sum of absolute values as the first ones, if they are any good."""
     if not np.isfinite(weights).all():
         return replace(state, stopped="failure", failure="the optimizer returned weights that are not finite")
     best = np.array(state.best(metric.higher_is_better).weights)
-    reached = _sized(weights, size)
+    reached = scale.applied(weights)
     if reached is not None:
-        reached = _sized(best + _reach(state, metric, options) * (reached - best), size)
+        reached = scale.applied(best + _reach(state, metric, options) * (reached - best))
     if reached is None:
         return replace(state, stopped="failure", failure="the optimizer returned weights that vanish")
-    if np.allclose(reached, state.weights, rtol=1e-6, atol=1e-9 * size):
+    if np.allclose(reached, state.weights, rtol=1e-6, atol=1e-9 * np.abs(best).sum()):
         return replace(state, stopped="the weights do not change")
     log.info("%s on the lists: %.3f", metric.title, state.lists.value(metric, reached))
     return replace(state, weights=reached)
 
 
-def _sized(weights: Floats, size: float) -> Floats | None:
-    """Weights with this sum of absolute values, nothing if they vanish."""
-    total = np.abs(weights).sum()
-    return weights * (size / total) if total > _VANISHED * size else None
+@dataclass(frozen=True)
+class _Scale:
+    """The size of weights: their sum of absolute values stays that of the first ones, unless fixed weights set the scale.
+
+    A decoder sees ratios of weights alone. So with a weight that is fixed at anything but 0, the size of the others is
+    for the optimizer to find.
+    """
+
+    start: Floats
+    fixed: npt.NDArray[np.bool_]
+    size: float | None
+
+    @classmethod
+    def of(cls, start: Floats, fixed: npt.NDArray[np.bool_]) -> _Scale:
+        return cls(start, fixed, None if start[fixed].any() else float(np.abs(start).sum()))
+
+    def applied(self, weights: Floats) -> Floats | None:
+        """Weights of the right size, nothing if they vanish."""
+        weights = np.where(self.fixed, self.start, weights)
+        if self.size is None:
+            return weights
+        total = np.abs(weights).sum()
+        return weights * (self.size / total) if total > _VANISHED * self.size else None
 
 
 def _reach(state: _State, metric: Metric, options: Tuning) -> float:
@@ -245,7 +273,12 @@ def _best(metric: Metric, scores: Sequence[float]) -> float:
 
 
 def _identity(
-    start: Floats, references: Sequence[Sequence[str]], options: Tuning, optimizer: Optimizer, seed: int
+    start: Floats,
+    fixed: npt.NDArray[np.bool_],
+    references: Sequence[Sequence[str]],
+    options: Tuning,
+    optimizer: Optimizer,
+    seed: int,
 ) -> dict[str, str]:
     """What must be the same for a stored tuning to be gone on with."""
     text = "\n".join(line for reference in references for line in reference).encode()
@@ -253,6 +286,7 @@ def _identity(
     values = repr([sorted(settings.items(), key=str), seed]).encode()
     return {
         "start": hash_arrays({"weights": start}),
+        "fixed weights": hash_arrays({"fixed": fixed}),
         "references": hash_arrays({"text": np.frombuffer(text, np.uint8)}),
         "settings": hash_arrays({"settings": np.frombuffer(values, np.uint8)}),
     }

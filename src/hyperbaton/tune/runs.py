@@ -64,6 +64,7 @@ class TuningRuns:
     n_best: int = 100
     lattice: bool = False
     decoding: Decoding | None = None
+    fix: Mapping[str, float | list[float]] = field(default_factory=dict)  # weights that are not tuned
     seed: int = 0
     threads: int | None = None
     folder: Path | None = None
@@ -92,6 +93,7 @@ class TuningRuns:
             self.system,
             text.sentences,
             annotations=text.annotations,
+            fix=self.fix,
             first=text.first,
             n_best=self.n_best,
             lattice=self.lattice,
@@ -106,6 +108,7 @@ class TuningRuns:
             decoder.start,
             text.references,
             self.options,
+            fixed=decoder.fixed,
             seed=self.seed + number,
             threads=self.threads,
             folder=None if self.folder is None else self.folder / f"run{number + 1}",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
-from hyperbaton.base.errors import AnnotationError, InputError
+from hyperbaton.base.errors import AnnotationError, InputError, OptionError
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
@@ -24,7 +25,8 @@ class SystemDecoder:
 
     `annotations` are what models want to know of the sentences besides the words. With `lattice`, lists also have what the
     search graph holds along each feature: all translations that are best for some value of one weight, the others as they
-    are. `first` is the number of sentences before these in their file, for messages.
+    are. `first` is the number of sentences before these in their file, for messages. `fix` are weights that tuning leaves
+    alone, as `columns_of` names them.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class SystemDecoder:
         sentences: Sequence[str],
         *,
         annotations: Annotations = NOTHING,
+        fix: Mapping[str, float | list[float]] | None = None,
         first: int = 0,
         n_best: int = 100,
         lattice: bool = False,
@@ -43,23 +46,21 @@ class SystemDecoder:
         for n, line in enumerate(sentences, start=1):
             if line.count(" ") >= MAX_WORDS:
                 raise InputError(f"sentence {first + n} has more than {MAX_WORDS} words; tune without it")
-        self.system, self.sentences = system, sentences
+        self.system, self.fixed = fix_weights(system, fix or {})
+        self.sentences = sentences
         self.annotations, self.first = annotations, first
         self.options = replace(options or system.options, max_words=MAX_WORDS)
         self.threads, self.progress = threads, progress
-        self.wanted = Wanted(n_best, directions=np.eye(len(self.start)) if lattice else None)
+        self.wanted = Wanted(n_best, directions=np.eye(len(self.start))[~self.fixed] if lattice else None)
 
     @property
     def start(self) -> Floats:
-        """The system's own weights."""
-        return np.array([value for name in self.system.features for value in self.system.weights[name]])
+        """The system's own weights, and those that are fixed."""
+        return flat_weights(self.system)
 
     def with_weights(self, weights: Floats) -> System:
         """The system with these weights."""
-        values = iter(weights.tolist())
-        return self.system.with_weights(
-            {name: [next(values) for _ in range(n)] for name, n in self.system.features.items()}
-        )
+        return with_flat_weights(self.system, weights)
 
     def __call__(self, weights: Floats) -> NBest:
         try:
@@ -82,6 +83,53 @@ class SystemDecoder:
             if self.progress:
                 self.progress(done, len(self.sentences))
         return NBest(np.concatenate(sentence), np.concatenate(features), hypotheses)
+
+
+def columns_of(system: System, name: str) -> slice:
+    """The weights of a feature among all weights of a system: NAME, or NAME_i for its i-th value, from 0.
+
+    Raises OptionError for an unknown name.
+    """
+    begin = 0
+    for feature, n in system.features.items():
+        if name == feature:
+            return slice(begin, begin + n)
+        stem, _, number = name.rpartition("_")
+        if stem == feature and number.isdecimal() and name not in system.features:
+            if int(number) >= n:
+                raise OptionError(f"{feature} has {n} weights, {feature}_0 to {feature}_{n - 1}; there is no {name}")
+            return slice(begin + int(number), begin + int(number) + 1)
+        begin += n
+    raise OptionError(f"the system has no feature {name!r} to fix; it has {', '.join(system.features)}")
+
+
+def fix_weights(system: System, fix: Mapping[str, float | list[float]]) -> tuple[System, npt.NDArray[np.bool_]]:
+    """A system with these weights, and which of all its weights they are."""
+    weights = flat_weights(system)
+    fixed = np.zeros(len(weights), bool)
+    for name, value in fix.items():
+        columns = columns_of(system, name)
+        values = np.atleast_1d(np.asarray(value, np.float64))
+        n = columns.stop - columns.start
+        if len(values) not in (1, n):
+            raise OptionError(f"{name} needs {n} weights, not {len(values)}")
+        if fixed[columns].any():
+            raise OptionError(f"weights of {name} are fixed twice")
+        weights[columns], fixed[columns] = values, True
+    if len(fixed) and fixed.all():
+        raise OptionError("all weights are fixed; nothing is left to tune")
+    return with_flat_weights(system, weights), fixed
+
+
+def flat_weights(system: System) -> Floats:
+    """All weights of a system, in the order of its features."""
+    return np.array([value for name in system.features for value in system.weights[name]])
+
+
+def with_flat_weights(system: System, weights: Floats) -> System:
+    """The system with these weights."""
+    values = iter(weights.tolist())
+    return system.with_weights({name: [next(values) for _ in range(n)] for name, n in system.features.items()})
 
 
 def _whole(translations: Translations) -> tuple[Ints, Floats, list[str]]:

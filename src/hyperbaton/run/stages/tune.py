@@ -29,6 +29,7 @@ def plan(plan: Plan) -> None:
                 "tuning": to_mapping(how.tuning),
                 "n_best": how.counts.n_best,
                 "limit": how.tune_limit,
+                "fix": how.fix.get(system, {}),
                 "columns": plan.columns(system),
                 "seed": experiment.seed + run,
             }
@@ -45,6 +46,7 @@ def run(work: Work) -> None:
         system,
         texts.lines("dev", "source"),
         annotations=texts.for_decoder("dev", options["columns"]),
+        fix=options["fix"],
         n_best=options["n_best"],
         options=replace(system.options, distortion_limit=options["limit"]),
         threads=work.threads,
@@ -54,6 +56,7 @@ def run(work: Work) -> None:
         decoder.start,
         [texts.lines("dev", "target")],
         from_mapping(Tuning, options["tuning"]),
+        fixed=decoder.fixed,
         seed=options["seed"],
         threads=work.threads,
         folder=work.scratch / "tuning",

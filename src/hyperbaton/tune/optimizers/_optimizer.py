@@ -1,20 +1,37 @@
-"""What every optimizer is."""
+"""What every optimizer is, and the problem that it is given.
+
+Some weights may be fixed. Candidates are ranked by w·f + c, where f are the features whose weights may change and c is
+what the fixed ones add. Ranks do not depend on the scale of all weights together, so as long as c is the same in all
+candidates of a sentence the free weights keep their size. Where c tells candidates apart, only one scale of the free
+weights is right. Optimizers of margins look for k·(w·f + c) with any k > 0: they see c as one more feature, and divide
+by its weight at the end (`Job.reduced`, `Job.restored`).
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base import numeric
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
 from hyperbaton.metrics import Metric
 from hyperbaton.tune.nbest import Floats, Lists
 
+_LARGEST_GROWTH = 10.0  # of the free weights in one optimisation, where fixed ones set the scale
+
 
 @dataclass(frozen=True)
 class Job:
-    """One optimisation: lists, metric, and the weights to start from, the present ones first."""
+    """One optimisation: lists, metric, and the weights to start from, the present ones first.
+
+    `fixed` says which weights must stay as they are in the starts, (n_features,); None means none of them.
+    """
 
     lists: Lists
     metric: Metric
@@ -22,10 +39,57 @@ class Job:
     seed: int
     threads: int
     progress: Progress | None = None
+    fixed: npt.NDArray[np.bool_] | None = None
 
     @property
     def start(self) -> Floats:
         return self.starts[0]
+
+    @cached_property
+    def free(self) -> npt.NDArray[np.bool_]:
+        """Features whose weights may change and matter: they differ within some list."""
+        varies = self.lists.spread > 0
+        return varies if self.fixed is None else varies & ~self.fixed
+
+    @cached_property
+    def constant(self) -> Floats:
+        """What fixed features add to the score of each candidate; empty where that never tells candidates apart."""
+        if self.fixed is None or not (self.fixed & (self.lists.spread > 0) & (self.start != 0)).any():
+            return np.zeros(0)
+        return numeric.product(np.ascontiguousarray(self.lists.features[:, self.fixed]), self.start[self.fixed])
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether fixed weights say how large the free ones must be."""
+        return len(self.constant) > 0
+
+    @cached_property
+    def reduced(self) -> Lists:
+        """The lists with the free features, and the constant as the last one if there is one."""
+        features = self.lists.features[:, self.free]
+        if self.has_scale:
+            features = np.column_stack([features, self.constant])
+        return replace(self.lists, features=np.ascontiguousarray(features))
+
+    @property
+    def reduced_start(self) -> Floats:
+        """The first starting point as weights of the reduced lists."""
+        return np.append(self.start[self.free], 1.0) if self.has_scale else self.start[self.free]
+
+    def restored(self, weights: Floats) -> Floats:
+        """All weights, from those of the reduced lists: fixed ones as they were, the others of the right size."""
+        size = np.abs(self.start[self.free]).sum()
+        if self.has_scale:
+            weights, share = weights[:-1], weights[-1]
+            # Lists that dislike the fixed features would make the others infinite.
+            least = np.abs(weights).sum() / (_LARGEST_GROWTH * (size if size > 0 else 1.0))
+            factor = 1.0 / max(share, least) if max(share, least) > 0 else 1.0
+        else:
+            found = np.abs(weights).sum()
+            factor = size / found if size > 0 and found > 0 else 1.0
+        whole = self.start.copy()
+        whole[self.free] = weights * factor
+        return whole
 
 
 @dataclass
@@ -37,4 +101,4 @@ class Optimizer(ABC):
 
     @abstractmethod
     def optimize(self, job: Job) -> Floats:
-        """Weights that are better on the lists, (n_features,); features that never differ keep theirs."""
+        """Weights that are better on the lists, (n_features,); fixed ones and features that never differ keep theirs."""

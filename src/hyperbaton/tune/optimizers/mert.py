@@ -29,15 +29,16 @@ class Mert(Optimizer):
 
     def optimize(self, job: Job) -> Floats:
         lists = job.lists
-        axes = np.flatnonzero(lists.spread > 0).astype(np.uint32)
+        axes = np.flatnonzero(job.free).astype(np.uint32)
         # A weight of 1/spread gives each feature the same say.
-        scales = np.divide(1.0, lists.spread, out=np.zeros_like(lists.spread), where=lists.spread > 0)
+        scales = np.divide(1.0, lists.spread, out=np.zeros_like(lists.spread), where=job.free)
         weights, scores = _core.mert(
             lists=_core.NBestLists(features=lists.features, statistics=lists.statistics, offsets=lists.offsets),
             objective=job.metric.objective(),
             starts=self._starts(job, scales),
             axes=axes,
             scales=scales,
+            constant=job.constant,
             options=_core.MertOptions(
                 n_directions=self.directions,
                 max_passes=self.max_passes,
@@ -54,11 +55,12 @@ class Mert(Optimizer):
 
         Searches end at the edges of what the lists hold; other lists have other edges, but much the same middle.
         """
-        free = job.lists.spread > 0
         best, enough = int(np.argmax(scores)), scores.max() - self.nearly
-        sizes = np.abs(weights[:, free]).sum(axis=1, keepdims=True)
-        weights = weights.copy()
-        weights[:, free] *= np.divide(sizes[best], sizes, out=np.ones_like(sizes), where=sizes > 0)
+        if not job.has_scale:
+            free = job.free
+            sizes = np.abs(weights[:, free]).sum(axis=1, keepdims=True)
+            weights = weights.copy()
+            weights[:, free] *= np.divide(sizes[best], sizes, out=np.ones_like(sizes), where=sizes > 0)
         mean: Floats = weights[scores >= enough].mean(axis=0)
         value = job.lists.value(job.metric, mean)
         return mean if (value if job.metric.higher_is_better else -value) >= enough else weights[best]

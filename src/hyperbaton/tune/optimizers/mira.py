@@ -27,11 +27,10 @@ class Mira(Optimizer):
     max_step: float = option(0.01, "largest step for one sentence (C)", minimum=1e-9)
 
     def optimize(self, job: Job) -> Floats:
-        lists, spread = job.lists, job.lists.spread
-        varies = spread > 0
-        gains = lists.gains(job.metric, job.start) / 100
-        scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=varies)
-        start = np.where(varies, job.start * spread, 0.0)
+        lists, spread = job.reduced, job.reduced.spread
+        gains = job.lists.gains(job.metric, job.start) / 100
+        scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=spread > 0)
+        start = job.reduced_start * spread
         # The scale of weights means nothing to the decoder, but much to a margin: let scores and gains differ alike.
         size = np.std(numeric.product(scaled, start))
         start *= np.std(gains) / size if size > 0 else 0.0
@@ -44,15 +43,7 @@ class Mira(Optimizer):
             seed=job.seed,
             progress=job.progress,
         )
-        ends = np.divide(averages, spread, out=np.zeros_like(averages), where=varies)
-        values = [lists.value(job.metric, w) for w in ends]
-        at = int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))
-        return keep_fixed(job, ends[at])
-
-
-def keep_fixed(job: Job, weights: Floats) -> Floats:
-    """New weights of the size of the old ones, where features that never differ keep theirs."""
-    varies = job.lists.spread > 0
-    old, new = np.abs(job.start[varies]).sum(), np.abs(weights[varies]).sum()
-    factor = old / new if old > 0 and new > 0 else 1.0
-    return np.where(varies, weights * factor, job.start)
+        unscaled = np.divide(averages, spread, out=np.zeros_like(averages), where=spread > 0)
+        ends = [job.restored(weights) for weights in unscaled]
+        values = [job.lists.value(job.metric, weights) for weights in ends]
+        return ends[int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))]

@@ -15,7 +15,6 @@ from hyperbaton.base.options import option
 from hyperbaton.learn.lbfgs import Lbfgs
 from hyperbaton.tune.nbest import Floats, Ints
 from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
-from hyperbaton.tune.optimizers.mira import keep_fixed
 
 
 @dataclass
@@ -28,8 +27,8 @@ class Pro(Optimizer):
     variance: float = option(100.0, "σ² of the Gaussian prior of each weight", minimum=1e-6)
 
     def optimize(self, job: Job) -> Floats:
-        lists, spread = job.lists, job.lists.spread
-        gains = lists.gains(job.metric, job.start)
+        lists, spread = job.reduced, job.reduced.spread
+        gains = job.lists.gains(job.metric, job.start)
         better, worse = self._pairs(lists.offsets, gains, np.random.default_rng(job.seed))
         if len(better) == 0:
             return job.start
@@ -40,7 +39,7 @@ class Pro(Optimizer):
         learner = Lbfgs(variance=self.variance, intercept=False, threads=job.threads)
         learner.fit(np.concatenate([rows, -rows]), labels, n_classes=2)
         direction = learner.weights_[:, 1] - learner.weights_[:, 0]
-        return keep_fixed(job, np.divide(direction, spread, out=np.zeros_like(spread), where=spread > 0))
+        return job.restored(np.divide(direction, spread, out=np.zeros_like(spread), where=spread > 0))
 
     def _pairs(self, offsets: Ints, gains: Floats, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """The better and the worse candidate of the pairs that are kept."""
