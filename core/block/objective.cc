@@ -58,7 +58,8 @@ class BlockObjective::Scores {
     const double total = objective_.lookup_.total(step_->source);
     double sum = 0;
     for (std::size_t c = 0; c < n_candidates(); ++c) {
-      const auto prior = objective_.prior_.row(table, first + place(c), total, step_->jumps);
+      const auto prior = objective_.prior_.row(table, first + place(c), total, step_->jumps,
+                                               c == true_candidate() ? step_->jump : BlockPrior::kAllEvents);
       const double* group = by_group_.data() + group_of(c) * kJumps;
       double* row = by_candidate_.data() + c * kJumps;
       for (std::size_t j = 0; j < kJumps; ++j) {

@@ -2,8 +2,9 @@
 //
 //   p(t, j | s) = p0(t, j | s) exp(Σ λ φ(t, j, s)) / Z                              (Xiang et al. 2011, eq. 3)
 //
-// Z runs over the 11 jumps and the most frequent targets of s, and the step's own target where it is none of them. Steps
-// are cut into blocks whose number depends on the data alone; their sums are added in order.
+// Z runs over the 11 jumps and the most frequent targets of s, and the step's own target where it is none of them. A
+// smoothed prior leaves the step's own jump out of those of its pair: else it knows the answer, and features learn nothing.
+// Steps are cut into blocks whose number depends on the data alone; their sums are added in order.
 #pragma once
 
 #include <functional>

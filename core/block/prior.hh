@@ -26,8 +26,12 @@ struct BlockPrior {
     return by_length.data() + std::min(length * kJumps, by_length.size()) - kJumps;
   }
 
-  // p0 of all jumps; `pair` may be kNone32, `total` is the count of the source phrase.
-  JumpRow row(const BlockTableView& table, std::uint32_t pair, double total, const double* jumps) const {
+  static constexpr std::size_t kAllEvents = kJumps;
+
+  // p0 of all jumps; `pair` may be kNone32, `total` is the count of the source phrase. `left_out` is a jump of the pair
+  // that its own jumps are told without: a step of training must not find itself in its prior.
+  JumpRow row(const BlockTableView& table, std::uint32_t pair, double total, const double* jumps,
+              std::size_t left_out = kAllEvents) const {
     JumpRow p;
     const double share = pair == kNone32 ? kUnseen / (total + kUnseen) : table.counts[pair] / total;
     if (!smoothed) {
@@ -35,8 +39,10 @@ struct BlockPrior {
     } else if (pair == kNone32) {
       for (std::size_t j = 0; j < kJumps; ++j) p[j] = share * jumps[j];
     } else {
-      const double own = share * alpha / table.counts[pair], all = share * (1 - alpha);
-      for (std::size_t j = 0; j < kJumps; ++j) p[j] = own * table.jumps[pair * kJumps + j] + all * jumps[j];
+      const double n = table.counts[pair] - (left_out == kAllEvents ? 0.0 : 1.0);
+      const double own = n > 0 ? share * alpha / n : 0.0, all = n > 0 ? share * (1 - alpha) : share;
+      for (std::size_t j = 0; j < kJumps; ++j)
+        p[j] = own * (table.jumps[pair * kJumps + j] - (j == left_out ? 1.0 : 0.0)) + all * jumps[j];
     }
     return p;
   }

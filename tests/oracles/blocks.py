@@ -177,28 +177,37 @@ class Prior:
             return by_length
         return (tagged.get(j, 0) + 5 * by_length) / (sum(tagged.values()) + 5)
 
-    def __call__(self, event: Event, target: tuple[str, ...], j: int) -> float:
+    def __call__(self, event: Event, target: tuple[str, ...], j: int, training: bool = False) -> float:
+        """In training, the event's own jump is left out of those of its pair."""
         targets = self.pairs.get(event.source, {})
         total, count = sum(targets.values()), targets.get(target, 0)
         share = count / total if count else UNSEEN / (total + UNSEEN)
         if self.alpha is None:
             return share / 11
-        own = self.jumps.get((event.source, target), {})
+        own = dict(self.jumps.get((event.source, target), {}))
         everywhere = self.everywhere(event, j)
-        return share * (self.alpha * own.get(j, 0) / count + (1 - self.alpha) * everywhere if count else everywhere)
+        if training and target == event.target:
+            own[event.jump] -= 1
+        n = sum(own.values())
+        return share * (self.alpha * own.get(j, 0) / n + (1 - self.alpha) * everywhere if n else everywhere)
 
 
 Targets = set[tuple[str, ...]]
 
 
 def logprob(
-    event: Event, prior: Prior, weights: dict[tuple[Any, ...], float], tag_of: Any, chosen: dict[str, Targets] | None = None
+    event: Event,
+    prior: Prior,
+    weights: dict[tuple[Any, ...], float],
+    tag_of: Any,
+    chosen: dict[str, Targets] | None = None,
+    training: bool = False,
 ) -> float:
     """log p(t, j | s) of a step, over all targets of s in training, or those chosen for it, and its own."""
 
     def score(target: tuple[str, ...], j: int) -> float:
         total = sum(weights.get((q, target if q[1] else tag_of(target), j), 0.0) for q in event.questions)
-        return prior(event, target, j) * exp(total)
+        return prior(event, target, j, training) * exp(total)
 
     seen = prior.pairs if chosen is None else chosen
     targets = {*seen.get(event.source, {}), event.target}

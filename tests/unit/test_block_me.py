@@ -111,6 +111,21 @@ def test_training_helps_on_unseen_text(parts: Parts, model: BlockMe) -> None:
     assert told["n"] == len(model.path_scores(test, known)["jump"])
 
 
+def test_the_share_of_a_pair_in_the_prior_is_chosen_on_held_out_sentences(parts: Parts, tmp_path: Path) -> None:
+    """Here half of the pairs are seen once: a large α, which trusts the one jump of such a pair, does harm."""
+    train, test = parts.bitext.select(TRAIN), parts.bitext.select(TEST)
+    known, held_out = parts.known(TRAIN), parts.known(TEST)
+    chosen, paper = (BlockMe(alpha=alpha, learner="lbfgs:max-passes=10").fit(train, known) for alpha in (None, 0.9))
+    assert chosen.alpha is None and chosen.alpha_ < 0.9 == paper.alpha_
+    ours, theirs = (model.path_scores(test, held_out)["jump_logprob"].mean() for model in (chosen, paper))
+    assert ours > theirs
+    chosen.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert isinstance(loaded, BlockMe) and loaded.alpha_ == chosen.alpha_ and loaded.summary()["alpha"] == chosen.alpha_
+    few = BlockMe(learner="lbfgs:max-passes=1").fit(train.select(np.arange(20)), known.select(np.arange(20)))
+    assert few.alpha_ == 0.15
+
+
 def test_saved_and_loaded_gives_the_same_scores(parts: Parts, model: BlockMe, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     loaded = load_model(tmp_path / "model")

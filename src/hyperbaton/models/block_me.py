@@ -11,12 +11,17 @@ sentence pair is the visit order of its links (core/block/path.hh). Each φ is a
     tags            the tag of s, and those around it        coverage      the word left of s is open, the one right closed
     parse-coverage  the parent of s, how much is translated  sibling-word, sibling-tag   a sibling of s, left or right, and
                                                                            how much of it is translated
+
+In training a step's own jump is left out of the smoothed prior (core/block/prior.hh). XI11 has α = 0.9; which α is best
+depends on how often pairs occur, so unless it is given, models are trained with a few values and the one is taken whose
+model expects held-out sentences best.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -38,7 +43,14 @@ from hyperbaton.models._block_table import EMPTY_TAG, JUMPS, BlockTable
 from hyperbaton.models._step import Batch, StepModel
 from hyperbaton.models._store import ModelState
 
+log = logging.getLogger(__name__)
+
 __all__ = ["EMPTY_TAG", "FAMILIES", "JUMPS", "BlockMe"]
+
+# To choose α: the values tried, with at most so many sentences, of which every tenth is held out.
+_ALPHAS = (0.05, 0.15, 0.4, 0.9)
+_CHOOSING, _HELD_OUT = 10_000, 10
+_USUAL_ALPHA = 0.15  # where there is too little text to choose
 
 
 class _Objective(NamedTuple):
@@ -57,7 +69,12 @@ class BlockMe(StepModel):
 
     families: str = option(",".join(FAMILIES), "what is asked, by commas; what needs tags or trees is off without them")
     prior: str = option("smoothed", "what is known before: jumps of pairs and tags, or none", choices=("smoothed", "flat"))
-    alpha: float = option(0.9, "smoothed prior: share of the pair's own jumps", minimum=0, maximum=1)
+    alpha: float | None = option(
+        None,
+        "smoothed prior: share of the pair's own jumps; unless given, chosen on a tenth of the training sentences",
+        minimum=0,
+        maximum=1,
+    )
     tree_rules: str = option("de", "changes of the trees: de, none, or a file of rules")
     max_targets: int = option(20, "targets of a source phrase that the model chooses among; 0 takes all", minimum=0)
     min_count: int = option(2, "occurrences that a feature needs", minimum=1)
@@ -84,6 +101,7 @@ class BlockMe(StepModel):
             if not bitext.need_links().points.size:
                 raise InputError("there is nothing to learn from: no sentence pair has links", bitext.source.path)
             self.asked_ = families_of(self.families, tagged=tagged, parsed=parsed)
+            self.alpha_ = self._chosen_alpha(bitext, annotations, progress)
             self.sides_ = BlockSides.of(bitext, annotations, read_rules(self.tree_rules))
             core = self.sides_.core_bitext(bitext, annotations)
             n_tags = 0 if self.sides_.tags is None else len(self.sides_.tags)
@@ -100,6 +118,29 @@ class BlockMe(StepModel):
             self._learn(core, table, progress)
             vars(self).pop("_core_model", None)
         return self
+
+    def _chosen_alpha(self, bitext: Bitext, annotations: Annotations, progress: Progress | None) -> float:
+        """The α that was given, or the one whose model expects held-out sentences best."""
+        if self.prior == "flat":
+            return 0.0
+        if self.alpha is not None:
+            return self.alpha
+        linked = np.flatnonzero(np.diff(bitext.need_links().offsets))
+        chosen = linked[:: max(1, len(linked) // _CHOOSING)][:_CHOOSING]
+        is_held_out = np.arange(len(chosen)) % _HELD_OUT == _HELD_OUT - 1
+        if is_held_out.sum() < _HELD_OUT:
+            return _USUAL_ALPHA
+        train, test = (
+            (bitext.select(sentences), annotations.select(sentences))
+            for sentences in (chosen[~is_held_out], chosen[is_held_out])
+        )
+        scores = []
+        for alpha in _ALPHAS:
+            model = replace(self, alpha=alpha)
+            model.fit(*train, progress=progress)
+            scores.append(float(model.path_scores(*test)["logprob"].mean()))
+            log.info("alpha %g: log p of held-out steps %.4f", alpha, scores[-1])
+        return _ALPHAS[int(np.argmax(scores))]
 
     def objective(self, bitext: Bitext, annotations: Annotations = NOTHING) -> _core.BlockObjective:
         """What training minimises, without the Gaussian prior, for any weights of the features."""
@@ -169,7 +210,8 @@ class BlockMe(StepModel):
         return len(self.features_["jumps"])
 
     def summary(self) -> dict[str, Any]:
-        return {"samples": self.table_.n_steps, "features": self.n_features, "families": list(self.asked_)}
+        counts = {"samples": self.table_.n_steps, "features": self.n_features, "families": list(self.asked_)}
+        return counts if self.prior == "flat" else counts | {"alpha": self.alpha_}
 
     def _learn(self, core: _core.BlockBitext, table: _core.BlockTable, progress: Progress | None) -> None:
         minimizer: Minimizer = plugin(self, "learner")
@@ -190,7 +232,7 @@ class BlockMe(StepModel):
         )
 
     def _core_table(self) -> _core.BlockTable:
-        return self.table_.core(self.sides_.word_tags, smoothed=self.prior == "smoothed", alpha=self.alpha)
+        return self.table_.core(self.sides_.word_tags, smoothed=self.prior == "smoothed", alpha=self.alpha_)
 
     @cached_property
     def _core_model(self) -> _core.BlockModel:
@@ -222,3 +264,4 @@ class BlockMe(StepModel):
         self.features_ = {name: state.group("features")[name] for name in COLUMNS}
         self.weights_, self.objective_ = state.arrays["weights"], state.arrays["objective"]
         self.asked_ = tuple(state.details["families"])
+        self.alpha_ = float(state.details.get("alpha", self.alpha or 0.0))
