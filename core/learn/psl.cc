@@ -1,5 +1,6 @@
 #include "learn/psl.hh"
 
+#include <algorithm>
 #include <cmath>
 
 #include "learn/random.hh"
@@ -7,6 +8,8 @@
 namespace hyperbaton {
 
 namespace {
+
+constexpr std::size_t kFewestJudges = 20;
 
 // A row is held out by a hash of its number, so that no list of rows needs to be kept.
 bool is_held_out(std::uint64_t seed, std::size_t row, double part) {
@@ -26,7 +29,12 @@ class Psl {
       auto& side = holds_out && is_held_out(problem.seed, i, options.validation) ? held_out_ : training_;
       side.push_back(static_cast<std::uint32_t>(i));
     }
-    if (training_.empty()) training_.swap(held_out_);
+    // On fewer rows, errors are so few that the best pass would be chance.
+    if (held_out_.size() < kFewestJudges || training_.empty()) {
+      training_.insert(training_.end(), held_out_.begin(), held_out_.end());
+      std::ranges::sort(training_);
+      held_out_.clear();
+    }
   }
 
   Fit run() {

@@ -13,10 +13,14 @@ from hypothesis import strategies as st
 
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders
-from hyperbaton.corpus import Tags, Text
+from hyperbaton.corpus import Annotations, Tags, Text
+from hyperbaton.data import generate
+from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.models import JumpLogProbs
 from hyperbaton.models._jump_weights import N_CONSTANTS
 from hyperbaton.models._next_position import TaggedSentences
+from hyperbaton.models.nine_class import ClassScores, NineClass
+from hyperbaton.phrases import PhraseTable, extract
 from tests.oracles import jumps as oracle
 
 Sentence = tuple[list[str], list[str] | None, list[int]]
@@ -246,3 +250,38 @@ def test_nine_classes_become_positions(lengths: list[int], parts: str, seed: int
         matrix = flat[starts[s] : starts[s + 1]].reshape(n + 1, n + 1)
         for i, row in enumerate(oracle.nine_class_logprobs(n, *chosen)):
             assert np.allclose(matrix[i], [row.get(j, -np.inf) for j in range(1, n + 2)], atol=1e-9)
+
+
+@pytest.mark.parametrize("part", ["outbound", "inbound"])
+def test_raw_class_scores_of_jumps_are_those_of_their_classes(part: str) -> None:
+    """GO13's two features: log p(class of the jump), by the CP or by the NP."""
+    made = generate(60, style="japanese", seed=2)
+    model = NineClass(scores="classes", min_count=1, learner="lbfgs:max-passes=5").fit(made.bitext)
+    text = made.bitext.source
+    classes = model.class_logprobs(model._known(text, Annotations()), part)
+    scores = ClassScores(model, part)
+    assert scores in model.split()
+    found = scores.jump_logprobs(text)
+    first = 0
+    for s, n in enumerate(text.lengths.tolist()):
+        for i in range(n + 1):
+            for j in range(1, n + 2):
+                at = first + (i if part == "outbound" else j - 1)
+                expected = -np.inf if i == j else classes[at, oracle.nine_class(j - i - 1)]
+                assert found[s][i, j - 1] == expected
+        first += n + 1
+
+
+def test_raw_class_scores_are_two_features_of_a_system() -> None:
+    made = generate(60, style="japanese", seed=2)
+    table = PhraseTable.build(made.bitext, extract(made.bitext, 3))
+    model = NineClass(scores="classes", min_count=1, learner="lbfgs:max-passes=5").fit(made.bitext)
+    system = System.of(table, reordering={"GREEN": model}, weights={"GREEN": [0.5, 0.1]})
+    assert system.features["GREEN"] == 2
+    whole = NineClass(min_count=1, learner="lbfgs:max-passes=5").fit(made.bitext)
+    assert System.of(table, reordering={"NINE": whole}).features["NINE"] == 1
+    translations = Translator(system, threads=1).translate_batch(
+        [" ".join(made.bitext.source[s]) for s in range(3)], NBest(2)
+    )
+    assert translations.totals.shape[1] == sum(system.features.values())
+    assert len(set(map(tuple, translations.totals[:, translations.columns["GREEN"]].tolist()))) > 1

@@ -7,6 +7,7 @@ from scipy import sparse
 from hyperbaton.base.errors import OptionError
 from hyperbaton.learn import LEARNERS, BinaryRows, RowsError
 from hyperbaton.learn._matrices import delta_matrix, kernel_matrix
+from hyperbaton.models import MODELS
 
 
 def ordered_problem(n=1500, seed=0, n_classes=5):
@@ -45,6 +46,15 @@ def test_psl_keeps_the_pass_with_the_fewest_held_out_errors():
     assert len(errors) == best + 5 < 200
     again = LEARNERS["psl"](validation=0.3, max_passes=best + 1, tolerance=0.0).fit(rows, labels)
     np.testing.assert_array_equal(again.weights_, learner.weights_)
+
+
+def test_psl_holds_no_rows_out_where_there_are_too_few_to_judge():
+    rng = np.random.default_rng(0)
+    rows = sparse.csr_array((rng.random((60, 30)) < 0.2).astype(float))
+    labels = rng.integers(0, 3, 60)
+    few, all_rows = (LEARNERS["psl"](validation=part, max_passes=20).fit(rows, labels) for part in (0.2, 0.0))
+    np.testing.assert_array_equal(few.weights_, all_rows.weights_)
+    assert "validation=0.2" in MODELS["mms"]().learner
 
 
 def test_psl_stops_by_the_rows_given():

@@ -84,9 +84,14 @@ class ModelUse:
     beta: float = 1.0
     inside: bool = False
 
+    @cached_property
+    def parts(self) -> tuple[Any, ...]:
+        """The models that have a feature each: most often the model itself."""
+        return tuple(self.model.split()) if hasattr(self.model, "split") else (self.model,)
+
     @property
     def n_features(self) -> int:
-        return int(getattr(self.model, "n_values", 1))
+        return int(getattr(self.model, "n_values", len(self.parts)))
 
     def __post_init__(self) -> None:
         if self.use not in ("direct", "scaled"):
@@ -99,7 +104,7 @@ class ModelUse:
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
         if hasattr(self.model, "search_feature"):
             return [self.model.search_feature(batch, weights)]
-        return [scorer_of(self.model, self, batch, weights[0])]
+        return [scorer_of(part, self, batch, weight) for part, weight in zip(self.parts, weights, strict=True)]
 
 
 @singledispatch

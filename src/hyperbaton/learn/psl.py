@@ -22,7 +22,7 @@ class Psl(DeltaLearner):
     """Perceptron with structured margins Δ between classes (NI11's MMS); the fastest learner for many small clusters.
 
     The mean loss met in a pass is its objective. With `validation`, the weights of the pass with the fewest errors on
-    the rows held out are kept; a cluster too small to hold rows out is trained to convergence. Rows for validation can
+    the rows held out are kept; a cluster too small to hold out 20 rows is trained to convergence. Rows for validation can
     also be given: `fit(rows, labels, validation=(other_rows, other_labels))`.
 
     >>> Psl().fit([[1.0], [-1.0]], [0, 1]).predict([[3.0]]).tolist()
@@ -34,7 +34,9 @@ class Psl(DeltaLearner):
     step: float = option(0.05, "size η of an update", minimum=1e-12)
     max_passes: int = option(500, "passes over the rows at most", minimum=1)
     tolerance: float = option(1e-3, "stop when the mean loss of a pass changes by less than this part", minimum=0)
-    validation: float = option(0.0, "part of the rows held out to stop early", minimum=0, maximum=0.9)
+    validation: float = option(
+        0.0, "part of the rows held out to stop early, if that is 20 or more", minimum=0, maximum=0.9
+    )
     patience: int = option(5, "passes without fewer held-out errors before stopping", minimum=1)
     average: bool = option(False, "use the mean of the weights over all visits")
 

@@ -8,10 +8,13 @@ part the position within it:
 
 which is exact if, given the class, the next word does not depend on the current one. Outbound alone shares p_out(c | i)
 equally among J_c; inbound alone takes p_in(c | j), normalised over all candidates.
+
+GO13's baseline has two features in a system, log p_out(c | i) and log p_in(c | j) as they are: `scores = "classes"`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,8 +26,10 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import option, plugin
+from hyperbaton.corpus import Annotations, Text
+from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.learn import LEARNERS, BinaryRows, Learner, LinearModel
-from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
+from hyperbaton.models._next_position import JumpLogProbs, JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
 
 N_CLASSES = len(_core.distance_cuts()["nine"]) + 1
@@ -36,6 +41,11 @@ class NineClass(NextPositionModel):
     """Nine classes of distance, from the current word's side and from the next one's (9-CLASS)."""
 
     parts: str = option("both", "classifiers that decide", choices=("both", *PARTS))
+    scores: str = option(
+        "positions",
+        "features of a system: one, log P of positions, or one for each classifier, log p of classes",
+        choices=("positions", "classes"),
+    )
     min_count: int = option(4, "occurrences that a feature needs", minimum=1)
     learner: str | Learner = option(
         "lbfgs:variance=0.1:max-passes=150:tolerance=0.001", "learner and its options", plugins=LEARNERS
@@ -46,6 +56,24 @@ class NineClass(NextPositionModel):
     @property
     def _chosen(self) -> tuple[str, ...]:
         return tuple(PARTS) if self.parts == "both" else (self.parts,)
+
+    def split(self) -> Sequence[NextPositionModel | ClassScores]:
+        """What has a feature of its own in a system."""
+        return (self,) if self.scores == "positions" else [ClassScores(self, part) for part in self._chosen]
+
+    def class_scores(self, source: Text, annotations: Annotations, part: str) -> JumpLogProbs:
+        """log p(class of the jump) of one classifier for all jumps, which do not sum to 1 over positions."""
+        self._check_fitted()
+        classes = self.class_logprobs(self._known(source, annotations), part)
+        starts, side = _core.jump_starts(source.offsets), source.lengths + 1
+        sentence = np.repeat(np.arange(len(side)), side * side)
+        place = np.arange(starts[-1]) - starts[sentence]
+        row, column = place // side[sentence], place % side[sentence]
+        # Columns are NPs and rows CPs, BOS first: the distortion is column − row, and the CP itself has −1.
+        of_jump = np.searchsorted(_core.distance_cuts()["nine"], row - column, side="right")
+        position = source.offsets[sentence] + sentence + (row if part == "outbound" else column)
+        values = np.where(column + 1 == row, -np.inf, classes[position, of_jump])
+        return JumpLogProbs(values, starts, source.lengths)
 
     def _fit(self, training: JumpTraining) -> None:
         self.keys_, self.weights_ = {}, {}
@@ -92,6 +120,21 @@ class NineClass(NextPositionModel):
     def _restore(self, state: ModelState) -> None:
         self.keys_ = {part: state.arrays[f"{part}.keys"] for part in self._chosen}
         self.weights_ = {part: state.arrays[f"{part}.weights"] for part in self._chosen}
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """One classifier of a nine-class model, as a feature of a system."""
+
+    model: NineClass
+    part: str
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self.model.needs
+
+    def jump_logprobs(self, source: Text, annotations: Annotations = NOTHING) -> JumpLogProbs:
+        return self.model.class_scores(source, annotations, self.part)
 
 
 def _select(rows: BinaryRows, chosen: npt.NDArray[np.bool_]) -> BinaryRows:
