@@ -14,12 +14,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks._measure import alone, print_rows
-from benchmarks.orientation.cells import cleaned
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS
+
+
+def cleaned(bitext: Bitext, limits: dict[str, float]) -> Bitext:
+    """The sentence pairs within the limits `longest` (words) and `ratio` (of the lengths)."""
+    n, m = bitext.source.lengths, bitext.target.lengths
+    longest, ratio = limits.get("longest", np.inf), limits.get("ratio", np.inf)
+    return bitext.select(np.flatnonzero((n <= longest) & (m <= longest) & (n <= ratio * m) & (m <= ratio * n)))
 
 
 def settings(name: str, choices: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:

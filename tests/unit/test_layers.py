@@ -20,6 +20,7 @@ ORDER = [
     "evaluate",
     "report",
     "run",
+    "reproduce",
     "serve",
     "integrations",
 ]
@@ -30,6 +31,7 @@ AHEAD = {
     "evaluate": {"metrics"},
     "report": {"metrics", "data"},
     "run": {"metrics", "data"},
+    "reproduce": {"metrics", "data"},
 }
 
 

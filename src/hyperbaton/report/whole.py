@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -83,8 +83,13 @@ def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path
     tables/*.tex; figures/*.svg and *.png. The same results give the same bytes. Tables and figures that an earlier report
     left there and this one has not are deleted.
     """
-    contents, out = read_results(results), Path(out)
-    sections = sections_of(contents)
+    contents = read_results(results)
+    return write_sections(contents["title"], sections_of(contents), out)
+
+
+def write_sections(title: str, sections: Sequence[Section], out: str | PathLike[str]) -> Path:
+    """Write sections in every format, and return the page."""
+    out = Path(out)
     earlier = _parts(out) if (out / "report.md").exists() else set()
     svgs = {}
     for section in sections:
@@ -98,8 +103,8 @@ def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path
                 _write(out / "figures" / f"{element.name}.svg", with_dark_colours(svgs[element.name]))
                 element.figure.set_layout_engine("none")  # it is laid out: once is enough
                 write_figure(element.figure, out / "figures" / f"{element.name}.png")
-    _write(out / "report.md", as_markdown(contents["title"], sections))
-    _write(out / "index.html", as_page(contents["title"], sections, svgs))
+    _write(out / "report.md", as_markdown(title, sections))
+    _write(out / "index.html", as_page(title, sections, svgs))
     tables = {element.name for section in sections for element in section.elements if isinstance(element, Table)}
     for path in earlier:
         if path.stem not in (tables if path.suffix == ".tex" else svgs):

@@ -1,0 +1,69 @@
+"""The verb `reproduce`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.progress import n_threads
+from hyperbaton.cli import Json, Quiet, Seed, Threads
+from hyperbaton.cli._common import print_json, print_table, say
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="ni11, al14, go13 or xi11.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results and the page.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of the corpora: twlaw-zh-en, kyoto-ja-en, tatoeba-ar-en, trees. Without it, text is generated.",
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Everything small: minutes in all, on generated text.")] = False,
+    cells: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Only cells whose names match, as in 'random-20000-*'; may be repeated."),
+    ] = None,
+    list_cells: Annotated[
+        bool, typer.Option("--list", help="Print the cells and whether they are done, and stop.")
+    ] = False,
+    seed: Seed = 1,
+    threads: Threads = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Reproduce the tables and figures of a paper, by the paper's protocol.
+
+    The work is done in cells, one model on one text say. The result of each is kept, so that the same command goes on where
+    it was interrupted. The page, OUTPUT/page, has every table and figure of the paper with the paper's numbers beside ours,
+    from the cells that are done.
+
+    Examples:
+
+        hyperbaton reproduce ni11 --quick -o ni11
+
+        hyperbaton reproduce ni11 --data corpora -o ni11 --cells 'random-20000-*' --cells statistics
+
+        hyperbaton reproduce go13 --data corpora -o go13 --list
+    """
+    from hyperbaton.reproduce import Setting, cell_states
+    from hyperbaton.reproduce import reproduce as carry_out
+
+    setting = Setting(output, data, quick or data is None, seed, n_threads(threads), lambda line: say(line, quiet))
+    if list_cells:
+        rows = [{"cell": name, "done": "yes" if done else "no"} for name, done in cell_states(paper, setting).items()]
+        print_json(rows) if json else print_table(rows)
+        return
+    words = ["hyperbaton", "reproduce", paper, "-o", str(output), *(["--data", str(data)] if data else [])]
+    words += [*(["--quick"] if quick else []), *(["--seed", str(seed)] if seed != 1 else [])]
+    words += [word for pattern in cells or [] for word in ("--cells", pattern)]
+    done = carry_out(paper, setting, cells=cells or [], command=shlex.join(words))
+    if json:
+        print_json({"page": str(done.page), "done": done.n_done, "cells": done.n_cells})
+    else:
+        say(f"{done.n_done} of {done.n_cells} cells are done", quiet)
+        print(f"page: {done.page}")

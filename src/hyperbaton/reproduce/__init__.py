@@ -1,0 +1,16 @@
+"""The tables and figures of the papers, by the papers' protocols: one file for each paper, found by its name.
+
+    reproduce("ni11", Path("ni11"), data=Path("corpora"))              hyperbaton reproduce ni11 --data corpora -o ni11
+
+A protocol is a list of cells. A cell is the smallest piece of work that has a result of its own: one model trained on one
+part of a text, say, or one group of systems tuned and compared. Its result is a small JSON file, written when it is done,
+so the same command goes on where it was interrupted. The page is made from the results that are there.
+"""
+
+from hyperbaton.base.registry import Registry
+from hyperbaton.reproduce._paper import MARKS, Cell, Item, Paper, Setting
+from hyperbaton.reproduce._whole import Reproduced, cell_states, reproduce
+
+__all__ = ["MARKS", "PAPERS", "Cell", "Item", "Paper", "Reproduced", "Setting", "cell_states", "reproduce"]
+
+PAPERS: Registry[Paper] = Registry("paper", "hyperbaton.reproduce", Paper)

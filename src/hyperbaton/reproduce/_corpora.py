@@ -1,0 +1,127 @@
+"""The texts of the papers' experiments: corpora of a folder, or generated text in their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.corpus import Bitext
+from hyperbaton.data import generate
+from hyperbaton.reproduce._paper import Setting
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus: its folder, its source language and its style where it is generated instead."""
+
+    folder: str
+    source: str
+    style: str
+    tags: bool = True
+    test: str = "devtest"  # the split that systems are tested on; where it is dev, they are tuned on its first lines
+    n_tuning: int = 0
+
+    def columns(self, data: Path, split: str) -> dict[str, str]:
+        """The files of a split, as `run` names its columns; a split may be in a folder of its own."""
+        ends = {"source": self.source, "target": "en", "links": "links"}
+        ends |= {"tags": f"{self.source}.pos"} if self.tags else {}
+        folder = data / (split if "/" in split else f"{self.folder}/{split}")
+        files = {}
+        for column, end in ends.items():
+            found = [path for suffix in ("", ".xz") if (path := Path(f"{folder}.{end}{suffix}")).is_file()]
+            if not found:
+                raise InputError("there is no such file; --data names the folder of the corpora", f"{folder}.{end}.xz")
+            files[column] = str(found[0].resolve())
+        return files
+
+    def training_text(self, setting: Setting, n_generated: int) -> Bitext:
+        """The training split with links, or so many generated pairs."""
+        if setting.data is None:
+            return generate(n_generated, style=self.style, seed=setting.seed).bitext
+        files = self.columns(setting.data, "train")
+        return _read(files["source"], files["target"], files["links"])
+
+    def experiment_corpus(
+        self, setting: Setting, lines: int, generated: dict[str, int], *, test_lines: int = 0
+    ) -> dict[str, Any]:
+        """`[corpus]` of an experiment file: so many training lines, or generated text."""
+        if setting.data is None:
+            return {"generate": {"style": self.style, **generated}}
+        limits = {
+            "train": {"lines": lines, "max-length": 60},
+            "dev": {"max-length": 40, "lines": self.n_tuning},
+            "test": {"skip": self.n_tuning, "lines": test_lines},
+        }
+        splits = {"train": "train", "dev": "dev", "test": self.test}
+        return {split: self.columns(setting.data, name) | limits[split] for split, name in splits.items()}
+
+
+@cache
+def _read(source: str, target: str, links: str) -> Bitext:
+    """Read once: cells that follow each other ask for the same text."""
+    return Bitext.read(source, target, links)
+
+
+TWLAW = Corpus("twlaw-zh-en", "zh", "chinese")
+KYOTO = Corpus("kyoto-ja-en", "ja", "japanese", test="gold-links/ja-en-kftt/gold")
+TATOEBA = Corpus("tatoeba-ar-en", "ar", "japanese", tags=False, test="dev", n_tuning=600)
+
+
+def within(bitext: Bitext, longest: int = 100, ratio: float = 2.0) -> Bitext:
+    """The sentence pairs of at most so many words on either side, one side at most so many times as long as the other."""
+    n, m = bitext.source.lengths, bitext.target.lengths
+    return bitext.select(np.flatnonzero((n <= longest) & (m <= longest) & (n <= ratio * m) & (m <= ratio * n)))
+
+
+def random_part(bitext: Bitext, size: int, seed: int) -> Ints:
+    """So many sentence pairs drawn from the whole text."""
+    return np.sort(np.random.default_rng(seed).permutation(len(bitext))[:size])
+
+
+def contiguous_part(bitext: Bitext, size: int, seed: int) -> Ints:
+    """So many neighbouring sentence pairs, from a place that is drawn."""
+    start = int(np.random.default_rng(seed).integers(max(len(bitext) - size, 0) + 1))
+    return np.arange(start, min(start + size, len(bitext)))
+
+
+def repetitive_part(bitext: Bitext, size: int, seed: int, order: int = 4, shortest: int = 6, most: int = 100) -> Ints:
+    """So many sentence pairs whose source n-grams recur most in the text, by the mean of the logs of their counts.
+
+    Counts above `most` count as that many, and each sentence counts once however often it occurs: otherwise a few formulas
+    would be all. Ties are broken at random.
+
+    >>> text = Bitext.of(["a b c d e f", "x y z u v w", "a b c d e g", "a b c d e f"], ["t"] * 4)
+    >>> repetitive_part(text, 2, 1).tolist()
+    [0, 2]
+    """
+    tokens, offsets, lengths = bitext.source.tokens.astype(np.uint64), bitext.source.offsets, bitext.source.lengths
+    rng = np.random.default_rng(seed)
+    n_grams = np.maximum(lengths - order + 1, 0)
+    sentence = np.repeat(np.arange(len(lengths)), n_grams)
+    firsts = np.arange(len(sentence)) - np.repeat(np.cumsum(n_grams) - n_grams, n_grams) + offsets[:-1][sentence]
+    keys = np.zeros(len(sentence), np.uint64)
+    for k in range(order):
+        keys = (keys ^ tokens[firsts + k]) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    logs = np.log(np.minimum(counts[inverse], most))
+    means = np.bincount(sentence, logs, minlength=len(lengths)) / np.maximum(n_grams, 1)
+    # A sentence is known by the n-grams it has; of equal ones the first is kept.
+    sums = np.zeros(len(lengths), np.uint64)
+    np.add.at(sums, sentence, keys)
+    first = np.zeros(len(lengths), bool)
+    first[np.unique(sums, return_index=True)[1]] = True
+    chosen = np.flatnonzero(first & (lengths >= shortest))
+    ranked = chosen[np.lexsort((rng.random(len(chosen)), -means[chosen]))]
+    return np.sort(ranked[:size])
+
+
+PARTS = {"random": random_part, "contiguous": contiguous_part, "repetitive": repetitive_part}

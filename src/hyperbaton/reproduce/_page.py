@@ -1,0 +1,54 @@
+"""The page of a paper: what differs, then every table and figure with the paper's numbers beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from hyperbaton.evaluate import summarize
+from hyperbaton.report import write_sections
+from hyperbaton.report.elements import Cell, Column, Element, Group, Listing, Number, Points, Section, Table, Text
+from hyperbaton.reproduce._paper import Paper, Results
+
+PAPER = "paper"  # the row or column with the paper's own numbers
+
+
+def write_page(paper: Paper, results: Results, n_cells: int, command: str) -> Path:
+    """Write the page of a paper into its folder, and return it."""
+    setting = paper.setting
+    first: list[Element] = [
+        Text(
+            f"{len(results)} of the {n_cells} cells of the protocol are done. Rows called “{PAPER}” have its own numbers."
+        ),
+        Points(list(_differences(paper))),
+    ]
+    if command:
+        first.append(Listing("Command", command))
+    sections = [Section("protocol", "What differs", first)]
+    for item in paper.items:
+        elements = paper.elements(item, results) or [Text("Not run yet.")]
+        key = item.name.lower().replace(" ", "-")
+        sections.append(Section(key, f"{item.name}: {item.title}", elements))
+    return write_sections(paper.title, sections, setting.output / "page")
+
+
+def _differences(paper: Paper) -> Iterable[str]:
+    if paper.setting.data is None:
+        yield "The text is generated from a small grammar: these numbers show that everything works, and no more."
+    else:
+        yield from paper.differences
+
+
+def mean(values: Sequence[float], decimals: int = 1) -> Cell:
+    """A mean with its deviation, where there are several values; nothing without any."""
+    if not values:
+        return None
+    average, deviation = summarize(values)
+    return Number(average, decimals, spread=deviation if len(values) > 1 else None)
+
+
+def table(
+    name: str, caption: str, columns: Sequence[str], groups: Sequence[tuple[str, Sequence[Sequence[Cell]]]], note: str = ""
+) -> Table:
+    """A table with titles of columns and titled groups of rows; a cell that is missing is a dash."""
+    return Table(name, caption, [Column(title) for title in columns], [Group(rows, title) for title, rows in groups], note)

@@ -1,0 +1,106 @@
+"""From a paper to its page: cells that are not done are worked on, then everything that is there is shown."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.writing import writing_file
+from hyperbaton.reproduce._paper import Cell, Paper, Result, Setting
+
+CELLS = "cells"
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """The page, and how many of the paper's cells it is made from."""
+
+    page: Path
+    n_done: int
+    n_cells: int
+
+
+def reproduce(name: str, setting: Setting, *, cells: Sequence[str] = (), command: str = "") -> Reproduced:
+    """Do the cells of a paper that are not done yet, and write its page.
+
+    Arguments:
+        cells: patterns of names, as in `random-20000-*`; only these cells are worked on. The page has all that are done.
+        command: what the page tells to get the same again.
+    """
+    paper = open_paper(name, setting)
+    every = paper.cells()
+    chosen = [cell for cell in every if not cells or any(fnmatch.fnmatch(cell.name, pattern) for pattern in cells)]
+    if not chosen:
+        raise OptionError(f"no cell of {name} is called {' or '.join(cells)}; there are {', '.join(_shown(every))}")
+    for number, cell in enumerate(chosen, start=1):
+        if stored(setting, cell) is not None:
+            continue
+        setting.say(f"cell {number} of {len(chosen)}: {cell.name}")
+        started = time.perf_counter()
+        _store(setting, cell, paper.work(cell), time.perf_counter() - started)
+    results = {cell.name: result for cell in every if (result := stored(setting, cell)) is not None}
+    from hyperbaton.reproduce._page import write_page  # pictures are slow to load, and not needed before
+
+    page = write_page(paper, results, len(every), command)
+    return Reproduced(page, len(results), len(every))
+
+
+def open_paper(name: str, setting: Setting) -> Paper:
+    """The paper of that name."""
+    papers = importlib.import_module("hyperbaton.reproduce").PAPERS
+    if setting.data is not None and not setting.data.is_dir():
+        raise InputError("there is no such folder of corpora", setting.data)
+    paper: Paper = papers[name](setting)
+    return paper
+
+
+def cell_states(name: str, setting: Setting) -> dict[str, bool]:
+    """The cells of a paper, and whether each is done."""
+    return {cell.name: stored(setting, cell) is not None for cell in open_paper(name, setting).cells()}
+
+
+def stored(setting: Setting, cell: Cell) -> Result | None:
+    """The result of a cell, if it is done with the same options and the same text."""
+    file = _file(setting, cell)
+    if not file.exists():
+        return None
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        return dict(record["result"]) if record["identity"] == _identity(setting, cell) else None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError("this is no result of a cell; delete it to have the cell done again", file) from error
+
+
+def _store(setting: Setting, cell: Cell, result: Result, seconds: float) -> None:
+    record = {
+        "cell": cell.name,
+        "identity": _identity(setting, cell),
+        "seconds": round(seconds, 1),
+        "hyperbaton": version("hyperbaton"),
+        "result": result,
+    }
+    with writing_file(_file(setting, cell)) as aside:
+        aside.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _identity(setting: Setting, cell: Cell) -> dict[str, Any]:
+    text = "generated" if setting.data is None else "corpora"
+    plain = {"options": cell.options, "quick": setting.quick, "seed": setting.seed, "text": text}
+    return dict(json.loads(json.dumps(plain)))
+
+
+def _file(setting: Setting, cell: Cell) -> Path:
+    return setting.output / CELLS / f"{cell.name}.json"
+
+
+def _shown(cells: Sequence[Cell], most: int = 8) -> list[str]:
+    names = [cell.name for cell in cells]
+    return names if len(names) <= most else [*names[:most], "…"]

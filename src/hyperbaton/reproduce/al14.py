@@ -1,0 +1,200 @@
+"""Alrajeh and Niranjan 2014: one multinomial logistic model of all phrase pairs, trained on the primal and on the dual.
+
+Cells `classification-SIZE-LEARNER`: each in a process of its own, so that its peak memory is its own; 100 passes each, as
+in the paper. Cells `translation-CORPUS`: systems that differ in the reordering model alone.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.base.options import from_mapping
+from hyperbaton.corpus import Bitext
+from hyperbaton.evaluate import HeldOut, evaluate
+from hyperbaton.models import MODELS
+from hyperbaton.report.elements import Cell as TableCell
+from hyperbaton.report.elements import Element, Number, Picture
+from hyperbaton.report.figures import draw_lines
+from hyperbaton.reproduce._corpora import TATOEBA, TWLAW, random_part, within
+from hyperbaton.reproduce._experiments import experiment_result, translation_table
+from hyperbaton.reproduce._page import PAPER, table
+from hyperbaton.reproduce._paper import Cell, Item, Paper, Result, Results
+
+PASSES = 100
+FEATURES = "aligned_words:min-count=10"
+LEARNERS = {
+    "primal": {"model": "maxent", "scope": "global", "learner": f"sgd:variance=0.1:max-passes={PASSES}:tolerance=0"},
+    "dual-0.1": {"model": "dual_mlr", "learner": f"dual_eg:epsilon=0.1:variance=0.1:max-passes={PASSES}"},
+    "dual-1": {"model": "dual_mlr", "learner": f"dual_eg:epsilon=1:variance=0.1:max-passes={PASSES}"},
+    "dual-0.01": {"model": "dual_mlr", "learner": f"dual_eg:epsilon=0.01:variance=0.1:max-passes={PASSES}"},
+}
+# Minutes and error rate, Table 2; BLEU on MT06 and MT08, Table 3.
+TABLE_2 = {"primal": (69, 17.81), "dual-0.1": (18, 17.95), "dual-1": (13, 21.13), "dual-0.01": (22, 17.89)}
+TABLE_3 = {"msd": (30.86, 34.22), "primal": (31.37, 34.85), "dual": (31.36, 34.87)}
+SYSTEMS = {"msd": "lexicalized", "primal": "primal", "dual": "dual, ε = 0.1"}
+CORPORA = {"tatoeba": TATOEBA, "twlaw": TWLAW}
+
+
+class Al14(Paper):
+    """Dual multinomial logistic regression with shrinking (Alrajeh and Niranjan 2014)."""
+
+    title = "Alrajeh and Niranjan 2014: large-scale reordering model by dual multinomial logistic regression"
+    items = (
+        Item("Table 2", "training time and error rate, primal and dual"),
+        Item("Table 3", "translation"),
+        Item("Figure 1", "active set by pass"),
+    )
+    differences = (
+        "Classification is on the laws of Taiwan, Chinese to English, not on 47 million samples of Arabic to English.",
+        "Arabic to English is translated with everyday sentences of Tatoeba, 28,413 pairs; the laws are translated too.",
+        "Both learners make 100 passes, as in the paper; the dual ends earlier when no sample is active.",
+    )
+
+    def cells(self) -> Sequence[Cell]:
+        quick = self.setting.quick
+        cells = []
+        for size in (600,) if quick else (5_000, 20_000, 100_000, 230_000):
+            for name, options in LEARNERS.items():
+                shown = {"size": size, "learner": name, "test": 100 if quick else 1000, "options": options}
+                cells.append(Cell(f"classification-{size}-{name}", shown))
+        runs = 1 if quick else 3
+        return [
+            *cells,
+            *(Cell(f"translation-{name}", {"corpus": name, "runs": runs}) for name in (["tatoeba"] if quick else CORPORA)),
+        ]
+
+    def work(self, cell: Cell) -> Result:
+        if cell.name.startswith("translation"):
+            return self._translation(cell)
+        size, n_test = cell.options["size"], cell.options["test"]
+        text = within(TWLAW.training_text(self.setting, 2 * (size + n_test)))
+        parts = text.select(random_part(text, size + n_test, self.setting.seed)).split(
+            {"test": n_test, "train": -1}, seed=self.setting.seed
+        )
+        folder = self.setting.output / "texts" / f"classification-{size}"
+        for name, part in parts.items():
+            if not (folder / name).exists():
+                part.save(folder / name)
+        return alone(str(folder), LEARNERS[cell.options["learner"]], self.setting.threads)
+
+    def _translation(self, cell: Cell) -> Result:
+        quick = self.setting.quick
+        generated = {"sentences": 660, "dev": 30, "test": 30}
+        common = {"orientations": "msd", "direction": "bidirectional", "max-distance": 0, "max-length": 7}
+        values = {
+            "corpus": CORPORA[cell.options["corpus"]].experiment_corpus(self.setting, 50_000, generated, test_lines=1000),
+            "lm": {"order": 3 if quick else 5},
+            "models": {
+                "msd": {"model": "lexicalized", **common},
+                "primal": {**LEARNERS["primal"], "features": FEATURES, **common},
+                "dual": {**LEARNERS["dual-0.1"], "features": FEATURES, **common},
+            },
+            "translation": {
+                "systems": {name: [name] for name in SYSTEMS},
+                "limits": [6],
+                "baselines": ["msd"],
+                "tuning-runs": cell.options["runs"],
+                "metrics": ["bleu", "ter"],
+                "tuning": {"iterations": 2 if quick else 12},
+                "decoding": {"pop-limit": 20 if quick else 500, "stack": 20 if quick else 200},
+            },
+        }
+        return experiment_result(self.setting, cell.name, values)
+
+    def elements(self, item: Item, results: Results) -> list[Element]:
+        return {"Table 2": self._table_2, "Table 3": self._table_3, "Figure 1": self._figure_1}[item.name](results)
+
+    def _sizes(self, results: Results) -> list[int]:
+        return sorted({int(name.split("-")[1]) for name in results if name.startswith("classification-")})
+
+    def _table_2(self, results: Results) -> list[Element]:
+        groups: list[tuple[str, list[list[TableCell]]]] = []
+        for size in self._sizes(results):
+            rows: list[list[TableCell]] = []
+            samples = 0
+            for name in LEARNERS:
+                found = results.get(f"classification-{size}-{name}")
+                if found is not None:
+                    samples = found["samples"]
+                    values = (found["seconds"], found["peak_mib"], found["passes"], found["error"])
+                    rows.append([name, *(Number(v, d) for v, d in zip(values, (1, 0, 0, 2), strict=True))])
+            groups.append((f"{size:,} sentence pairs, {samples:,} samples", rows))
+        if not groups:
+            return []
+        theirs: list[list[TableCell]] = [
+            [name, Number(60 * minutes), None, None, Number(error, 2)] for name, (minutes, error) in TABLE_2.items()
+        ]
+        columns = ["", "training, s", "peak, MiB", "passes", "error rate (%)"]
+        groups.append((f"{PAPER}, 47 million samples", theirs))
+        return [table("table-2", "Primal and dual.", columns, groups)]
+
+    def _table_3(self, results: Results) -> list[Element]:
+        found = {name: results[f"translation-{name}"] for name in CORPORA if f"translation-{name}" in results}
+        if not found:
+            return []
+        ours = translation_table("table-3", "Translation.", found, SYSTEMS, "msd", ("BLEU", "TER"))
+        theirs: list[list[TableCell]] = [
+            [SYSTEMS[name], *(Number(value, 2) for value in values)] for name, values in TABLE_3.items()
+        ]
+        return [ours, table("table-3-paper", "The paper's.", ["", "BLEU, MT06", "BLEU, MT08"], [("", theirs)])]
+
+    def _figure_1(self, results: Results) -> list[Element]:
+        elements: list[Element] = []
+        for size in self._sizes(results):
+            lines = {
+                name: {i + 1: value for i, value in enumerate(found["active"])}
+                for name in LEARNERS
+                if (found := results.get(f"classification-{size}-{name}")) and found["active"]
+            }
+            if lines:
+                caption = f"Active samples by pass, {size:,} sentence pairs."
+                elements.append(Picture(f"figure-1-{size}", caption, draw_lines(lines, {}, "pass", "active samples (%)")))
+        return elements
+
+
+def alone(folder: str, options: dict[str, Any], threads: int) -> Result:
+    """Train and test in a fresh process, whose peak memory is its own."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_classify, args=(there, folder, options, threads))
+    process.start()
+    there.close()
+    try:
+        result: Result = here.recv()
+    except EOFError:
+        raise HyperbatonError("the process that trains the model ended without a result") from None
+    finally:
+        process.join()
+    return result
+
+
+def _classify(pipe: Any, folder: str, options: dict[str, Any], threads: int) -> None:
+    train, test = (Bitext.load(f"{folder}/{name}") for name in ("train", "test"))
+    common = {"features": FEATURES, "orientations": "msd", "max-length": 7, "max-distance": 0}
+    plain = {**common, **options}
+    model: Any = from_mapping(MODELS[plain.pop("model")], plain)
+    model.threads = threads
+    model.fit(train)
+    scale = 2**20 if sys.platform == "darwin" else 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
+    result = evaluate(model, HeldOut(test, max_length=7, max_distance=0)).as_json()
+    n = int(model.class_counts_.sum())
+    active = 100 * np.asarray(model.history_.get("active", []), float) / n
+    passes = len(next(iter(model.history_.values()), []))
+    pipe.send(
+        {
+            "samples": n,
+            "seconds": model.train_seconds_,
+            "peak_mib": peak,
+            "passes": passes,
+            "error": 100 - result["overall_precision"],
+            "active": np.round(active, 4).tolist(),
+        }
+    )

@@ -1,0 +1,114 @@
+"""Reproducing the papers: small cells of each protocol on generated text, going on after an interruption, and the page."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.corpus import Bitext
+from hyperbaton.data import generate
+from hyperbaton.models import MODELS
+from hyperbaton.phrases import Occurrences, extract
+from hyperbaton.reproduce import MARKS, PAPERS, Setting, reproduce
+from hyperbaton.reproduce._corpora import PARTS, repetitive_part
+from hyperbaton.reproduce.ni11 import bare_logprobs
+
+DOCS = Path(__file__).parents[2] / "docs"
+# Cells that take a second or two; the others are tested as experiments of `run`.
+SHORT = {
+    "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics"],
+    "al14": ["classification-*-dual-1"],
+    "go13": ["*-prediction"],
+    "xi11": ["features"],
+}
+
+
+def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
+    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(PAPERS))
+def test_short_cells_of_every_paper_make_a_page(name: str, tmp_path: Path) -> None:
+    lines: list[str] = []
+    setting = Setting(tmp_path / name, quick=True, threads=1, say=lines.append)
+    done = reproduce(name, setting, cells=SHORT[name], command="the command")
+    page, text = done.page.read_text(encoding="utf-8"), (done.page.parent / "report.md").read_text(encoding="utf-8")
+    assert 0 < done.n_done < done.n_cells and "the command" in page
+    for item in PAPERS[name].items:
+        assert f"## {item.name}: " in text.replace("\\", "")
+    assert "Not run yet." in text and lines
+    # What is done is not done again, and the same results make the same page.
+    lines.clear()
+    assert reproduce(name, setting, cells=SHORT[name], command="the command") == done and not lines
+    assert done.page.read_text(encoding="utf-8") == page
+    if name == "ni11":  # another seed is another result
+        reproduce(name, replace(setting, seed=2), cells=["statistics"])
+        assert lines == ["cell 1 of 1: statistics"]
+
+
+@pytest.mark.slow
+def test_systems_with_fixed_weights_are_cells_too(tmp_path: Path) -> None:
+    done = hyperbaton("reproduce", "xi11", "--quick", "-o", tmp_path / "xi11", "--json", "--cells", "laws-alone")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["done"] == 1
+    tuned = list((tmp_path / "xi11" / "runs" / "stages").glob("tune.ME.1-*/weights.json"))
+    assert json.loads(tuned[0].read_text(encoding="utf-8"))["weights"]["TranslationModel0"] == [0, 0, 0.02, 0]
+
+
+def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"unknown paper 'ni12' \(did you mean ni11"):
+        reproduce("ni12", Setting(tmp_path, quick=True))
+    with pytest.raises(OptionError, match="no cell of al14 is called nothing; there are classification-600-primal, "):
+        reproduce("al14", Setting(tmp_path, quick=True), cells=["nothing"])
+    with pytest.raises(InputError, match="there is no such folder of corpora"):
+        reproduce("al14", Setting(tmp_path, data=tmp_path / "corpora"))
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "cells" / "statistics.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match="this is no result of a cell"):
+        reproduce("ni11", Setting(tmp_path, quick=True), cells=["statistics"])
+    listed = hyperbaton("reproduce", "go13", "--quick", "-o", tmp_path / "go13", "--list")
+    assert listed.stdout.splitlines() == ["cell\tdone", "kyoto-prediction\tno", "kyoto-limit-10\tno"]
+
+
+def test_the_repetitive_part_repeats_itself() -> None:
+    text = generate(1500, style="chinese", seed=3).bitext
+    shares = {}
+    for kind, part in PARTS.items():
+        chosen = part(text, 300, 1)
+        assert len(set(chosen.tolist())) == 300 and (np.diff(chosen) > 0).all()
+        assert chosen.tolist() == part(text, 300, 1).tolist()
+        grams = [tuple(words[i : i + 4]) for s in chosen for words in [text.source[int(s)]] for i in range(len(words) - 3)]
+        shares[kind] = 1 - len(set(grams)) / len(grams)  # of 4-grams that are not the first of their kind
+    assert shares["repetitive"] > 5 * shares["random"]
+    assert PARTS["random"](text, 300, 2).tolist() != PARTS["random"](text, 300, 1).tolist()
+    same = Bitext.of(["a b c d e f"] * 5 + ["p q r s t u", "a b c d e g"], ["t"] * 7)
+    assert repetitive_part(same, 2, 1).tolist() == [0, 6]
+
+
+def test_bare_frequencies_have_no_back_off() -> None:
+    text = generate(200, style="chinese", seed=3).bitext
+    train, test = text.select(np.arange(150)), text.select(np.arange(150, 200))
+    model = MODELS["lexicalized"](orientations="three", max_distance=0).fit(train)
+    samples = extract(test, 7)
+    occurrences = Occurrences.of_samples(test, samples)
+    logprobs = bare_logprobs(model, occurrences)  # type: ignore[arg-type]
+    seen = model.pairs_.at(model.known(occurrences).pair_keys()).sum(axis=1) > 0  # type: ignore[attr-defined]
+    assert 0 < seen.sum() < len(seen)
+    assert (logprobs[~seen] == [-np.inf, 0, -np.inf]).all() and np.allclose(np.exp(logprobs).sum(axis=1), 1)
+
+
+def test_the_page_of_the_papers_has_every_table_and_figure_with_a_mark() -> None:
+    rows = re.findall(r"^\| (NI11|AL14|GO13|XI11) (\w+ \d+) \|[^|]*\| ([^|]*) \|", (DOCS / "papers.md").read_text(), re.M)
+    expected = {(name.upper(), item.name) for name in PAPERS for item in PAPERS[name].items}
+    assert len(expected) == 27 and {(paper, item) for paper, item, _ in rows} == expected and len(rows) == 27
+    assert {mark.strip("* ") for _, _, mark in rows} <= set(MARKS)
