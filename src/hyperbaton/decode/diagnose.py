@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperbaton.base.errors import AnnotationError, InputError
 from hyperbaton.base.progress import Progress
@@ -23,6 +23,7 @@ from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import in_batches
 from hyperbaton.decode.options import Decoding
+from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
 from hyperbaton.decode.translator import BATCH, NBest, Translator
 
@@ -71,6 +72,55 @@ class Diagnosis:
         }
 
 
+class Judgement(NamedTuple):
+    """What became of one sentence whose reference can be reached, and the longest jump on the way to that."""
+
+    verdict: str  # a field of Verdicts
+    longest_jump: int
+
+
+class Judge:
+    """Tells why translations of a system are not the references."""
+
+    def __init__(self, system: System, options: Decoding, *, threads: int | None = None) -> None:
+        unlimited = replace(options, search="stack", stack=_FORCED_STACK, threshold=0.0, table_limit=0, distortion_limit=-1)
+        limited = replace(unlimited, distortion_limit=options.distortion_limit)
+        self._forcing, self._forcing_limited = (Translator(system, how, threads=threads) for how in (unlimited, limited))
+
+    def judge(
+        self,
+        lines: Sequence[str],
+        references: Sequence[str],
+        translations: Translations,
+        annotations: Annotations = NOTHING,
+    ) -> list[Judgement | None]:
+        """A judgement for each sentence, None where its reference cannot be reached; `translations` are the system's."""
+        how: dict[str, Any] = {"annotations": annotations, "forced": references, "relax": False}
+        forced = self._forcing.translate_batch(lines, NBest(1), **how)
+        within = self._forcing_limited.translate_batch(lines, NBest(1), **how)
+        judgements: list[Judgement | None] = []
+        for s, line in enumerate(translations.lines()):
+            if forced.path_offsets[s] == forced.path_offsets[s + 1]:
+                judgements.append(None)
+                continue
+            path = int(forced.path_offsets[s])
+            end, longest = 0, 0
+            for step in forced.steps(path):
+                longest = max(longest, abs(end - step.begin))
+                end = step.end
+            best = float(translations.scores[translations.path_offsets[s]])
+            if line.split() == references[s].split():
+                verdict = "reference"
+            elif best >= float(forced.scores[path]) - _EQUAL:
+                verdict = "model_error"
+            elif within.path_offsets[s] == within.path_offsets[s + 1]:
+                verdict = "beyond_limit"
+            else:
+                verdict = "search_error"
+            judgements.append(Judgement(verdict, longest))
+        return judgements
+
+
 def diagnose(
     system: System,
     sources: Sequence[str],
@@ -85,44 +135,24 @@ def diagnose(
     if len(sources) != len(references):
         raise InputError(f"there are {len(sources)} sentences, but {len(references)} references")
     ordinary = Translator(system, options, threads=threads)
-    unlimited = replace(
-        ordinary.options, search="stack", stack=_FORCED_STACK, threshold=0.0, table_limit=0, distortion_limit=-1
-    )
-    limited = replace(unlimited, distortion_limit=ordinary.options.distortion_limit)
-    forcing, forcing_limited = (Translator(system, how, threads=threads) for how in (unlimited, limited))
+    judge = Judge(system, ordinary.options, threads=threads)
     result = Diagnosis()
     for lines, known in in_batches(sources, annotations, BATCH):
         first = result.sentences
         wanted = list(references[first : first + len(lines)])
         try:
-            ordinary_best = ordinary.translate_batch(lines, NBest(1), annotations=known)
+            translations = ordinary.translate_batch(lines, NBest(1), annotations=known)
         except AnnotationError as error:
             raise error.moved(first) from error
-        forced = forcing.translate_batch(lines, NBest(1), annotations=known, forced=wanted, relax=False)
-        within = forcing_limited.translate_batch(lines, NBest(1), annotations=known, forced=wanted, relax=False)
         result.sentences += len(lines)
-        result.spans += int(ordinary_best.counts[:, 1].sum())
-        result.spans_cut += int(ordinary_best.counts[:, 2].sum())
-        result.limits_lifted += int(ordinary_best.relaxed.sum())
-        for s, line in enumerate(ordinary_best.lines()):
-            if forced.path_offsets[s] == forced.path_offsets[s + 1]:
-                continue
-            result.reachable += 1
-            path = int(forced.path_offsets[s])
-            end, longest = 0, 0
-            for step in forced.steps(path):
-                longest = max(longest, abs(end - step.begin))
-                end = step.end
-            verdicts = result.by_jump[max(jump for jump in JUMPS if jump <= longest)]
-            best = float(ordinary_best.scores[ordinary_best.path_offsets[s]])
-            if line.split() == wanted[s].split():
-                verdicts.reference += 1
-            elif best >= float(forced.scores[path]) - _EQUAL:
-                verdicts.model_error += 1
-            elif within.path_offsets[s] == within.path_offsets[s + 1]:
-                verdicts.beyond_limit += 1
-            else:
-                verdicts.search_error += 1
+        result.spans += int(translations.counts[:, 1].sum())
+        result.spans_cut += int(translations.counts[:, 2].sum())
+        result.limits_lifted += int(translations.relaxed.sum())
+        for judgement in judge.judge(lines, wanted, translations, known):
+            if judgement is not None:
+                result.reachable += 1
+                verdicts = result.by_jump[max(jump for jump in JUMPS if jump <= judgement.longest_jump)]
+                setattr(verdicts, judgement.verdict, getattr(verdicts, judgement.verdict) + 1)
         if progress is not None:
             progress(result.sentences, len(sources))
     return result
