@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.align import visit_order
-from hyperbaton.corpus import Bitext, Tags
+from hyperbaton.corpus import Bitext, Links, Tags, Text
 from hyperbaton.phrases import Samples, extract, orientation_set
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import SPLITS, Work
@@ -38,18 +38,24 @@ def run(work: Work) -> None:
     corpus = {split: _sizes(bitext) for split, bitext in bitexts.items()}
     train = bitexts["train"]
     samples = extract(train, work.options["max_length"], threads=work.threads)
-    jumps = visit_order(train.need_links(), threads=work.threads).jumps(train.source.lengths)
-    inner = jumps.next < train.source.lengths[jumps.sentence]
+    tags = Tags.read(texts.path("train", "tags"), train.source) if texts.has("train", "tags") else None
     movement: dict[str, Any] = {
         "distances": _histogram(samples.distance_before),
-        "word_distortions": _histogram((jumps.next - jumps.current - 1)[inner]),
         "orientations": {name: _classes(samples, name) for name in SETS},
     }
-    if texts.has("train", "tags"):
-        tags = Tags.read(texts.path("train", "tags"), train.source)
-        where = train.source.offsets[jumps.sentence[inner]] + jumps.next[inner]
-        movement["jumps_by_tag"] = _by_tag(tags, where, jumps.next[inner] - jumps.current[inner])
+    movement |= count_jumps(train.source, train.need_links(), tags, threads=work.threads)
     work.write_json("movement.json", {"corpus": corpus, "movement": movement})
+
+
+def count_jumps(source: Text, links: Links, tags: Tags | None, *, threads: int | None = None) -> dict[str, Any]:
+    """How far apart source words are that links visit one after the other, and by the tag of the word that is reached."""
+    jumps = visit_order(links, threads=threads).jumps(source.lengths)
+    inner = jumps.next < source.lengths[jumps.sentence]
+    counts: dict[str, Any] = {"word_distortions": _histogram((jumps.next - jumps.current - 1)[inner])}
+    if tags is not None:
+        where = source.offsets[jumps.sentence[inner]] + jumps.next[inner]
+        counts["jumps_by_tag"] = _by_tag(tags, where, jumps.next[inner] - jumps.current[inner])
+    return counts
 
 
 def _sizes(bitext: Bitext) -> dict[str, Any]:
