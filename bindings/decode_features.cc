@@ -21,7 +21,7 @@ class BoundDistance : public BoundFeature {
 
 class BoundOptionScorer : public BoundFeature {
  public:
-  BoundOptionScorer(Array2<float> scores, const OptionScorer& scorer) : scores_(std::move(scores)), scorer_(scorer) {
+  BoundOptionScorer(Array2<float> scores, const OptionScorer& scorer) : scorer_(scorer), scores_(std::move(scores)) {
     scorer_.scores = {scores_.data(), scores_.size()};
     scorer_.n_classes = scores_.shape(1);
     scorer_.check();
@@ -31,9 +31,30 @@ class BoundOptionScorer : public BoundFeature {
     if (scores_.shape(0) != options.size()) throw Error("a row of scores for each option is needed");
   }
 
+ protected:
+  OptionScorer scorer_;
+
  private:
   Array2<float> scores_;
-  OptionScorer scorer_;
+};
+
+// Sums over sparse features, by option and class, and over the words that discontinuous steps pass over.
+class BoundSparseScorer : public BoundOptionScorer {
+ public:
+  BoundSparseScorer(Array2<float> scores, OptionScorer scorer, Array2<float> between, Ints source_offsets)
+      : BoundOptionScorer(std::move(scores), scorer), between_(std::move(between)), offsets_(std::move(source_offsets)) {
+    scorer_.between = {between_.data(), between_.size()};
+    scorer_.source_offsets = view(offsets_);
+    scorer_.check();
+  }
+  void check(const TranslationOptions& options, std::span<const std::int64_t> source_offsets) const override {
+    BoundOptionScorer::check(options, source_offsets);
+    if (!std::ranges::equal(view(offsets_), source_offsets)) throw Error("the sparse features are those of another text");
+  }
+
+ private:
+  Array2<float> between_;
+  Ints offsets_;
 };
 
 class BoundJumpScorer : public BoundFeature {
@@ -126,6 +147,18 @@ HYPERBATON_BINDINGS(decode_features) {
           },
           nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a,
           nb::arg("possible").none());
+
+  nb::class_<BoundSparseScorer, BoundFeature>(m, "SparseScorer", "Sums over sparse features of steps, weights and all.")
+      .def(
+          "__init__",
+          [](BoundSparseScorer* self, Array2<float> scores, StepRule rule, Side side,
+             const std::vector<std::uint8_t>& merge, Array2<float> between, Ints source_offsets) {
+            OptionScorer scorer{{}, 0, std::vector<float>(scores.shape(1), 1.0F), rule, side, {}, {}, false, {}, true};
+            if (merge.size() != scorer.merge.size()) throw Error("a class for each of the four orientations is needed");
+            std::ranges::copy(merge, scorer.merge.begin());
+            new (self) BoundSparseScorer(std::move(scores), scorer, std::move(between), std::move(source_offsets));
+          },
+          nb::kw_only(), "scores"_a, "rule"_a, "side"_a, "merge"_a, "between"_a, "source_offsets"_a);
 
   nb::class_<BoundJumpScorer, BoundFeature>(m, "JumpScorer", "Scores of jumps from the last source word to the next one.")
       .def(nb::init<Floats, Ints, float, bool, bool, std::optional<Floats>>(), nb::kw_only(), "matrices"_a, "offsets"_a,

@@ -16,6 +16,11 @@ void OptionScorer::check() const {
   if (!fits) throw Error("the scores have another number of classes than the orientation set");
   if (possible && (weights.size() != 1 || side != Side::Before || times_distance || n_classes > PossibleClasses::kMost))
     throw Error("possible classes are those towards the previous phrase, with one weight, used directly");
+  if (is_sparse && weights.size() != n_classes) throw Error("sparse features count each class");
+  if (!between.empty() &&
+      (side == Side::After || source_offsets.empty() ||
+       between.size() != (static_cast<std::size_t>(source_offsets.back()) + source_offsets.size() - 1) * n_classes))
+    throw Error("a row for each word and one more for each sentence is needed");
 }
 
 OrientationFeature::OrientationFeature(const OptionScorer& scorer, const Sentence& sentence, const Limits&)
@@ -29,6 +34,9 @@ OrientationFeature::OrientationFeature(const OptionScorer& scorer, const Sentenc
       for (std::uint32_t mask = 0; mask < 1U << scorer.n_classes; ++mask) sums.push_back(log_sum(o, mask));
     log_sums_ = std::move(sums);
   }
+  if (!scorer.between.empty())
+    between_ = scorer.between.data() +
+               (static_cast<std::size_t>(scorer.source_offsets[sentence.number()]) + sentence.number()) * scorer.n_classes;
   if (!is_after()) return;
   Interner numbers;
   std::vector<std::uint32_t> first;
@@ -42,7 +50,9 @@ OrientationFeature::OrientationFeature(const OptionScorer& scorer, const Sentenc
 
 Needs OrientationFeature::needs(const Limits&) const {
   const bool hierarchical = scorer_.rule == StepRule::Hierarchical;
-  return {.end = !hierarchical || is_after(),
+  const bool passes_over = !scorer_.between.empty();
+  return {.end = !hierarchical || is_after() || passes_over,
+          .begin = passes_over,
           .begin_at_swap = scorer_.rule == StepRule::Neighbour || (hierarchical && is_after()),
           .stack = hierarchical && !is_after()};
 }
@@ -85,6 +95,10 @@ void OrientationFeature::add_values(const Step& step, const GraphStep& way, std:
   if (is_after() && step.first) return;
   if (scorer_.possible) {
     *columns += possible_score(way.option, memo);
+    return;
+  }
+  if (scorer_.is_sparse) {
+    columns[memo] += 1;
     return;
   }
   const std::size_t row = sentence_.row(is_after() ? way.before : way.option);

@@ -30,6 +30,12 @@ struct OptionScorer {
   bool times_distance;                // scores are per word of distance (Ni 2011, eq. 7)
   // Scores are log-probabilities that are normalised over the classes that are possible at the step.
   std::optional<PossibleClasses> possible;
+  // Scores are sums over sparse features, weights and all; values count the classes of steps, from which others tell the
+  // sparse features. Discontinuous steps also get the sum over the words that they pass over: those of words [a, b) of a
+  // sentence are between[b] - between[a] in rows of the sentence, which has one row more than words. Nothing without rows.
+  bool is_sparse = false;
+  std::span<const float> between{};                // (words of all sentences + 1 for each, classes)
+  std::span<const std::int64_t> source_offsets{};  // of the words of sentences
 
   std::size_t n_values() const { return weights.size(); }
   // Throws where scores, weights and classes do not fit each other.
@@ -48,6 +54,7 @@ class OrientationFeature : public FeatureDefaults {
   void prepare(const Step& step, const std::uint32_t* state, std::uint32_t& memo, float& score) const {
     memo = step_class(step);
     if (is_after() && !step.first) score += row_score(step, *state, memo);
+    if (between_ && memo >= kFirstDiscontinuous) score += between_score(step, memo);
     if (scorer_.possible) memo |= (possible_mask(step) | 1U << memo) << kClassBits;
   }
   void guess(const Step& step, const std::uint32_t*, std::uint32_t memo, std::uint32_t option, float& score) const {
@@ -59,6 +66,13 @@ class OrientationFeature : public FeatureDefaults {
   void add_values(const Step& step, const GraphStep& way, std::uint32_t memo, float* columns) const;
 
  private:
+  static constexpr std::uint32_t kFirstDiscontinuous = 2;  // behind monotone and swap
+  float between_score(const Step& step, std::uint32_t column) const {
+    const bool forward = step.previous.end <= step.next.begin;
+    const auto begin = static_cast<std::size_t>(forward ? step.previous.end : step.next.end);
+    const auto end = static_cast<std::size_t>(forward ? step.next.begin : step.previous.begin);
+    return between_[end * scorer_.n_classes + column] - between_[begin * scorer_.n_classes + column];
+  }
   bool is_after() const { return scorer_.side == Side::After; }
   // A memo is the class of the step and, above it, the mask of possible classes.
   static constexpr int kClassBits = 8;
@@ -78,6 +92,7 @@ class OrientationFeature : public FeatureDefaults {
 
   const OptionScorer& scorer_;
   const Sentence& sentence_;
+  const float* between_ = nullptr;   // of the sentence
   std::vector<float> weighted_;      // (options, classes)
   std::vector<std::uint32_t> rows_;  // by option, for Side::After: the first option with the same row
   std::vector<float> log_sums_;      // by option and mask, where classes are few

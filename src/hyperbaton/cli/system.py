@@ -61,7 +61,8 @@ def system(
     The system refers to its parts where they are: move it together with them, or give --copy. What comes from text files
     of Moses is always copied.
 
-    A TYPE is a lexicalized reordering table as Moses names it, for example hier-mslr-bidirectional-fe.
+    A TYPE is a lexicalized reordering table as Moses names it, for example hier-mslr-bidirectional-fe, or sparse:hier-mslr
+    for sparse features of words and classes, which tune --optimizer mira or pro gives weights.
 
     Examples:
 

@@ -151,6 +151,10 @@ def _changes(before: System, after: System) -> Iterator[str]:
     """The weights of each feature, before and after."""
     width = max(map(len, after.features))
     for name, new in after.weights.items():
+        if name in after.sparse:
+            counts = [sum(weight != 0 for weight in weights) for weights in (before.weights[name], new)]
+            yield f"{name:{width}}  {counts[0]:,} of {len(new):,} sparse features with a weight → {counts[1]:,}"
+            continue
         old, now = (" ".join(f"{weight:.4g}" for weight in weights) for weights in (before.weights[name], new))
         yield f"{name:{width}}  {old} → {now}"
 

@@ -7,11 +7,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.store import MANIFEST, Artefact
+from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.decode.locations import Located, Location
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, ReorderingTable
+from hyperbaton.decode.sparse import Labels, SparseReordering
 from hyperbaton.decode.system import System, open_table
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import load_model
@@ -40,7 +44,9 @@ def assemble(
         phrases: what `hyperbaton extract` wrote, a saved phrase table, or a text table of Moses.
         lms: what `hyperbaton lm` wrote, or ARPA files.
         reordering: name → a trained model's folder; or the type of a lexicalized table, which is counted from the phrases
-            (`hier-mslr-bidirectional-fe`) or read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`).
+            (`hier-mslr-bidirectional-fe`) or read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`); or
+            `sparse:hier-mslr`, sparse features of the most frequent words (`sparse:hier-mslr:words=200`), and of classes of
+            words where there are files of them (`:source-classes=FILE:target-classes=FILE`).
         scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of models of jumps that are charged
             inside phrase pairs too.
     """
@@ -92,12 +98,45 @@ def load_lm(path: AnyPath) -> LanguageModel:
     return LanguageModel.load(path) if Path(path).is_dir() else LanguageModel.read_arpa(path)
 
 
+def _sparse(where: str, table: PhraseTable) -> SparseReordering:
+    _, orientations, *settings = where.split(":")
+    given = dict(setting.partition("=")[::2] for setting in settings)
+    unknown = [key for key in given if key not in ("words", "source-classes", "target-classes")]
+    if unknown or not given.get("words", "80").isdigit():
+        raise OptionError(
+            f"{where}: expected sparse:ORIENTATIONS, then, each behind a colon, words=N, source-classes=FILE or "
+            "target-classes=FILE"
+        )
+    made = []
+    joint = np.maximum(table.counts[:, 2], 1)  # tables of other programs may have none
+    n_words = int(given.get("words", 80))
+    for side, phrases, counts in (
+        ("source", table.source, np.bincount(table.sources, joint, len(table.source))),
+        ("target", table.target, np.bincount(table.targets, joint, len(table.target))),
+    ):
+        lengths = np.diff(phrases.offsets)
+        frequency = np.bincount(phrases.words, np.repeat(counts, lengths), len(phrases.vocabulary))
+        frequent = np.argsort(-frequency, kind="stable")[:n_words]
+        if n_words:
+            words = [phrases.vocabulary.word(int(i)) for i in frequent if frequency[i] > 0]
+            made.append(Labels.of_words(side, f"top{n_words}", words))
+        if (file := given.get(f"{side}-classes")) is not None:
+            classes = WordClasses.read(file, phrases.vocabulary)
+            pairs = zip(phrases.vocabulary.words(), classes.classes.tolist(), strict=True)
+            made.append(Labels.of_clusters(side, "classes", {word: str(c) for word, c in pairs if c}))
+    if not made:
+        raise OptionError(f"{where}: no words and no classes, so there is no feature")
+    return SparseReordering(orientations, tuple(made))
+
+
 def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | None, inside: bool) -> Any:
     if (Path(where) / MANIFEST).exists():
         model = load_model(where)
         return ModelUse(model, inside=inside) if beta is None else ModelUse(model, "scaled", beta)
     if beta is not None or inside:
         raise OptionError(f"{where}: is no trained model; a table can neither be scaled nor look inside phrase pairs")
+    if where.startswith("sparse:"):
+        return _sparse(where, table)
     name, _, file = where.partition(":")
     try:
         kind = ReorderingType.parse(name)

@@ -14,11 +14,12 @@ import numpy as np
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import Option, options_of, parse_settings, to_mapping
 from hyperbaton.base.progress import Progress
-from hyperbaton.corpus.files import write_files
+from hyperbaton.corpus.files import read_lines, write_files
 from hyperbaton.corpus.text import gather
 from hyperbaton.decode.moses_ini import OWN_OPTIONS, Feature, MosesIni
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
+from hyperbaton.decode.sparse import Labels, SparseReordering, read_weights, weight_lines
 from hyperbaton.decode.system import DISTORTION, PHRASE_PENALTY, TRANSLATION, UNKNOWN_WORD, WORD_PENALTY, System
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models.osm import OperationSequence
@@ -40,6 +41,9 @@ _PLAIN = {
 # What may stand in a feature's line, by its kind; None where any value will do.
 _ANY = {"tuneable": None, "num-features": None}
 _FACTORS = {"input-factor": "0", "output-factor": "0"}
+# Keys of sparse features in the line of a reordering table, but for the files of words and classes.
+_SPARSE_PARTS = ("sparse-phrase", "sparse-stack", "sparse-between")
+_SPARSE = "sparse"  # what the name of the model of sparse features ends in, behind that of the table
 _KEYS: dict[str, dict[str, str | None]] = {
     _TABLE: {"path": None, "table-limit": None, "cache-size": None, "num-input-features": "0", **_FACTORS, **_ANY},
     _REORDERING: {"path": None, "type": None, **_FACTORS, **_ANY},
@@ -88,12 +92,15 @@ def import_moses(path: str | PathLike[str]) -> System:
         ours[name] = own
         if feature.kind == _REORDERING:
             reordering[name] = _read_reordering(ini, feature, table)
+            if (sparse := _read_sparse(ini, feature, reordering[name])) is not None:
+                reordering[f"{name}.{_SPARSE}"] = sparse
         elif feature.kind == _OPERATIONS:
             reordering[name] = _read_operations(ini, feature)
         elif feature.kind in _LMS:
             lms[name] = _read_lm(ini, feature)
     absent = {name: 0.0 for kind, name in _PLAIN.items() if all(f.kind != kind for f in ini.features.values())}
     system = System.of(table, lms, reordering, absent, options)
+    system = system.with_weights(_sparse_weights(ini, system))
     for name, weights in ini.weights.items():
         if name not in ini.features:
             raise InputError(f"there is a weight for {name}, but no such feature", ini.path, weights.line)
@@ -116,6 +123,8 @@ def _check_feature(ini: MosesIni, feature: Feature) -> None:
         kinds = ", ".join([*_PLAIN, f"{_TABLE}…", _REORDERING, _OPERATIONS, *_LMS])
         raise InputError(f"unknown feature {feature.kind}; known: {kinds}", ini.path, feature.line)
     for key, value in feature.values.items():
+        if feature.kind == _REORDERING and key.startswith("sparse-"):
+            continue
         if key not in known:
             raise InputError(f"{feature.kind} with {key}= cannot be imported", ini.path, feature.line)
         if known[key] not in (None, value):
@@ -163,6 +172,58 @@ def _read_reordering(ini: MosesIni, feature: Feature, table: PhraseTable) -> Reo
     model = ReorderingTable(kind, probabilities, "collapseff" in parts)
     _check_n_features(ini, feature, model.n_features, f"the features of type={feature.values['type']} are")
     return model
+
+
+def _read_sparse(ini: MosesIni, feature: Feature, model: Reordering) -> SparseReordering | None:
+    """The sparse features that go with a reordering table."""
+    keys = [key for key in feature.values if key.startswith("sparse-")]
+    if not keys or not isinstance(model, ReorderingTable):
+        return None
+    labels: list[Labels] = []
+    for key in keys:
+        if key in _SPARSE_PARTS:
+            continue
+        _, kind, *rest = key.split("-", 3)
+        if kind not in ("words", "clusters") or len(rest) != 2 or rest[0] not in ("source", "target"):
+            raise InputError(f"{feature.kind} with {key}= cannot be imported", ini.path, feature.line)
+        file = ini.find(feature.values[key], feature.line)
+        lines = [line.rstrip("\n") for line in read_lines(file)]
+        if kind == "words":
+            labels.append(Labels.of_words(rest[0], rest[1], lines))
+            continue
+        clusters = {}
+        for number, line in enumerate(lines, start=1):
+            word, tab, label = line.partition("\t")
+            if not (word and tab and label):
+                raise InputError(f"expected a word, a tab and its class, found {line!r}", file, number)
+            clusters[word] = label
+        labels.append(Labels.of_clusters(rest[0], rest[1], clusters))
+    missing = [part for part in _SPARSE_PARTS if part not in keys]
+    if missing:
+        message = f"{feature.kind} with sparse features but without {', '.join(missing)} cannot be imported"
+        raise InputError(message, ini.path, feature.line)
+    if model.kind.direction != "bidirectional":
+        raise InputError("sparse features are imported with bidirectional tables alone", ini.path, feature.line)
+    return SparseReordering(_set_name(model), tuple(labels))
+
+
+def _set_name(model: ReorderingTable) -> str:
+    """What the orientation set of a table is called here."""
+    kind = model.kind
+    return kind.orientations if kind.unit == "wbe" else f"{kind.unit}-{kind.orientations}"
+
+
+def _sparse_weights(ini: MosesIni, system: System) -> dict[str, list[float]]:
+    """The weights of sparse features, out of [weight-file]."""
+    line = ini.value("weight-file")
+    if line is None:
+        return {}
+    file = ini.find(line.text, line.number)
+    known = tuple(f"{name.removesuffix(f'.{_SPARSE}')}_" for name in system.sparse)
+    for number, text in enumerate(read_lines(file), start=1):
+        if text.strip() and not text.startswith(known):
+            raise InputError(f"no feature of {ini.path} has the sparse weight {text.strip()!r}", file, number)
+    return {name: read_weights(file, name.removesuffix(f".{_SPARSE}"), model) for name, model in system.sparse.items()}
 
 
 def _read_operations(ini: MosesIni, feature: Feature) -> ModelUse:
@@ -254,6 +315,25 @@ def _reordering_rows(system: System, model: ReorderingTable, progress: Progress 
     return reordering_table_pieces(replace(table, source=source), probabilities[known], "f", progress, exact=True)
 
 
+def _table_of(system: System, sparse_name: str) -> str | None:
+    """The table that sparse features go with: of the same orientations, both sides, and no other sparse features."""
+    sparse = system.sparse[sparse_name]
+    for name, model in system.reordering.items():
+        if (
+            isinstance(model, ReorderingTable)
+            and model.kind.direction == "bidirectional"
+            and _set_name(model) == sparse.orientations
+        ):
+            return name if list(system.sparse) == [sparse_name] else None
+    return None
+
+
+def _label_lines(labels: Labels) -> Iterator[bytes]:
+    names = labels.names.words()
+    for word, number in zip(labels.vocabulary.words(), labels.numbers.tolist(), strict=True):
+        yield (f"{word}\t{names[number]}\n" if labels.is_cluster else f"{word}\n").encode()
+
+
 def _operation_lm(model: Reordering) -> LanguageModel | None:
     """The operation model of an operation sequence model as Moses has them."""
     if isinstance(model, ModelUse) and isinstance(model.model, OperationSequence):
@@ -270,14 +350,17 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
     foreign = [
         name
         for name, model in system.reordering.items()
-        if not isinstance(model, ReorderingTable) and _operation_lm(model) is None
+        if not isinstance(model, ReorderingTable)
+        and _operation_lm(model) is None
+        and not (isinstance(model, SparseReordering) and _table_of(system, name) is not None)
     ]
     if foreign:
         raise OptionError(
-            f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables and operation sequence "
-            "models of words can be exported"
+            f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables, sparse features with a "
+            "bidirectional table of the same orientations, and operation sequence models of words can be exported"
         )
     system.table.check()
+    sparse_weights: list[bytes] = []
     features: list[str] = ["UnknownWordPenalty", "WordPenalty", "PhrasePenalty"]
     files = {str(folder / "phrase-table.gz"): phrase_table_pieces(system.table, progress, exact=True)}
     features.append(
@@ -289,10 +372,20 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
             file = f"reordering-table.{name}.{model.kind.name}.gz"
             kind = f"{model.kind.name}-{'collapseff' if model.collapse else 'allff'}"
             files[str(folder / file)] = _reordering_rows(system, model, progress)
-            features.append(
+            line = (
                 f"LexicalReordering name={name} num-features={model.n_features} "
                 f"type={kind} input-factor=0 output-factor=0 path={file}"
             )
+            for sparse_name, sparse in system.sparse.items():
+                if _table_of(system, sparse_name) == name:
+                    line += " " + " ".join(f"{part}=1" for part in _SPARSE_PARTS)
+                    for labels in sparse.labels:
+                        key = f"sparse-{'clusters' if labels.is_cluster else 'words'}-{labels.side}-{labels.name}"
+                        label_file = f"{key}.{name}"
+                        files[str(folder / label_file)] = _label_lines(labels)
+                        line += f" {key}={label_file}"
+                    sparse_weights += weight_lines(name, sparse, system.weights[sparse_name])
+            features.append(line)
         elif (operations := _operation_lm(model)) is not None:
             file = f"operationLM.{name}.gz"
             files[str(folder / file)] = operations.arpa_pieces()
@@ -315,8 +408,13 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
         **{section: "true" for name, section in _FLAGS.items() if getattr(options, name)},
         **({"xml-input": "exclusive"} if options.markup else {}),
         "feature": "\n".join(features),
-        "weight": "\n".join(f"{name}= {' '.join(map(repr, ws))}" for name, ws in system.weights.items()),
+        "weight": "\n".join(
+            f"{name}= {' '.join(map(repr, ws))}" for name, ws in system.weights.items() if name not in system.sparse
+        ),
     }
+    if system.sparse:
+        sections["weight-file"] = "sparse-weights"
+        files[str(folder / "sparse-weights")] = iter(sparse_weights)
     settings = " ".join(f"{opt.flag}={str(own[opt.flag]).lower()}" for opt in options_of(Decoding) if opt.name in _OWN)
     text = f"{OWN_OPTIONS}{settings}\n\n" + "".join(f"[{name}]\n{value}\n\n" for name, value in sections.items())
     ini = folder / "moses.ini"

@@ -23,6 +23,7 @@ from hyperbaton.corpus.files import read_lines
 APPLIED = (
     "feature",
     "weight",
+    "weight-file",
     "distortion-limit",
     "early-distortion-cost",
     "search-algorithm",
@@ -90,7 +91,6 @@ REFUSED: dict[str, str] = {
     "spe-aln": "simulated post-editing is not supported",
     "spe-src": "simulated post-editing is not supported",
     "spe-trg": "simulated post-editing is not supported",
-    "weight-file": "sparse features are not supported",
 }
 
 HARMLESS = frozenset(
@@ -202,19 +202,23 @@ class MosesIni(NamedTuple):
         """The file of a feature: beside the moses.ini, one folder up, or from the current folder."""
         if "path" not in feature.values:
             raise InputError(f"{feature.kind} names no path", self.path, feature.line)
+        return self.find(feature.values["path"], feature.line)
+
+    def find(self, path: str, line: int) -> Path:
+        """A file that a line names, looked for as `file` does."""
 
         def variable(match: re.Match[str]) -> str:
             if match[1] not in os.environ:
-                message = f"the path {feature.values['path']} needs the environment variable {match[1]}, which is not set"
-                raise InputError(message, self.path, feature.line)
+                message = f"the path {path} needs the environment variable {match[1]}, which is not set"
+                raise InputError(message, self.path, line)
             return os.environ[match[1]]
 
-        named = Path(_VARIABLE.sub(variable, feature.values["path"]))
+        named = Path(_VARIABLE.sub(variable, path))
         for base in (self.path.parent, self.path.parent.parent, Path()):
             for name in (named, Path(f"{named}.gz")):
                 if (base / name).is_file():
                     return base / name
-        raise InputError(f"there is no file {named}", self.path, feature.line)
+        raise InputError(f"there is no file {named}", self.path, line)
 
 
 def _read_sections(path: Path) -> tuple[dict[str, Section], Line | None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.corpus import Links, Text
 from hyperbaton.corpus.text import gather
+from hyperbaton.decode.sparse import Steps
 from hyperbaton.decode.system import (
     UNKNOWN_WORD,
     System,
@@ -124,8 +125,28 @@ class Translations:
         return steps
 
     def named(self, row: npt.NDArray[np.floating]) -> dict[str, list[float]]:
-        """A row of features by name."""
-        return {name: [float(row[c]) for c in columns] for name, columns in self.columns.items()}
+        """A row of features by name, without sparse ones."""
+        dense = self.system.dense_features
+        return {name: [float(row[c]) for c in columns] for name, columns in self.columns.items() if name in dense}
+
+    @cached_property
+    def sparse(self) -> dict[str, Any]:
+        """How often each sparse feature of each model fires in each translation, (n_translations, n_features), CSR."""
+        models = self.system.sparse
+        n_paths, lengths = len(self.scores), np.diff(self.step_offsets)
+        path = np.repeat(np.arange(n_paths), lengths + 1)
+        ends = self.step_offsets[1:] + np.arange(n_paths)
+        is_step = np.ones(len(path), bool)
+        is_step[ends] = False
+        option = np.full(len(path), -1, np.int64)
+        option[is_step] = self.options
+        is_first = np.diff(path, prepend=-1) > 0
+        found = {}
+        for name, model in models.items():
+            n = model.n_columns // 2
+            classes = [self.features[:, self.columns[name][side * n : (side + 1) * n]].argmax(axis=1) for side in (0, 1)]
+            found[name] = model.values(self.batch, Steps(path, option, is_first, classes[0], classes[1], n_paths))
+        return found
 
     def graph(self, first: int = 0) -> Iterator[str]:
         """Lines of the search graph, much as Moses writes it; sentences are numbered from `first`."""
@@ -157,6 +178,9 @@ class Translations:
             for name, values in named.items()
             if name != UNKNOWN_WORD
         )
+        for name, model in self.system.sparse.items():
+            row = self.sparse[name][[path]]
+            features += "".join(f" {name}_{model.names[i]}= {v:g}" for i, v in zip(row.indices, row.data, strict=True))
         line = f"{number} ||| {words} ||| {features} ||| {self.scores[path]:g}"
         if not alignment:
             return line

@@ -33,6 +33,7 @@ from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.decode.locations import Located, Location
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
+from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import load_model
 from hyperbaton.phrases import PhraseTable, ReorderingType
@@ -99,7 +100,7 @@ class System(Shown, Picklable):
         """
         named = dict(lms) if isinstance(lms, Mapping) else {f"LM{i}": lm for i, lm in enumerate(lms)}
         uses = {
-            name: model if isinstance(model, ReorderingTable | ModelUse) else ModelUse(model)
+            name: model if isinstance(model, ReorderingTable | ModelUse | SparseReordering) else ModelUse(model)
             for name, model in (reordering or {}).items()
         }
         _check_names([*named, *uses])
@@ -129,12 +130,25 @@ class System(Shown, Picklable):
             UNKNOWN_WORD: 1,
         }
 
+    @property
+    def sparse(self) -> dict[str, SparseReordering]:
+        """The models of sparse features."""
+        return {name: model for name, model in self.reordering.items() if isinstance(model, SparseReordering)}
+
+    @property
+    def dense_features(self) -> dict[str, int]:
+        """The features whose values are columns of numbers: all but the sparse ones."""
+        return {name: n for name, n in self.features.items() if name not in self.sparse}
+
     def default_weights(self) -> dict[str, float | list[float]]:
         """Starting points: untuned."""
         weights: dict[str, float | list[float]] = {}
         for name, n in self.features.items():
             if name in self.reordering:
                 use = self.reordering[name]
+                if isinstance(use, SparseReordering):
+                    weights[name] = [0.0] * n
+                    continue
                 own = getattr(use.model, "start_weights", None) if isinstance(use, ModelUse) else None
                 weights[name] = own or [DEFAULT_REORDERING] * n
             elif name in self.lms:
@@ -208,6 +222,9 @@ class System(Shown, Picklable):
                 reordering.append({"name": name, "table": model.kind.name, "collapse": model.collapse})
                 if not refers(name, model.probabilities):
                     arrays[f"reordering.{i}"] = model.probabilities
+            elif isinstance(model, SparseReordering):
+                reordering.append({"name": name, "sparse": model.as_json()})
+                arrays |= model.arrays(f"reordering.{i}")
             elif isinstance(model, ModelUse) and hasattr(model.model, "save"):
                 reordering.append({"name": name, "use": model.use, "beta": model.beta, "inside": model.inside})
                 if not refers(name, model.model):
@@ -271,6 +288,8 @@ class System(Shown, Picklable):
                 if "table" in entry:
                     rows = read(name, folder, own, lambda part: Artefact(part.path)[part.arrays])
                     reordering[name] = ReorderingTable(ReorderingType.parse(entry["table"]), rows, entry["collapse"])
+                elif "sparse" in entry:
+                    reordering[name] = SparseReordering.from_arrays(entry["sparse"], artefact.group(own))
                 else:
                     model = read(name, folder / own, "", lambda part: load_model(part.path))
                     reordering[name] = ModelUse(model, entry["use"], entry["beta"], entry["inside"])

@@ -131,7 +131,7 @@ def tune(
     if fixed.all():
         raise OptionError("all weights are fixed; nothing is left to tune")
     identity = _identity(start, fixed, references, options, optimizer, seed) | dict(inputs or {})
-    scale = _Scale.of(start, fixed)
+    scale = _Scale(start, fixed)
     state = _resume(folder, identity, len(references[0]), start)
     for number, turn in enumerate(state.history):
         if report:
@@ -207,9 +207,10 @@ def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, scale
     if not np.isfinite(weights).all():
         return replace(state, stopped="failure", failure="the optimizer returned weights that are not finite")
     best = np.array(state.best(metric.higher_is_better).weights)
-    reached = scale.applied(weights)
+    n = state.lists.features.shape[1]
+    reached = scale.applied(weights, n)
     if reached is not None:
-        reached = scale.applied(best + _reach(state, metric, options) * (reached - best))
+        reached = scale.applied(best + _reach(state, metric, options) * (reached - best), n)
     if reached is None:
         return replace(state, stopped="failure", failure="the optimizer returned weights that vanish")
     if np.allclose(reached, state.weights, rtol=1e-6, atol=1e-9 * np.abs(best).sum()):
@@ -228,19 +229,14 @@ class _Scale:
 
     start: Floats
     fixed: npt.NDArray[np.bool_]
-    size: float | None
 
-    @classmethod
-    def of(cls, start: Floats, fixed: npt.NDArray[np.bool_]) -> _Scale:
-        return cls(start, fixed, None if start[fixed].any() else float(np.abs(start).sum()))
-
-    def applied(self, weights: Floats) -> Floats | None:
-        """Weights of the right size, nothing if they vanish."""
+    def applied(self, weights: Floats, n: int) -> Floats | None:
+        """Weights of the right size, nothing if they vanish; only the first n count, which are not of sparse features."""
         weights = np.where(self.fixed, self.start, weights)
-        if self.size is None:
+        if self.start[self.fixed].any():
             return weights
-        total = np.abs(weights).sum()
-        return weights * (self.size / total) if total > _VANISHED * self.size else None
+        size, total = np.abs(self.start[:n]).sum(), np.abs(weights[:n]).sum()
+        return weights * (size / total) if total > _VANISHED * size else None
 
 
 def _reach(state: _State, metric: Metric, options: Tuning) -> float:
@@ -309,5 +305,5 @@ def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sent
     with artefact.reading():
         details = artefact.details
         history = [Iteration(**turn) for turn in details["history"]]
-        lists = Lists.from_arrays({name: artefact[name] for name in ("features", "statistics", "keys", "offsets")})
+        lists = Lists.from_arrays(artefact.arrays())
         return _State(np.array(artefact["weights"]), lists, history, details["stopped"], details["failure"])

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array, vstack
 
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
@@ -33,11 +34,13 @@ class NBest(NamedTuple):
     sentence: Ints  # (n,), not decreasing
     features: Floats  # (n, n_features)
     hypotheses: Sequence[str]
+    sparse: csr_array | None = None  # (n, n_sparse), whose weights follow those of the features
 
     def select(self, chosen: npt.NDArray[np.bool_]) -> NBest:
         """Some of the translations."""
         texts = [self.hypotheses[i] for i in np.flatnonzero(chosen).tolist()]
-        return NBest(self.sentence[chosen], self.features[chosen], texts)
+        rows = None if self.sparse is None else self.sparse[np.flatnonzero(chosen)]
+        return NBest(self.sentence[chosen], self.features[chosen], texts, rows)
 
 
 class Decode(Protocol):
@@ -54,6 +57,7 @@ class Lists:
     statistics: Floats  # (n, n_statistics)
     keys: npt.NDArray[np.uint64]  # of words and features together
     offsets: Ints
+    sparse: csr_array | None = None  # (n, n_sparse)
 
     @classmethod
     def empty(cls, n_sentences: int, n_features: int) -> Lists:
@@ -73,12 +77,40 @@ class Lists:
 
     @cached_property
     def spread(self) -> Floats:
-        """The standard deviation of each feature within lists; 0 where it never tells candidates apart."""
+        """The standard deviation of each feature within lists, sparse ones last; 0 where it tells no candidates apart."""
         starts, sizes = self.offsets[:-1], np.diff(self.offsets)
         means = np.add.reduceat(self.features, starts, axis=0) / sizes[:, None]
         centred = self.features - np.repeat(means, sizes, axis=0)
         varies = np.maximum.reduceat(self.features, starts, axis=0) > np.minimum.reduceat(self.features, starts, axis=0)
-        return np.where(varies.any(axis=0), np.sqrt((centred**2).mean(axis=0)), 0.0)
+        spread = np.where(varies.any(axis=0), np.sqrt((centred**2).mean(axis=0)), 0.0)
+        if self.sparse is None:
+            return spread
+        sums = self._by_sentence @ self.sparse
+        squares = np.asarray(self.sparse.multiply(self.sparse).sum(axis=0)).ravel()
+        explained = np.asarray(sums.multiply(sums).multiply(1 / sizes[:, None]).sum(axis=0)).ravel()
+        return np.concatenate([spread, np.sqrt(np.maximum(squares - explained, 0.0) / len(self))])
+
+    @property
+    def _by_sentence(self) -> csr_array:
+        """Adds up the rows of each sentence, (n_sentences, n)."""
+        n = len(self)
+        return csr_array((np.ones(n), np.arange(n), self.offsets), shape=(self.n_sentences, n))
+
+    @cached_property
+    def n_lists(self) -> Ints:
+        """In how many lists each sparse feature tells candidates apart, (n_sparse,)."""
+        if self.sparse is None:
+            return np.zeros(0, np.int64)
+        sizes = np.diff(self.offsets)
+        sums, squares = self._by_sentence @ self.sparse, self._by_sentence @ self.sparse.multiply(self.sparse).tocsr()
+        varies = squares - sums.multiply(sums).multiply(1 / sizes[:, None])
+        return np.asarray((varies > 1e-9).sum(axis=0)).ravel().astype(np.int64)
+
+    def scores(self, weights: Floats) -> Floats:
+        """The model score of each candidate."""
+        n = self.features.shape[1]
+        scores = numeric.product(self.features, weights[:n])
+        return scores if self.sparse is None else scores + self.sparse @ weights[n:]
 
     def is_new(self, nbest: NBest) -> npt.NDArray[np.bool_]:
         """Which translations are not in these lists yet, nor before in their own."""
@@ -97,11 +129,16 @@ class Lists:
         sentence = np.concatenate([self.sentence, nbest.sentence[new]])
         order = np.argsort(sentence, kind="stable")
         before = self.statistics if len(self) else np.zeros((0, statistics.shape[1]))
+        rows = nbest.sparse
+        if rows is not None:
+            rows = rows[np.flatnonzero(new)]
+            rows = (rows if self.sparse is None else vstack([self.sparse, rows], format="csr"))[order]
         return Lists(
-            np.concatenate([self.features, nbest.features[new]])[order],
+            np.concatenate([self.features if len(self) else nbest.features[:0], nbest.features[new]])[order],
             np.concatenate([before, statistics[new]])[order],
             np.concatenate([self.keys, keys[new]])[order],
             np.searchsorted(sentence[order], np.arange(self.n_sentences + 1)).astype(np.int64),
+            rows,
         )
 
     def best(self, scores: Floats) -> Ints:
@@ -113,7 +150,7 @@ class Lists:
 
     def value(self, metric: Metric, weights: Floats) -> float:
         """The metric of the best candidates by these weights."""
-        return float(metric.score(self.statistics[self.best(numeric.product(self.features, weights))].sum(axis=0)))
+        return float(metric.score(self.statistics[self.best(self.scores(weights))].sum(axis=0)))
 
     def gains(self, metric: Metric, weights: Floats) -> Floats:
         """What each candidate alone is worth, higher is better, in points of the metric.
@@ -121,24 +158,37 @@ class Lists:
         A metric of one sentence is often 0 or means little. Here the sentence is scored in company of
         nine like the average best candidate by these weights, and the difference counts ten times.
         """
-        company = COMPANY * self.statistics[self.best(numeric.product(self.features, weights))].mean(axis=0)
+        company = COMPANY * self.statistics[self.best(self.scores(weights))].mean(axis=0)
         gains = (COMPANY + 1) * metric.score(company + self.statistics)
         return gains if metric.higher_is_better else -gains
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for the store."""
-        return {"features": self.features, "statistics": self.statistics, "keys": self.keys, "offsets": self.offsets}
+        arrays = {"features": self.features, "statistics": self.statistics, "keys": self.keys, "offsets": self.offsets}
+        if self.sparse is not None:
+            shape = np.array(self.sparse.shape, np.int64)
+            parts = {"data": self.sparse.data, "indices": self.sparse.indices, "indptr": self.sparse.indptr, "shape": shape}
+            arrays |= {f"sparse.{name}": np.asarray(part) for name, part in parts.items()}
+        return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Lists:
         """The inverse of `arrays`."""
-        return cls(*(np.array(arrays[name]) for name in ("features", "statistics", "keys", "offsets")))
+        rows = None
+        if "sparse.data" in arrays:
+            parts = tuple(np.array(arrays[f"sparse.{name}"]) for name in ("data", "indices", "indptr"))
+            rows = csr_array(parts, shape=tuple(arrays["sparse.shape"].tolist()))
+        features, statistics, keys, offsets = (
+            np.array(arrays[name]) for name in ("features", "statistics", "keys", "offsets")
+        )
+        return cls(features, statistics, keys, offsets, rows)
 
 
 def check_nbest(nbest: NBest, n_sentences: int, n_features: int) -> None:
     """Raise InputError where a decoder returned what cannot be tuned on."""
     sentence = nbest.sentence
-    if nbest.features.shape != (len(sentence), n_features) or len(nbest.hypotheses) != len(sentence):
+    n_sparse = 0 if nbest.sparse is None else nbest.sparse.shape[1]
+    if nbest.features.shape != (len(sentence), n_features - n_sparse) or len(nbest.hypotheses) != len(sentence):
         raise InputError(f"the decoder returned {nbest.features.shape} features for {len(sentence)} translations")
     if len(sentence) and (np.diff(sentence) < 0).any():
         raise InputError("the decoder's translations are not in order of their sentences")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from hyperbaton.base.errors import AnnotationError, InputError, OptionError
 from hyperbaton.base.progress import Progress
@@ -51,11 +52,13 @@ class SystemDecoder:
         self.annotations, self.first = annotations, first
         self.options = replace(options or system.options, max_words=MAX_WORDS)
         self.threads, self.progress = threads, progress
+        if lattice and system.sparse:
+            raise OptionError("lists along the search graph (lattice) have no sparse features; tune on n-best lists")
         self.wanted = Wanted(n_best, directions=np.eye(len(self.start))[~self.fixed] if lattice else None)
 
     @property
     def start(self) -> Floats:
-        """The system's own weights, and those that are fixed."""
+        """The system's own weights, and those that are fixed; those of sparse features last."""
         return flat_weights(self.system)
 
     def with_weights(self, weights: Floats) -> System:
@@ -72,17 +75,20 @@ class SystemDecoder:
         translator = Translator(self.with_weights(weights), self.options, threads=self.threads)
         sentence: list[Ints] = []
         features: list[Floats] = []
+        fired: list[sparse.csr_array] = []
         hypotheses: list[str] = []
         done = 0
         for translations in translator.batches(self.sentences, self.wanted, annotations=self.annotations):
-            of_path, totals, lines = _whole(translations)
+            of_path, totals, rows, lines = _whole(translations)
             sentence.append(done + of_path)
             features.append(totals)
+            fired.append(rows)
             hypotheses += lines
             done += len(translations)
             if self.progress:
                 self.progress(done, len(self.sentences))
-        return NBest(np.concatenate(sentence), np.concatenate(features), hypotheses)
+        rows = sparse.vstack(fired, format="csr") if self.system.sparse else None
+        return NBest(np.concatenate(sentence), np.concatenate(features), hypotheses, rows)
 
 
 def columns_of(system: System, name: str) -> slice:
@@ -91,7 +97,7 @@ def columns_of(system: System, name: str) -> slice:
     Raises OptionError for an unknown name.
     """
     begin = 0
-    for feature, n in system.features.items():
+    for feature, n in _sizes(system).items():
         if name == feature:
             return slice(begin, begin + n)
         stem, _, number = name.rpartition("_")
@@ -122,27 +128,37 @@ def fix_weights(system: System, fix: Mapping[str, float | list[float]]) -> tuple
 
 
 def flat_weights(system: System) -> Floats:
-    """All weights of a system, in the order of its features."""
-    return np.array([value for name in system.features for value in system.weights[name]])
+    """All weights of a system, in the order of its features, those of sparse ones last."""
+    return np.array([value for name in _sizes(system) for value in system.weights[name]])
+
+
+def _sizes(system: System) -> dict[str, int]:
+    """How many weights each feature has, sparse ones last."""
+    return system.dense_features | {name: model.n_features for name, model in system.sparse.items()}
 
 
 def with_flat_weights(system: System, weights: Floats) -> System:
     """The system with these weights."""
     values = iter(weights.tolist())
-    return system.with_weights({name: [next(values) for _ in range(n)] for name, n in system.features.items()})
+    return system.with_weights({name: [next(values) for _ in range(n)] for name, n in _sizes(system).items()})
 
 
-def _whole(translations: Translations) -> tuple[Ints, Floats, list[str]]:
-    """The sentence, the features and the words of each translation of a batch; an empty one where there is none."""
+def _whole(translations: Translations) -> tuple[Ints, Floats, sparse.csr_array, list[str]]:
+    """Sentence, features, sparse features and words of each translation of a batch; an empty one where there is none."""
     counts = np.diff(translations.path_offsets)
     sentence = np.repeat(np.arange(len(translations)), counts)
-    columns = [column for name in translations.system.features for column in translations.columns[name]]
+    columns = [column for name in translations.system.dense_features for column in translations.columns[name]]
     features = translations.totals[:, columns]
     lines = b"".join(translations.text.pieces()).decode("utf-8").split("\n")[:-1]
     missing = np.flatnonzero(counts == 0)
+    rows = sparse.csr_array((len(sentence), 0))
+    if translations.sparse:
+        rows = sparse.hstack(list(translations.sparse.values()), format="csr")
     if len(missing) == 0:
-        return sentence, features, lines
+        return sentence, features, rows, lines
     order = np.argsort(np.concatenate([sentence, missing]), kind="stable")
     every = [*lines, *[""] * len(missing)]
     padded = np.concatenate([features, np.zeros((len(missing), features.shape[1]))])
-    return np.concatenate([sentence, missing])[order], padded[order], [every[i] for i in order.tolist()]
+    nothing = sparse.csr_array((len(missing), rows.shape[1]))
+    rows = sparse.vstack([rows, nothing], format="csr")[order]
+    return np.concatenate([sentence, missing])[order], padded[order], rows, [every[i] for i in order.tolist()]

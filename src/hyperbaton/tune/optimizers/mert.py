@@ -12,6 +12,7 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.tune.nbest import Floats
 from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
@@ -29,6 +30,8 @@ class Mert(Optimizer):
 
     def optimize(self, job: Job) -> Floats:
         lists = job.lists
+        if lists.sparse is not None:
+            raise OptionError("mert cannot tune sparse features, there are too many: choose --optimizer mira or pro")
         axes = np.flatnonzero(job.free).astype(np.uint32)
         # A weight of 1/spread gives each feature the same say.
         scales = np.divide(1.0, lists.spread, out=np.zeros_like(lists.spread), where=job.free)

@@ -3,17 +3,22 @@
 Passes over the sentences pull the model towards the hope, a candidate with a high model score and a high metric, and away
 from the fear, one with a high model score and a low metric. Of the averaged weights after each pass, those with the best
 metric on the lists are taken. The gain of a candidate is its metric in company of average sentences, fixed for all passes;
-features are scaled to the same spread, so that the step limit means the same for each.
+features are scaled to the same spread, so that the step limit means the same for each. Sparse features are not scaled, so
+that rare ones stay rare, and one that tells candidates apart in few lists keeps the weight 0.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.tune.nbest import Floats
 from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
@@ -25,10 +30,13 @@ class Mira(Optimizer):
 
     passes: int = option(60, "passes over the sentences", minimum=1)
     max_step: float = option(0.01, "largest step for one sentence (C)", minimum=1e-9)
+    min_lists: int = option(5, "sparse features: lists that one must tell candidates apart in to get a weight", minimum=1)
 
     def optimize(self, job: Job) -> Floats:
-        lists, spread = job.reduced, job.reduced.spread
         gains = job.lists.gains(job.metric, job.start) / 100
+        if job.lists.sparse is not None:
+            return self._optimize_sparse(job, gains)
+        lists, spread = job.reduced, job.reduced.spread
         scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=spread > 0)
         start = job.reduced_start * spread
         # The scale of weights means nothing to the decoder, but much to a margin: let scores and gains differ alike.
@@ -47,3 +55,52 @@ class Mira(Optimizer):
         ends = [job.restored(weights) for weights in unscaled]
         values = [job.lists.value(job.metric, weights) for weights in ends]
         return ends[int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))]
+
+    def _optimize_sparse(self, job: Job, gains: Floats) -> Floats:
+        lists, n = job.lists, job.lists.features.shape[1]
+        rows = scaled_rows(job, lists.n_lists >= self.min_lists)
+        spread = np.append(lists.spread[:n], np.ones(rows.shape[1] - n))
+        start = np.where(lists.spread > 0, job.start * spread, 0.0)
+        size = np.std(rows @ start)
+        weights = start * (np.std(gains) / size if size > 0 else 0.0)
+        parts = [slice(a, b) for a, b in pairwise(lists.offsets.tolist())]
+        blocks = [rows[part] for part in parts]
+        rng = np.random.default_rng(job.seed)
+        total, ends, n_visits = np.zeros(len(weights)), [], 0
+        for number in range(self.passes):
+            for s in rng.permutation(len(parts)).tolist():
+                scores, gain = blocks[s] @ weights, gains[parts[s]]
+                hope, fear = int(np.argmax(scores + gain)), int(np.argmax(scores - gain))
+                loss = gain[hope] - gain[fear] - scores[hope] + scores[fear]
+                if loss > 0:
+                    difference = (blocks[s][[hope]] - blocks[s][[fear]]).toarray()[0]
+                    squared = float((difference * difference).sum())
+                    if squared > 0:
+                        weights = weights + min(self.max_step, loss / squared) * difference
+                total += weights
+                n_visits += 1
+            ends.append(np.divide(total / n_visits, spread, out=np.zeros_like(total), where=spread > 0))
+            if job.progress and job.progress(number + 1, self.passes) is False:
+                raise _core.Cancelled("cancelled")
+        values = [lists.value(job.metric, w) for w in ends]
+        at = int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))
+        return of_old_size(job, ends[at])
+
+
+def scaled_rows(job: Job, frequent: npt.NDArray[np.bool_]) -> sparse.csr_array:
+    """Features of all candidates, dense ones scaled to the same spread, and of sparse ones those that are frequent."""
+    lists = job.lists
+    if job.fixed is not None and job.fixed.any():
+        raise OptionError("sparse features cannot be tuned while weights are fixed: leave --fix out")
+    spread = lists.spread[: lists.features.shape[1]]
+    scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=spread > 0)
+    chosen = sparse.diags_array(frequent.astype(np.float64))
+    return sparse.hstack([sparse.csr_array(scaled), lists.sparse @ chosen], format="csr")
+
+
+def of_old_size(job: Job, weights: Floats) -> Floats:
+    """New weights of the size of the old ones, sparse ones not counted; features that never differ keep theirs."""
+    varies, n = job.lists.spread > 0, job.lists.features.shape[1]
+    old, new = (np.abs(each[:n][varies[:n]]).sum() for each in (job.start, weights))
+    factor = old / new if old > 0 and new > 0 else 1.0
+    return np.where(varies, weights * factor, job.start)

@@ -10,11 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from hyperbaton.base.options import option
 from hyperbaton.learn.lbfgs import Lbfgs
 from hyperbaton.tune.nbest import Floats, Ints
 from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
+from hyperbaton.tune.optimizers.mira import of_old_size, scaled_rows
 
 
 @dataclass
@@ -25,13 +27,17 @@ class Pro(Optimizer):
     kept: int = option(50, "pairs kept of each list (Ξ)", minimum=1)
     min_difference: float = option(5.0, "smallest difference of a pair, in points of the metric", minimum=0)
     variance: float = option(100.0, "σ² of the Gaussian prior of each weight", minimum=1e-6)
+    sparse_variance: float = option(1.0, "σ² of the Gaussian prior of the weights of sparse features", minimum=1e-9)
+    min_lists: int = option(5, "sparse features: lists that one must tell candidates apart in to get a weight", minimum=1)
 
     def optimize(self, job: Job) -> Floats:
-        lists, spread = job.reduced, job.reduced.spread
         gains = job.lists.gains(job.metric, job.start)
-        better, worse = self._pairs(lists.offsets, gains, np.random.default_rng(job.seed))
+        better, worse = self._pairs(job.lists.offsets, gains, np.random.default_rng(job.seed))
         if len(better) == 0:
             return job.start
+        if job.lists.sparse is not None:
+            return self._optimize_sparse(job, better, worse)
+        lists, spread = job.reduced, job.reduced.spread
         differences = lists.features[better] - lists.features[worse]
         rows = np.divide(differences, spread, out=np.zeros_like(differences), where=spread > 0)
         # Every pair both ways round, so that the classes are even.
@@ -40,6 +46,19 @@ class Pro(Optimizer):
         learner.fit(np.concatenate([rows, -rows]), labels, n_classes=2)
         direction = learner.weights_[:, 1] - learner.weights_[:, 0]
         return job.restored(np.divide(direction, spread, out=np.zeros_like(spread), where=spread > 0))
+
+    def _optimize_sparse(self, job: Job, better: Ints, worse: Ints) -> Floats:
+        lists, n = job.lists, job.lists.features.shape[1]
+        rows = scaled_rows(job, lists.n_lists >= self.min_lists)
+        # A smaller variance is a smaller unit.
+        unit = np.append(np.ones(n), np.full(rows.shape[1] - n, np.sqrt(self.sparse_variance / self.variance)))
+        differences = (rows[better] - rows[worse]) @ sparse.diags_array(unit)
+        learner = Lbfgs(variance=self.variance, intercept=False, threads=job.threads)
+        both = sparse.vstack([differences, -differences], format="csr")
+        learner.fit(both, np.repeat([1, 0], len(better)), n_classes=2)
+        direction = (learner.weights_[:, 1] - learner.weights_[:, 0]) * unit
+        spread = np.append(lists.spread[:n], np.ones(rows.shape[1] - n))
+        return of_old_size(job, np.divide(direction, spread, out=np.zeros_like(spread), where=spread > 0))
 
     def _pairs(self, offsets: Ints, gains: Floats, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """The better and the worse candidate of the pairs that are kept."""

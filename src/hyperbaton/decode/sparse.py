@@ -1,0 +1,319 @@
+"""Sparse reordering features (Cherry 2013), as Moses has them: thousands of indicators, each with a weight of its own.
+
+A feature fires where a word, or the class of a word, stands in a place while a phrase moves in a certain way:
+
+    phr-src-first-ID-WORD-C    the first word of the source phrase, whose orientation towards the previous phrase is C
+    phr-src-last, phr-tgt-first, phr-tgt-last      its last word, and the first and last word of its translation
+    stk-…                      the same of the previous phrase, with its orientation towards this one
+    btn-src-first-ID-WORD-C    a word between the two, where the phrase is discontinuous
+
+ID names a list of words or a file of classes, whose labels are written `cluster_LABEL`. C is the number of the orientation:
+0 monotone, 1 swap, then discontinuous, or discontinuous left and right. The search adds up the weights by option and
+orientation beforehand, so that their number costs it nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from hyperbaton import _core
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.picklable import Picklable
+from hyperbaton.base.store import Arrays
+from hyperbaton.corpus import Text, Vocabulary
+from hyperbaton.corpus.files import AnyPath, read_lines
+from hyperbaton.models import Batch
+from hyperbaton.phrases import MosesSet, orientation_set
+
+_FIRST_DISCONTINUOUS = 2
+_SIDES = {"source": "src", "target": "tgt"}
+# Places of a label, each with a weight for every orientation; words between are source words.
+_PLACES = ("phr-first", "phr-last", "stk-first", "stk-last", "btn-first")
+
+
+@dataclass(frozen=True)
+class Labels(Picklable):
+    """Words of a side that features look at: each is its own label, or has the label of its class.
+
+    `numbers[i]` is the label of word i of the vocabulary.
+    """
+
+    side: str
+    name: str
+    is_cluster: bool
+    vocabulary: Vocabulary
+    names: Vocabulary
+    numbers: npt.NDArray[np.uint32]
+
+    @classmethod
+    def of_words(cls, side: str, name: str, words: Sequence[str]) -> Labels:
+        """A list of words, each its own label."""
+        distinct = Vocabulary.of(list(dict.fromkeys(words)))
+        return cls(side, name, False, distinct, distinct, np.arange(len(distinct), dtype=np.uint32))
+
+    @classmethod
+    def of_clusters(cls, side: str, name: str, clusters: Mapping[str, str]) -> Labels:
+        """Words with the names of their classes."""
+        names = Vocabulary.of(list(dict.fromkeys(clusters.values())))
+        numbers = np.array([names.number(label) for label in clusters.values()], np.uint32)
+        return cls(side, name, True, Vocabulary.of(list(clusters)), names, numbers)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        return _PLACES if self.side == "source" else _PLACES[:-1]
+
+    def of_text(self, text: Text) -> npt.NDArray[np.int64]:
+        """The label of each token, that of words without one behind all others."""
+        found = self.vocabulary.lookup.find_all(text.vocabulary.lookup)
+        known = found < len(self.vocabulary)
+        numbers = np.full(len(found), len(self), np.int64)
+        numbers[known] = self.numbers[found[known]]
+        labels: npt.NDArray[np.int64] = numbers[text.tokens]
+        return labels
+
+    def feature_names(self, n_classes: int) -> Iterator[str]:
+        """Moses' names of the features, in the order of their weights."""
+        words = [f"cluster_{word}" if self.is_cluster else word for word in self.names.words()]
+        for place in self.places:
+            kind, position = place.split("-")
+            for word in words:
+                for c in range(n_classes):
+                    yield f"{kind}-{_SIDES[self.side]}-{position}-{self.name}-{word}-{c}"
+
+
+class _Phrases(NamedTuple):
+    """Labels of the first and the last word of each option, and of each source token."""
+
+    first: npt.NDArray[np.int64]
+    last: npt.NDArray[np.int64]
+    tokens: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SparseReordering(Picklable):
+    """Sparse features of the orientations of one of Moses' sets, over lists of words and classes."""
+
+    orientations: str
+    labels: tuple[Labels, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(orientation_set(self.orientations), MosesSet):
+            raise OptionError(f"sparse features know Moses' orientations, like hier-mslr, not {self.orientations!r}")
+
+    @classmethod
+    def of_texts(cls, orientations: str, source: Text, target: Text, n_words: int = 80) -> SparseReordering:
+        """Features of the most frequent words of both sides."""
+        labels = []
+        for side, text in (("source", source), ("target", target)):
+            counts = np.bincount(text.tokens, minlength=len(text.vocabulary))
+            frequent = np.argsort(-counts, kind="stable")[:n_words]
+            words = [text.vocabulary.word(int(i)) for i in frequent if counts[i]]
+            labels.append(Labels.of_words(side, f"top{n_words}", words))
+        return cls(orientations, tuple(labels))
+
+    @cached_property
+    def set(self) -> MosesSet:
+        found = orientation_set(self.orientations)
+        if not isinstance(found, MosesSet):
+            raise OptionError(f"{self.orientations} is no orientation set of Moses")
+        return found
+
+    @property
+    def n_features(self) -> int:
+        """The number of weights."""
+        return sum(len(labels.places) * len(labels) * len(self.set) for labels in self.labels)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the search: how often each orientation occurs, towards the previous phrase, then the next."""
+        return 2 * len(self.set)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Moses' name of each feature, without that of the model."""
+        return [name for labels in self.labels for name in labels.feature_names(len(self.set))]
+
+    def _tables(self, weights: Array) -> Iterator[tuple[Labels, Array]]:
+        """The weights of each list, (places, labels + 1, classes), 0 for words without a label."""
+        at, n = 0, len(self.set)
+        for labels in self.labels:
+            size = len(labels.places) * len(labels) * n
+            table = np.zeros((len(labels.places), len(labels) + 1, n))
+            table[:, :-1] = weights[at : at + size].reshape(len(labels.places), len(labels), n)
+            at += size
+            yield labels, table
+
+    def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
+        n, options, source = len(self.set), batch.options, batch.source
+        before, after = np.zeros((len(options), n)), np.zeros((len(options), n))
+        between = np.zeros((source.n_tokens, n))
+        for labels, table in self._tables(np.asarray(weights, np.float64)):
+            found = _labelled(labels, batch)
+            before += table[0, found.first] + table[1, found.last]
+            after += table[2, found.first] + table[3, found.last]
+            if labels.side == "source":
+                between += table[4, found.tokens]
+        rule = _core.StepRule.hierarchical if self.set.unit == "hierarchical" else _core.StepRule.neighbour
+        nothing = np.zeros((0, n), np.float32)
+        return [
+            _core.SparseScorer(
+                scores=scores.astype(np.float32),
+                rule=rule,
+                side=_core.Side[side],
+                merge=list(self.set.merge),
+                between=rows,
+                source_offsets=source.offsets,
+            )
+            for scores, side, rows in ((before, "before", _sums(between, source)), (after, "after", nothing))
+        ]
+
+    def values(self, batch: Batch, steps: Steps) -> sparse.csr_array:
+        """How often each feature fires in each translation, (n_translations, n_features)."""
+        n = len(self.set)
+        is_step = steps.option >= 0
+        rows: list[Array] = []
+        columns: list[Array] = []
+        source, at = batch.options.source, 0
+        begin = np.where(is_step, source.begin[steps.option].astype(np.int64), 0)
+        end = np.where(is_step, begin + source.length[steps.option], 0)
+        previous_begin, previous_end = (
+            np.where(steps.is_first, 0, np.roll(begin, 1)),
+            np.where(steps.is_first, 0, np.roll(end, 1)),
+        )
+        forward = previous_end <= begin
+        gap = np.stack([np.where(forward, previous_end, end), np.where(forward, begin, previous_begin)], axis=1)
+        passes = is_step & (steps.before >= _FIRST_DISCONTINUOUS)
+        where = batch.source.offsets[source.sentence[steps.option]][passes][:, None] + gap[passes]
+        lengths = np.maximum(where[:, 1] - where[:, 0], 0)
+        tokens = np.repeat(where[:, 0] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+        has_previous = is_step & ~steps.is_first
+        for labels in self.labels:
+            found = _labelled(labels, batch)
+            size = len(labels) * n
+            for place, (chosen, word, c) in enumerate(
+                (
+                    (is_step, found.first[steps.option], steps.before),
+                    (is_step, found.last[steps.option], steps.before),
+                    (has_previous, found.first[np.roll(steps.option, 1)], steps.after),
+                    (has_previous, found.last[np.roll(steps.option, 1)], steps.after),
+                )
+            ):
+                fires = chosen & (word < len(labels))
+                rows.append(steps.path[fires])
+                columns.append(at + place * size + word[fires] * n + c[fires])
+            if labels.side == "source":
+                word = found.tokens[tokens]
+                fires = word < len(labels)
+                rows.append(np.repeat(steps.path[passes], lengths)[fires])
+                columns.append(at + 4 * size + word[fires] * n + np.repeat(steps.before[passes], lengths)[fires])
+            at += len(labels.places) * size
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        made = sparse.coo_array((np.ones(len(row)), (row, column)), shape=(steps.n_paths, self.n_features)).tocsr()
+        made.sum_duplicates()
+        return made
+
+    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """Everything but what `as_json` holds, as named arrays, for the store."""
+        arrays: dict[str, npt.NDArray[Any]] = {}
+        for i, labels in enumerate(self.labels):
+            arrays[f"{prefix}.{i}.numbers"] = labels.numbers
+            arrays |= labels.vocabulary.arrays(f"{prefix}.{i}.vocabulary") | labels.names.arrays(f"{prefix}.{i}.names")
+        return arrays
+
+    def as_json(self) -> dict[str, Any]:
+        lists = [{"side": x.side, "name": x.name, "is_cluster": x.is_cluster} for x in self.labels]
+        return {"orientations": self.orientations, "labels": lists}
+
+    @classmethod
+    def from_arrays(cls, entry: Mapping[str, Any], arrays: Arrays) -> SparseReordering:
+        """The inverse of `arrays` and `as_json`, names without the prefix."""
+        labels = [
+            Labels(
+                **known,
+                vocabulary=Vocabulary.from_arrays(arrays, f"{i}.vocabulary"),
+                names=Vocabulary.from_arrays(arrays, f"{i}.names"),
+                numbers=arrays[f"{i}.numbers"],
+            )
+            for i, known in enumerate(entry["labels"])
+        ]
+        return cls(entry["orientations"], tuple(labels))
+
+
+class Steps(NamedTuple):
+    """Steps of translations as columns, and a row for the end of each, whose option is -1.
+
+    `before` and `after` are the classes of the step towards the previous phrase, and of the previous phrase towards it.
+    """
+
+    path: npt.NDArray[np.int64]
+    option: npt.NDArray[np.int64]
+    is_first: npt.NDArray[np.bool_]
+    before: npt.NDArray[np.int64]
+    after: npt.NDArray[np.int64]
+    n_paths: int
+
+
+def read_weights(path: AnyPath, name: str, model: SparseReordering) -> list[float]:
+    """Read a file of sparse weights of Moses: `NAME_feature weight` in each line; features that are not there have 0."""
+    numbers = {feature: i for i, feature in enumerate(model.names)}
+    weights = [0.0] * len(numbers)
+    for number, line in enumerate(read_lines(path), start=1):
+        feature, _, value = line.strip().rpartition(" ")
+        try:
+            weight = float(value)
+        except ValueError:
+            weight = float("nan")
+        if not feature or not np.isfinite(weight):
+            raise InputError(f"expected a feature and its weight, found {line.strip()!r}", path, number)
+        own = feature.removeprefix(f"{name}_")
+        if own == feature:
+            continue
+        if own not in numbers:
+            raise InputError(f"{name} has no sparse feature {own!r}", path, number)
+        weights[numbers[own]] = weight
+    return weights
+
+
+def weight_lines(name: str, model: SparseReordering, weights: Sequence[float]) -> Iterator[bytes]:
+    """The lines of such a file, without weights of 0."""
+    for feature, weight in zip(model.names, weights, strict=True):
+        if weight:
+            yield f"{name}_{feature} {weight!r}\n".encode()
+
+
+def _labelled(labels: Labels, batch: Batch) -> _Phrases:
+    options = batch.options
+    if labels.side == "source":
+        tokens = labels.of_text(batch.source)
+        start = batch.source.offsets[options.source.sentence] + options.source.begin
+        return _Phrases(tokens[start], tokens[start + options.source.length - 1], tokens)
+    # An option without words has no label.
+    tokens = np.append(labels.of_text(options.target), len(labels))
+    offsets, empty = options.target.offsets, options.target.lengths == 0
+    nowhere = len(tokens) - 1
+    return _Phrases(
+        tokens[np.where(empty, nowhere, offsets[:-1])], tokens[np.where(empty, nowhere, offsets[1:] - 1)], tokens
+    )
+
+
+def _sums(rows: Array, source: Text) -> npt.NDArray[np.float32]:
+    """Sums over the words of each sentence up to each word, with a row of zeros in front of each sentence."""
+    n_sentences = len(source)
+    at = np.arange(source.n_tokens) + np.repeat(np.arange(n_sentences), source.lengths) + 1
+    padded = np.zeros((source.n_tokens + n_sentences, rows.shape[1]))
+    padded[at] = rows
+    sums = np.cumsum(padded, axis=0)
+    starts = source.offsets[:-1] + np.arange(n_sentences)
+    sums -= np.repeat(sums[starts], source.lengths + 1, axis=0)
+    return sums.astype(np.float32)
