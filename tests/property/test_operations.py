@@ -49,8 +49,8 @@ def test_the_search_scores_the_operations_of_what_it_translates() -> None:
         words = lines[sentence].split()
         walk = operations.Walk()
         for step, option in zip(found.steps(path), found.options[found.step_offsets[path] :], strict=False):
-            links = [tuple(link) for link in found.block.options.links[int(option)]]
-            known = found.block.pairs[option] >= 0
+            links = [tuple(link) for link in found.batch.options.links[int(option)]]
+            known = found.batch.pairs[option] >= 0
             walk.phrase(words, step.begin, step.end, step.target if known else ["_TRANS_SLF_"], links)
         logprobs, _ = lm.score_words([" ".join(walk.operations)])
         expected = [float(logprobs[:-1].sum()) / np.log(10), *walk.counts]
