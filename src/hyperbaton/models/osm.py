@@ -200,8 +200,7 @@ class OperationSequence(StepModel):
     def _take_classes(self, bitext: Bitext, annotations: Annotations) -> None:
         classes = annotations.source_classes, annotations.target_classes
         if self.units == "words":
-            if annotations.names:
-                raise OptionError("operations of words make no use of word classes: choose --units classes or both")
+            classes = None, None
         elif classes[0] is None or classes[1] is None:
             raise OptionError(
                 f"units={self.units} needs classes of the words of both sides: --source-classes and --target-classes"
