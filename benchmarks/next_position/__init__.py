@@ -1,1 +1,1 @@
-"""How fast and how good the models of jumps are (GO13)."""
+"""How fast and how good the jump models are (GO13)."""

@@ -1,4 +1,4 @@
-"""Speed and accuracy of the models of jumps: GO13's 9-CLASS, PAIR and SEQUENCE.
+"""Speed and accuracy of the jump models: GO13's 9-CLASS, PAIR and SEQUENCE.
 
     python -m benchmarks.next_position accuracy SRC TGT LINKS --tags F --test SRC TGT LINKS --test-tags F -o RESULTS
     python -m benchmarks.next_position speed SRC TGT LINKS [--tags F] [--sizes 5000 20000]

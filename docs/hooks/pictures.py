@@ -47,7 +47,7 @@ def draw_for_readme() -> dict[str, Figure]:
 
 
 def _by_distance() -> Figure:
-    """Three models of orientations on generated Chinese-like text."""
+    """Three orientation models on generated Chinese-like text."""
     parts = generate(1_500, seed=1).split(n_dev=0, n_test=300)
     results = {}
     for name in ("linear", "lexicalized", "dpr"):
@@ -58,7 +58,7 @@ def _by_distance() -> Figure:
 
 
 def _jumps() -> Figure:
-    """What a model of jumps expects in a generated Japanese-like sentence, and the order that is right."""
+    """What a jump model expects in a generated Japanese-like sentence, and the order that is right."""
     text = generate(600, style="japanese", seed=1, noise=0.0)
     parts = text.split(n_dev=0, n_test=100)
     train, test = parts["train"], parts["test"]

@@ -15,7 +15,7 @@ def _rows(text: str) -> list[list[str]]:
 
 
 def precision(column: str) -> str:
-    """Overall precision of a model of orientations, from the tables by classes and training size."""
+    """Overall precision of an orientation model, from the tables by classes and training size."""
     found = []
     for section in (DOCS / "orientation.md").read_text(encoding="utf-8").split("\n### ")[1:]:
         title = re.match(r"(\w+) classes, ([\d,]+) sentence pairs", section)
@@ -27,7 +27,7 @@ def precision(column: str) -> str:
 
 
 def predicted(model: str) -> str:
-    """Held-out accuracy and log-probability of a model of jumps."""
+    """Held-out accuracy and log-probability of a jump model."""
     page = (DOCS / "models" / "sequence.md").read_text(encoding="utf-8")
     (row,) = [row for row in _rows(page) if row[0] == model]
     return table(["", "Japanese–English", "Chinese–English"], [["predicted", row[1], row[3]], ["log p", row[2], row[4]]])

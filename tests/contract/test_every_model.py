@@ -56,7 +56,7 @@ def parts() -> Parts:
 @pytest.fixture(scope="module", params=MODELS.names())
 def model(request: pytest.FixtureRequest, parts: Parts) -> ReorderingModel:
     cls = MODELS[request.param]
-    # Classes and tags exclude one another in models of jumps.
+    # Classes and tags exclude one another in jump models.
     known = tuple(name for name in cls.uses if name != "source_classes" or "source_tags" not in cls.uses)
     return cls(**{"threads": 1} | quick(request.param)).fit(parts.bitext.select(TRAIN), parts.of(known, TRAIN))
 

@@ -78,7 +78,7 @@ def answers(translator: Translator, parts: Parts) -> Any:
 @pytest.mark.parametrize("name", MODELS.names())
 def test_a_translator_with_any_model(name: str, parts: Parts, again: Callable[[Any], Any], tmp_path: Path) -> None:
     cls = MODELS[name]
-    # Classes and tags exclude one another in models of jumps.
+    # Classes and tags exclude one another in jump models.
     known = [a for a in cls.uses if a != "source_classes" or "source_tags" not in cls.uses]
     model = cls(**quick(name)).fit(parts.bitext, Annotations(**{a: parts.annotations[a] for a in known}))
     base = parts.base

@@ -1,4 +1,4 @@
-"""Models of jumps as GO13 writes them: features as text, eq. 1 and eq. 2 as loops, probabilities as dictionaries.
+"""Jump models as GO13 writes them: features as text, eq. 1 and eq. 2 as loops, probabilities as dictionaries.
 
 Positions are the paper's: 0 is BOS, 1 … n are words, n + 1 is EOS; what lies beyond is padding.
 """

@@ -109,7 +109,7 @@ class Distances:
 
 
 class Jumps:
-    """A model of jumps: a matrix from positions."""
+    """A jump model: a matrix from positions."""
 
     def jump_logprobs(self, source: Text) -> Any:
         return [-np.abs(np.cos(np.arange((n + 1) ** 2).reshape(n + 1, n + 1) * 1.7)) for n in source.lengths]

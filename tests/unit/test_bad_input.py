@@ -91,7 +91,7 @@ def test_empty_compressed_files(tmp_path: Path, pack: Callable[[bytes], bytes], 
     path = tmp_path / f"x.{end}"
     path.write_bytes(pack(b""))
     assert list(Text.read(path)) == []
-    assert message(path, b"", Text.read) == f"x.{end}: the file is empty, which a complete .{end} file never is"
+    assert message(path, b"", Text.read) == f"x.{end}: the file is empty, so it is not a complete .{end} file"
     path.write_bytes(pack(b"") + pack(b"a\n") + b"\0" * (0 if end == "zst" else 8))
     assert list(Text.read(path)) == [["a"]]
 

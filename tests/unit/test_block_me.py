@@ -213,7 +213,7 @@ def test_explain_tells_the_features_of_the_paper(model: BlockMe) -> None:
     assert strengths == sorted(strengths, reverse=True)
     word = explain_blocks(model, family="lexical", top=1)[0].source
     assert all(row.source == word for row in explain_blocks(model, source=word, top=5))
-    with pytest.raises(OptionError, match="no feature of 'nowhere'"):
+    with pytest.raises(OptionError, match="no feature for 'nowhere'"):
         explain_blocks(model, source="nowhere")
 
 

@@ -59,7 +59,7 @@ def corpus(**changes: Any) -> dict[str, Any]:
             values(models={"pair": {"learner": "lbfgs:passes=3"}}),
             "key 'models.pair.learner': lbfgs:passes=3: unknown option 'passes'; known: variance, max-passes",
         ),
-        (values(models={"pair": {"direction": "forward"}}), "key 'models.pair.direction': makes no sense"),
+        (values(models={"pair": {"direction": "forward"}}), "key 'models.pair.direction': does not apply"),
         (
             values(models={"a": {"model": "lexicalized", "orientations": "fife"}}),
             "key 'models.a.orientations': unknown orientation 'fife' (did you mean five?)",
@@ -82,7 +82,10 @@ def corpus(**changes: Any) -> dict[str, Any]:
             "key 'translation.fix.pair.LM0': a weight is a number, or a list of numbers, not '1'",
         ),
         (values(translation={"tuning": {"optimizer": "adam"}}), "key 'translation.tuning': unknown optimizer 'adam'"),
-        (corpus(generate={"sentences": 1000}, train={}), "key 'corpus.train': files make no sense beside corpus.generate"),
+        (
+            corpus(generate={"sentences": 1000}, train={}),
+            "key 'corpus.train': corpus.generate and files exclude each other",
+        ),
         (corpus(train={"source": "no.zh", "target": "no.en"}), "key 'corpus.train.source': there is no file"),
         (corpus(), "key 'corpus.train': missing; a table with source and target"),
         (corpus(generate={"style": "klingon"}), "key 'corpus.generate.style': must be one of chinese, japanese"),

@@ -19,7 +19,7 @@ SHORT = [line for line in (GOLDEN / "test.src").read_text(encoding="utf-8").spli
 
 
 class Near:
-    """A model of jumps."""
+    """A jump model."""
 
     def jump_logprobs(self, source: Text) -> list[Any]:
         return [-np.abs(np.subtract.outer(np.arange(n + 1), np.arange(n + 1))) for n in source.lengths]

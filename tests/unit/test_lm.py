@@ -113,7 +113,7 @@ def test_damaged_artefacts(tmp_path: Path) -> None:
     slots = tmp_path / "lm" / "ngrams.2.slots.npy"
     content = slots.read_bytes()
     slots.write_bytes(content[:-1])
-    with pytest.raises(ArtefactError, match="has 191 bytes in place of 192"):
+    with pytest.raises(ArtefactError, match="has 191 bytes instead of 192"):
         LanguageModel.load(tmp_path / "lm")
 
 
@@ -138,6 +138,6 @@ def test_verbs(golden: Path, tmp_path: Path) -> None:
     assert sum(map(float, each.stdout.split())) == pytest.approx(exact["logprob"], abs=1e-3)
 
     wrong = hyperbaton("lm", tmp_path / "lm", "--arpa", "-", "--order", 3)
-    assert wrong.returncode == 1 and "is a model already" in wrong.stderr
+    assert wrong.returncode == 1 and "is already a model" in wrong.stderr
     nothing = hyperbaton("lm", train)
-    assert nothing.returncode == 1 and "nothing to write: give -o LM" in nothing.stderr
+    assert nothing.returncode == 1 and "no output: give -o LM" in nothing.stderr

@@ -120,7 +120,7 @@ def test_tiny_text_works_or_says_what_it_lacks() -> None:
     for name in NAMES:
         model = MODELS[name]().fit(bitext)
         assert np.allclose(np.exp(model.sample_logprobs(bitext, extract(bitext))).sum(axis=1), 1), name
-    with pytest.raises(InputError, match="no feature occurs often enough"):
+    with pytest.raises(InputError, match="no feature is frequent enough"):
         Mms(features="dpr:min-count=1000").fit(bitext)
     unlinked = Bitext.of(["a"], ["x"], [[]])
     with pytest.raises(InputError, match="no phrase pair was found"):

@@ -47,8 +47,8 @@ def test_artefacts(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "thesis.tex").write_text("x", encoding="utf-8")
     for output, message in (
-        ("file", "^file: a file of that name is in the way"),
-        ("folder", "^folder: the folder holds something that is not an artefact"),
+        ("file", "^file: a file with that name already exists"),
+        ("folder", "^folder: the folder contains files that are not an artefact"),
         ("file/new", "^file/new: cannot be written: .*/file: Not a directory"),
     ):
         with pytest.raises(ArtefactError, match=message):
@@ -57,7 +57,9 @@ def test_artefacts(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     save("other", "bitext", {"a": np.arange(3)})
     save("alike", kind, {"a": np.arange(3)}, details={"model": model} if model else {})
     new = f"{kind} artefact" + (f" of the model {model}" if model else "")
-    with pytest.raises(ArtefactError, match=f"^other: would replace a bitext artefact by a {new}; give --force, or choose"):
+    with pytest.raises(
+        ArtefactError, match=f"^other: would replace a bitext artefact with a {new}; use --force, or choose"
+    ):
         run(verb, *arguments, "other")
     # The work begins, and finds no input.
     for accepted in (["alike"], ["other", "--force"], ["new"], ["new/new"]):
@@ -69,11 +71,11 @@ def test_artefacts(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_another_model_or_a_damaged_artefact(tmp_path: Path) -> None:
     arguments, kind, _ = ARTEFACTS["train"]
     save(tmp_path / "mms", kind, {}, details={"model": "mms"})
-    message = "would replace a reordering-model artefact of the model mms by a reordering-model artefact of the model dpr"
+    message = "would replace a reordering-model artefact of the model mms with a reordering-model artefact of the model dpr"
     with pytest.raises(ArtefactError, match=message):
         run("train", *arguments, tmp_path / "mms")
     (tmp_path / "mms" / "manifest.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ArtefactError, match="would replace a damaged artefact by"):
+    with pytest.raises(ArtefactError, match="would replace a damaged artefact with"):
         run("train", *arguments, tmp_path / "mms")
     # One of an older format, which must be built again, may be replaced.
     old = {"format": 0, "kind": kind, "details": {"model": "dpr"}}
@@ -85,7 +87,7 @@ def test_another_model_or_a_damaged_artefact(tmp_path: Path) -> None:
 @pytest.mark.parametrize("verb", FILES)
 def test_files(verb: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    with pytest.raises(ArtefactError, match="a folder of that name is in the way"):
+    with pytest.raises(ArtefactError, match="a folder with that name already exists"):
         run(verb, *FILES[verb], tmp_path)
     with pytest.raises(ArtefactError, match=r"cannot be written: .*/file: Not a directory"):
         run(verb, *FILES[verb], tmp_path / "file" / "new")
@@ -97,7 +99,7 @@ def test_files(verb: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("verb", FOLDERS)
 def test_folders_of_text(verb: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    with pytest.raises(ArtefactError, match="file: a file of that name is in the way"):
+    with pytest.raises(ArtefactError, match="file: a file with that name already exists"):
         run(verb, *FOLDERS[verb], tmp_path / "file")
     with pytest.raises(ArtefactError, match=r"cannot be written: .*/file: Not a directory"):
         run(verb, *FOLDERS[verb], tmp_path / "file" / "new")

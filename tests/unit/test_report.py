@@ -182,8 +182,14 @@ def test_parts_of_objects_may_be_missing(tmp_path: Path) -> None:
         ('{"title": 1}', "expected an object with a title"),
         ('{"title":\n', "results.json:2: is not JSON"),
         ('{"title": "t", "corpus": [1]}', "expected an object under 'corpus', found list"),
-        ('{"title": "t", "translation": [{"limit": 10}]}', "'translation' of the results is not as docs/report.md says"),
-        ('{"title": "t", "sentences": [{"id": 1}]}', "'sentences' of the results is not as docs/report.md says"),
+        (
+            '{"title": "t", "translation": [{"limit": 10}]}',
+            "'translation' in the results does not have the form described in docs/report.md",
+        ),
+        (
+            '{"title": "t", "sentences": [{"id": 1}]}',
+            "'sentences' in the results does not have the form described in docs/report.md",
+        ),
     ],
 )
 def test_bad_results_are_refused_in_one_line(tmp_path: Path, text: str | None, told: str) -> None:

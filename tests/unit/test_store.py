@@ -78,10 +78,10 @@ def test_a_write_that_fails_says_why_and_leaves_nothing(tmp_path: Path) -> None:
 def test_refuses_to_overwrite_what_is_no_artefact(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(ArtefactError, match="is not an artefact"):
+    with pytest.raises(ArtefactError, match="files that are not an artefact"):
         save(tmp_path / "mine", "thing", ARRAYS)
     (tmp_path / "file").write_text("")
-    with pytest.raises(ArtefactError, match="a file of that name is in the way"):
+    with pytest.raises(ArtefactError, match="a file with that name already exists"):
         save(tmp_path / "file", "thing", ARRAYS)
 
 
@@ -91,10 +91,10 @@ def test_refuses_to_overwrite_what_is_no_artefact(tmp_path: Path) -> None:
         (lambda d: (d / "a.npy").unlink(), r"a.npy: damaged or missing \(No such file"),
         (
             lambda d: (d / "a.npy").write_bytes((d / "a.npy").read_bytes()[:-3]),
-            r"a.npy: damaged: has 145 bytes in place of 148",
+            r"a.npy: damaged: has 145 bytes instead of 148",
         ),
         (lambda d: (d / "a.npy").write_bytes((d / "a.npy").read_bytes() + b"x"), r"a.npy: damaged: has 149 bytes"),
-        (lambda d: (d / "a.npy").write_bytes(b"\x93NUMPY\x01\x00"), r"a.npy: damaged \(no file of an array"),
+        (lambda d: (d / "a.npy").write_bytes(b"\x93NUMPY\x01\x00"), r"a.npy: damaged \(not an array file"),
         (lambda d: np.save(d / "a.npy", np.arange(6)), r"a.npy: damaged: holds .*'<i8'.*, the manifest says <i4 \[5\]"),
         (lambda d: (d / "manifest.json").write_text("{"), "manifest.json: damaged"),
         (lambda d: (d / "manifest.json").write_text("[" * 100_000), "manifest.json: damaged"),

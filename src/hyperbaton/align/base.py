@@ -23,9 +23,9 @@ Removals = tuple[Removal, Removal]
 class WordAligner(abc.ABC):
     """Options and steps that all aligners share: words are normalised, both directions linked, and the two joined."""
 
-    symmetrization: str = option("grow-diag-final-and", "how the two directions are joined", choices=METHODS)
-    lowercase: bool = option(True, "ignore the case of letters")
-    stem: int = option(0, "tell words apart by this many first letters only; 0 means all", minimum=0)
+    symmetrization: str = option("grow-diag-final-and", "how the links of the two directions are combined", choices=METHODS)
+    lowercase: bool = option(True, "ignore case")
+    stem: int = option(0, "compare only this many leading letters of a word; 0 compares all", minimum=0)
     drop_source: str | None = option(None, "file of source words to leave without links, such as particles")
     drop_target: str | None = option(None, "file of target words to leave without links, such as articles")
 

@@ -27,6 +27,6 @@ def read_links(path: AnyPath, bitext: Bitext | None = None, format: str = "phara
     elif format in FORMATS:
         reader = _core.GizaReader(source, target, format == "giza")
     else:
-        raise OptionError(f"unknown format of links {format!r}; known: {', '.join(FORMATS)}")
+        raise OptionError(f"unknown link format {format!r}; known: {', '.join(FORMATS)}")
     feed(reader, path)
     return Links(*reader.take())

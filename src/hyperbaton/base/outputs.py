@@ -24,13 +24,13 @@ def check_artefact(path: AnyPath, kind: str, model: str = "", *, force: bool = F
     old = _stored(Path(path))
     if not force and old is not None and old != (kind, model):
         what, new = (f"{k} artefact" + (f" of the model {m}" if m else "") for k, m in (old, (kind, model)))
-        raise ArtefactError(f"{path}: would replace a {what} by a {new}; give --force, or choose another name")
+        raise ArtefactError(f"{path}: would replace a {what} with a {new}; use --force, or choose another name")
 
 
 def check_text_folder(path: AnyPath) -> None:
     """Check that files can be written into a folder, which may exist."""
     if Path(path).exists() and not Path(path).is_dir():
-        raise ArtefactError(f"{path}: a file of that name is in the way")
+        raise ArtefactError(f"{path}: a file with that name already exists")
     _check_parent(Path(path) / "file")
 
 
@@ -40,7 +40,7 @@ def check_file(path: AnyPath) -> None:
         return
     file = Path(os.path.realpath(path))
     if file.is_dir():
-        raise ArtefactError(f"{path}: a folder of that name is in the way")
+        raise ArtefactError(f"{path}: a folder with that name already exists")
     if file.is_file() or not file.exists():
         _check_parent(file)
 

@@ -175,7 +175,7 @@ class Artefact:
                 start = _check_header(file, file_path, dtype, shape)
                 expected, size = start + dtype.itemsize * prod(shape), os.fstat(file.fileno()).st_size
                 if size != expected:
-                    raise ArtefactError(f"{file_path}: damaged: has {size} bytes in place of {expected}; {_AGAIN}")
+                    raise ArtefactError(f"{file_path}: damaged: has {size} bytes instead of {expected}; {_AGAIN}")
                 # An empty file cannot be mapped.
                 return np.memmap(file, dtype, "r", start, shape) if prod(shape) else np.empty(shape, dtype)
         except (OSError, ValueError) as error:
@@ -317,7 +317,7 @@ def _read_manifest(path: Path, folder: int | None = None) -> dict[str, Any]:
         reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
         raise ArtefactError(f"{file}: damaged ({reason}); {_AGAIN}") from error
     if not isinstance(manifest, dict) or "format" not in manifest:
-        raise ArtefactError(f"{file}: damaged (it says no format); {_AGAIN}")
+        raise ArtefactError(f"{file}: damaged (it names no format); {_AGAIN}")
     if manifest["format"] != FORMAT or isinstance(manifest["format"], bool):
         made = f"hyperbaton {_short(manifest.get('version', '?'))}, format {_short(manifest['format'])}"
         raise ArtefactError(f"{path}: made by {made}; this version reads format {FORMAT}: {_AGAIN}")
@@ -379,7 +379,7 @@ def _check_header(file: BinaryIO, path: Path, dtype: np.dtype[Any], shape: tuple
     """
     magic = file.read(10)
     if magic[:8] != b"\x93NUMPY\x01\x00" or len(magic) < 10:
-        raise ArtefactError(f"{path}: damaged (no file of an array); {_AGAIN}")
+        raise ArtefactError(f"{path}: damaged (not an array file); {_AGAIN}")
     length = int.from_bytes(magic[8:], "little")
     text = file.read(min(length, _LONGEST_HEADER))
     expected = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"

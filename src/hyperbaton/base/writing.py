@@ -146,14 +146,14 @@ def check_folder(path: str | PathLike[str], mark: str = MANIFEST, shown: str | P
         except FileNotFoundError:
             return
         except NotADirectoryError as error:
-            raise ArtefactError(f"{shown}: a file of that name is in the way") from error
+            raise ArtefactError(f"{shown}: a file with that name already exists") from error
         try:
             names = os.listdir(handle)  # noqa: PTH208 - of this very folder, whatever happens to its name
             if not names or mark in names:
                 return
             # Another writer may have just replaced this folder, and be removing its files.
             if _is_open_as(handle, path):
-                raise ArtefactError(f"{shown}: the folder holds something that is not an artefact; choose another name")
+                raise ArtefactError(f"{shown}: the folder contains files that are not an artefact; choose another name")
         finally:
             os.close(handle)
 
@@ -186,7 +186,7 @@ def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: s
             raise
         _remove(old)
         return
-    raise ArtefactError(f"{shown}: other processes write to it all the time")
+    raise ArtefactError(f"{shown}: other processes keep writing to it")
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -1,6 +1,6 @@
-"""The program `hyperbaton`: one verb, one file of this folder, over a plain function of the package.
+"""The program `hyperbaton`: one command, one file of this folder, over a plain function of the package.
 
-The file `cli/evaluate_links.py` is the verb `evaluate-links`; it defines one function of the same name. A parameter
+The file `cli/evaluate_links.py` is the command `evaluate-links`; it defines one function of the same name. A parameter
 whose type is an options class becomes one flag for each option. stdout is data, stderr is talk. Exit status: 0 done,
 1 bad input or failure (one line says why), 2 wrong usage, 130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP.
 """
@@ -32,14 +32,12 @@ from hyperbaton.base.options import Option, from_mapping, options_of, plain_type
 from hyperbaton.base.signals import Signals
 from hyperbaton.cli._help import Program, Verb, value_name
 
-# Arguments that mean the same for every verb.
-Threads = Annotated[int, typer.Option("--threads", "-t", help="Processors to use; 0 means all.", min=0)]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", min=0)]
+# Arguments that mean the same for every command.
+Threads = Annotated[int, typer.Option("--threads", "-t", help="Number of threads; 0 uses all processors.", min=0)]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.", min=0)]
 Force = Annotated[bool, typer.Option("--force", help="Replace an artefact of another kind or model.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars and no remarks.")]
-Verify = Annotated[
-    bool, typer.Option("--verify", help="First read the artefacts whole, and compare them with their checksums.")
-]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress bars and remarks.")]
+Verify = Annotated[bool, typer.Option("--verify", help="Check the artefacts against their checksums first.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 ABOUT = """Learn how words and phrases move between languages, and translate with what was learned.
@@ -49,15 +47,15 @@ Files are tokenized text, one sentence per line, plain or compressed (.gz, .xz, 
 
 
 def verbs() -> list[str]:
-    """The names of all verbs, as typed."""
+    """The names of all commands, as typed."""
     names = (module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
     return sorted(name.replace("_", "-") for name in names)
 
 
 def build(loaded: Collection[str] | None = None, words: Sequence[str] = ()) -> typer.Typer:
-    """Make the program with all verbs; only those of `loaded` are imported, the others are names with a help text.
+    """Make the program with all commands; only those of `loaded` are imported, the others are names with a help text.
 
-    `words` is the command line behind the verb, for verbs whose options depend on it.
+    `words` is the command line behind the command, for commands whose options depend on it.
     """
     app = typer.Typer(
         name="hyperbaton",
@@ -84,7 +82,7 @@ def _function(verb: str) -> Callable[..., Any]:
 
 
 def _help_text(verb: str) -> str:
-    """What a verb says about itself, read from its file: importing all of them takes seconds."""
+    """What a command says about itself, read from its file: importing all of them takes seconds."""
     name = verb.replace("-", "_")
     file = ast.parse(Path(__path__[0], f"{name}.py").read_text(encoding="utf-8"))
     functions = (node for node in file.body if isinstance(node, ast.FunctionDef) and node.name.rstrip("_") == name)
@@ -92,7 +90,7 @@ def _help_text(verb: str) -> str:
 
 
 def _unloaded() -> None:
-    """Stands for a verb that was not asked for."""
+    """Stands for a command that was not asked for."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -105,7 +103,7 @@ def _program(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more on stderr.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print more details to stderr.")] = False,
 ) -> None:
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="hyperbaton: %(message)s")
 
@@ -113,7 +111,7 @@ def _program(
 def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[..., Any]:
     """Replace each parameter whose type is an options class by one flag for each of its options.
 
-    A verb's file may define `chosen_options`: from the words of the command line to options classes, by parameter, that
+    A command's file may define `chosen_options`: from the words of the command line to options classes, by parameter, that
     stand for those of the signature.
     """
     hints = typing.get_type_hints(function, include_extras=True)
@@ -166,7 +164,7 @@ def _flag(opt: Option) -> Any:
 
 
 def _declared(name: str, kind: Any, info: Any) -> tuple[Any, Option | None]:
-    """A parameter that its verb declares: its annotation without limits, and the option that checks them for numbers."""
+    """A parameter that its command declares: its annotation without limits, and the option that checks them for numbers."""
     info, opt = copy.copy(info), None
     if plain_type(kind) in (int, float):
         # What a message calls it: its long flag, or the name of the parameter.
@@ -189,7 +187,7 @@ def _completion(choices: Sequence[str]) -> Callable[[], list[str]]:
 
 
 def start() -> typer.Typer:
-    """Make the program that the command line asks for: its verb and no other is imported."""
+    """Make the program that the command line asks for: its command and no other is imported."""
     # A shell that completes gives the line in a variable, bash as COMP_WORDS, zsh and fish as typer's own.
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
     completing = "_HYPERBATON_COMPLETE" in os.environ
@@ -220,7 +218,7 @@ def run_program(program: typer.Typer, signals: Signals) -> None:
         _leave(f"error: {where}{error.strerror or error}{full}", 1)
     except MemoryError:
         _leave("error: not enough memory", 1)
-    if status == 130:  # typer leaves so, without a word, when it is interrupted between verbs
+    if status == 130:  # typer leaves so, without a word, when it is interrupted between commands
         _leave(signals.message, signals.status)
     sys.exit(status)
 

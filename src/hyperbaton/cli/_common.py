@@ -1,4 +1,4 @@
-"""What several verbs share."""
+"""What several commands share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The help of the program and of its verbs: plain text at the width of the terminal, in which no name is ever cut.
+"""The help of the program and of its commands: plain text at the width of the terminal, in which no name is ever cut.
 
 Help texts are printed as they are written: `<unk>`, `[x]` and `*` mean themselves. Examples are printed one to a line,
 unwrapped, so that they can be copied.
@@ -22,7 +22,7 @@ MAX_WIDTH = 100
 
 
 class Verb(TyperCommand):
-    """A verb whose help is ours."""
+    """A command whose help is ours."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write("\n".join(_verb_lines(self, ctx)) + "\n")
@@ -32,7 +32,7 @@ class Verb(TyperCommand):
 
 
 class Program(TyperGroup):
-    """The program, whose help lists the verbs."""
+    """The program, whose help lists the commands."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write("\n".join(_program_lines(self, ctx)) + "\n")
@@ -74,13 +74,13 @@ def _verb_lines(command: Any, ctx: Any) -> Iterator[str]:
 
 def _program_lines(program: Any, ctx: Any) -> Iterator[str]:
     width = _width()
-    yield f"Usage: {ctx.command_path} [OPTIONS] VERB [ARGUMENTS]"
+    yield f"Usage: {ctx.command_path} [OPTIONS] COMMAND [ARGUMENTS]"
     yield ""
     yield from _paragraphs(program.help or "", width)
     options = [p for p in program.get_params(ctx) if p.param_type_name == "option" and not p.hidden]
     yield from _section("Options:", [(_flags(p), _remark(p, ctx)) for p in options], width)
     verbs = {name: program.commands[name].help or "" for name in sorted(program.commands)}
-    yield from _section("Verbs:", [(name, _sentence(help)) for name, help in verbs.items()], width)
+    yield from _section("Commands:", [(name, _sentence(help)) for name, help in verbs.items()], width)
 
 
 def _sentence(help: str) -> str:

@@ -1,4 +1,4 @@
-"""What the verbs that run experiments share."""
+"""What the commands that run experiments share."""
 
 from __future__ import annotations
 

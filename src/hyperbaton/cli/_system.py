@@ -1,4 +1,4 @@
-"""What the verbs around systems share: weights and decoding options as flags."""
+"""What the commands around systems share: weights and decoding options as flags."""
 
 from __future__ import annotations
 
@@ -22,17 +22,15 @@ Weights = Annotated[
     list[str] | None, typer.Option("--weight", help="Weight of a feature, NAME=V or NAME=V,V,…; may be repeated.")
 ]
 
-Copy = Annotated[bool, typer.Option("--copy", help="Copy the parts of the system into it instead of referring to them.")]
+Copy = Annotated[bool, typer.Option("--copy", help="Copy all parts into the system instead of referring to them.")]
 
 SourceTags = Annotated[
-    str | None, typer.Option("--source-tags", help="A tag for each source word, for models that were trained with tags.")
+    str | None, typer.Option("--source-tags", help="Tags of the source words, for models trained with tags.")
 ]
 
 SourceTrees = Annotated[
     str | None,
-    typer.Option(
-        "--source-trees", help="Trees of the source sentences, bracketed or .conllu, for models that ask about them."
-    ),
+    typer.Option("--source-trees", help="Trees of the source sentences, bracketed or .conllu, for models that use them."),
 ]
 
 SourceText = Annotated[

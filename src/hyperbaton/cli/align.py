@@ -1,4 +1,4 @@
-"""The verb `align`."""
+"""The command `align`."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from hyperbaton.corpus.files import writing_outputs
 
 def align(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; alone, lines of pairs.")],
-    target: Annotated[str | None, typer.Argument(metavar="TGT", help="Target text, line by line its translation.")] = None,
+    target: Annotated[str | None, typer.Argument(metavar="TGT", help="Target text, its translation line by line.")] = None,
     *,
     options: Aligner,
     aligner: Annotated[str, typer.Option(help="hmm is built in; eflomal needs hyperbaton[eflomal].")] = "hmm",
-    model: Annotated[str | None, typer.Option(help="Link with this saved model instead of learning one.")] = None,
-    save_model: Annotated[str | None, typer.Option(help="Folder to save the learned model in.")] = None,
+    model: Annotated[str | None, typer.Option(help="Align with this saved model instead of training one.")] = None,
+    save_model: Annotated[str | None, typer.Option(help="Folder for the trained model.")] = None,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
     format: Annotated[str, typer.Option(help=f"How links are written ({', '.join(FORMATS)}).")] = PLAIN,
     scores: Annotated[
         str | None, typer.Option(help="Write log-probabilities of pairs and posteriors of links; - is stdout.")
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Changes nothing: learning is not random. Taken for scripts that pass it.", min=0)
+        int, typer.Option(help="Ignored, since training is not random; accepted for scripts that pass it.", min=0)
     ] = 1,
     force: Force = False,
     verify: Verify = False,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Link the words of a bitext.
+    """Align the words of a bitext.
 
-    One line of links i-j (source and target position, from 0) for each sentence pair; an empty line where a side is
-    empty or longer than --max-length. The links do not depend on the number of threads. With --model, only
-    --symmetrization, --confidence and --threshold count; everything else is as it was in training. Text of any length
-    is then linked in little memory, and without TGT the lines of SRC are pairs, with a tab or ||| between their sides,
-    answered as they come. --scores writes a line for each pair: log p of target and source in nats per word, and the
-    mean posterior of each link.
+    Prints one line of links i-j (source and target position, from 0) for each sentence pair; an empty line where a side
+    is empty or longer than --max-length. The links do not depend on the number of threads. With --model, only
+    --symmetrization, --confidence and --threshold apply; everything else is as in training. Text of any length is then
+    aligned in little memory, and without TGT each line of SRC is a pair, with a tab or ||| between its sides, answered as
+    it comes. --scores writes a line for each pair: log p of target and source in nats per word, and the mean posterior of
+    each link.
 
     Examples:
 
@@ -106,9 +106,9 @@ def _check(
     aligner: str, target: str | None, model: str | None, save_model: str | None, scores: str | None, format: str
 ) -> None:
     if format not in FORMATS:
-        raise OptionError(f"unknown format of links {format!r}; known: {', '.join(FORMATS)}")
+        raise OptionError(f"unknown link format {format!r}; known: {', '.join(FORMATS)}")
     if aligner != "hmm" and (model or save_model):
-        raise OptionError(f"only the aligner hmm has models to load and save, not {aligner}")
+        raise OptionError(f"only the aligner hmm can load and save models, not {aligner}")
     if aligner != "hmm" and (scores or format != PLAIN):
         raise OptionError(f"only the aligner hmm scores links, not {aligner}: leave out --scores and --format")
     if target is None and model is None:

@@ -1,4 +1,4 @@
-"""The verb `classes`."""
+"""The command `classes`."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def classes(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Group the words of TEXT into classes by the company they keep, as mkcls does.
+    """Group the words of TEXT into classes by the words around them, as mkcls does.
 
-    Writes one line per word: the word, a tab, its class, sorted by word. Classes are 2, 3, … by falling frequency.
-    The criterion that was reached (higher is better) goes to stderr, as JSON with --json.
+    Writes one line per word: the word, a tab, its class, sorted by word. Classes are numbered 2, 3, … by frequency.
+    The final criterion (higher is better) goes to stderr, as JSON with --json.
 
     Examples:
 

@@ -17,24 +17,28 @@ from hyperbaton.corpus.tokenizers import make_tokenizer
 def clean(
     source: Annotated[Path, typer.Argument(metavar="SRC")],
     target: Annotated[Path, typer.Argument(metavar="TGT")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="PREFIX", help="What the new files start with.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="PREFIX", help="Prefix of the new files.")],
     options: Cleaning,
     also: Annotated[
         list[Path] | None,
-        typer.Option("--also", metavar="FILE", help="Cut this parallel file (links, tags, trees) too; repeatable."),
+        typer.Option("--also", metavar="FILE", help="Filter this parallel file (links, tags, trees) too; may be repeated."),
     ] = None,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Drop broken lines (not UTF-8, NUL, |||) and mend BOM, CR and tabs.")
+        bool, typer.Option("--repair", help="Drop broken lines (not UTF-8, NUL, |||) and fix BOM, CR and tabs.")
     ] = False,
-    tokenizer_source: Annotated[str | None, typer.Option(metavar="NAME", help="Tokenize SRC, which is raw.")] = None,
-    tokenizer_target: Annotated[str | None, typer.Option(metavar="NAME", help="Tokenize TGT, which is raw.")] = None,
-    language_source: Annotated[str | None, typer.Option(metavar="XX", help="Language for SRC's tokenizer.")] = None,
-    language_target: Annotated[str | None, typer.Option(metavar="XX", help="Language for TGT's tokenizer.")] = None,
+    tokenizer_source: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Tokenizer for SRC, if it is raw text.")
+    ] = None,
+    tokenizer_target: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Tokenizer for TGT, if it is raw text.")
+    ] = None,
+    language_source: Annotated[str | None, typer.Option(metavar="XX", help="Language of SRC, for its tokenizer.")] = None,
+    language_target: Annotated[str | None, typer.Option(metavar="XX", help="Language of TGT, for its tokenizer.")] = None,
     compress: Compress = None,
     threads: Threads = 0,
     json: Json = False,
 ) -> None:
-    """Drop the sentence pairs that spoil training: empty, too long, or too different in length.
+    """Drop sentence pairs that harm training: empty, too long, or too different in length.
 
     Writes PREFIX.zh and PREFIX.en for the inputs corpus.zh and corpus.en (.source and .target where both inputs end
     alike), all files or none, and reports on stdout what was dropped and why. Broken input is an error unless

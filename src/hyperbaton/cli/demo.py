@@ -1,4 +1,4 @@
-"""The verb `demo`."""
+"""The command `demo`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hyperbaton.cli._run import carry_out
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run.")] = Path("demo"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the run.")] = Path("demo"),
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the demo's experiment; may be repeated."),
@@ -23,8 +23,8 @@ def demo(
 ) -> None:
     """Run a small experiment on generated text, from text to report, in minutes.
 
-    Trains every kind of model, translates with each, and says what moves in the text, what predicts it, and what that is
-    worth. The same command goes on where it was interrupted.
+    Trains every kind of model, translates with each, and reports what moves in the text, what predicts it, and how much
+    that helps translation. If it is interrupted, the same command continues it.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""The verb `diagnose`."""
+"""The command `diagnose`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hyperbaton.decode.diagnose import diagnose as run
 def diagnose(
     system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
-    reference: Annotated[str, typer.Argument(metavar="REF", help="Its translations.")],
+    reference: Annotated[str, typer.Argument(metavar="REF", help="Its reference translations.")],
     *,
     source_tags: SourceTags = None,
     source_trees: SourceTrees = None,
@@ -41,9 +41,9 @@ def diagnose(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Tell model errors from search errors, by the longest jump that the reference needs.
+    """Distinguish model errors from search errors, by the longest jump that the reference needs.
 
-    Only references that the phrase table can produce are judged.
+    Only references that the phrase table can produce are counted.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""The verb `evaluate`."""
+"""The command `evaluate`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,10 @@ def evaluate(
     ],
     *,
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words, on either side.", min=1, max=255)] = 8,
-    max_distance: Annotated[int, typer.Option(help="Leave out phrase pairs that move farther; 0 keeps all.", min=0)] = 15,
-    source_tags: Annotated[
-        str | None, typer.Option(help="A tag for each source word, for models trained with tags.")
-    ] = None,
+    max_distance: Annotated[int, typer.Option(help="Skip phrase pairs that move farther; 0 keeps all.", min=0)] = 15,
+    source_tags: Annotated[str | None, typer.Option(help="Tags of the source words, for models trained with tags.")] = None,
     source_trees: Annotated[
-        str | None, typer.Option(help="Trees of the source sentences, for models that ask about them.")
+        str | None, typer.Option(help="Trees of the source sentences, for models that use them.")
     ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for pictures.")] = None,
     verify: Verify = False,
@@ -37,10 +35,10 @@ def evaluate(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Predict the movements of a held-out bitext, and say how often each model is right.
+    """Test trained models on a held-out bitext: how often each predicts the right movement.
 
-    Models of orientations classify phrase pairs; models of jumps predict the next source word, whatever --max-length and
-    --max-distance say. A block model predicts target and jump of each block on the path.
+    Orientation models classify phrase pairs; jump models predict the next source word and ignore --max-length and
+    --max-distance. A block model predicts target and jump of each block on the path.
 
     Examples:
 

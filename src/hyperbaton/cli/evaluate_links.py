@@ -1,4 +1,4 @@
-"""The verb `evaluate-links`."""
+"""The command `evaluate-links`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def evaluate_links(
 ) -> None:
     """Score links against hand-made ones: alignment error rate, precision, recall, F1.
 
-    All are percentages over all sentence pairs (Och and Ney 2003): precision counts possible links as right,
-    recall asks for the sure ones, and the lower the alignment error rate (aer) the better.
+    All are percentages over all sentence pairs (Och and Ney 2003): precision counts possible links as right, recall
+    counts sure links only; a lower alignment error rate (aer) is better.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""The verb `explain`."""
+"""The command `explain`."""
 
 from __future__ import annotations
 
@@ -18,32 +18,34 @@ from hyperbaton.models import load_model
 def explain(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="A trained model.")],
     *,
-    phrase: Annotated[str | None, typer.Option(help="Source phrase: what was learned about it.")] = None,
-    sentence: Annotated[str | None, typer.Option(help="Source sentence: which movements are expected, and why.")] = None,
-    span: Annotated[str | None, typer.Option(help="Only this part of the sentence, e.g. 2-4: its words 2 and 3.")] = None,
+    phrase: Annotated[str | None, typer.Option(help="Source phrase to explain.")] = None,
+    sentence: Annotated[str | None, typer.Option(help="Source sentence to explain.")] = None,
+    span: Annotated[
+        str | None, typer.Option(help="Explain only this span of the sentence, e.g. 2-4 for words 2 and 3.")
+    ] = None,
     target: Annotated[str, typer.Option(help="Target phrase of the span.")] = "",
-    top: Annotated[int, typer.Option(help="Phrases of a sentence that are shown, and features of each.", min=1)] = 5,
+    top: Annotated[int, typer.Option(help="Number of phrases to show, and of features for each.", min=1)] = 5,
     everything: Annotated[bool, typer.Option("--all", help="Show every phrase of the sentence, with all classes.")] = False,
     source_tags: Annotated[str | None, typer.Option(help="A tag for each word of the sentence, as text.")] = None,
     links: Annotated[str | None, typer.Option(help="Links of the sentence to a translation, e.g. '0-0 2-1 1-2'.")] = None,
-    family: Annotated[str | None, typer.Option(help="block_me: features of this family, e.g. sibling-word.")] = None,
+    family: Annotated[str | None, typer.Option(help="block_me: show features of this family, e.g. sibling-word.")] = None,
     tag: Annotated[
-        str | None, typer.Option(help="block_me: how far words with this tag jump; with -o as a picture.")
+        str | None, typer.Option(help="block_me: show how far words with this tag jump; with -o as a picture.")
     ] = None,
-    sort: Annotated[str, typer.Option(help="block_me: features by weight or by count.")] = "weight",
+    sort: Annotated[str, typer.Option(help="block_me: sort features by weight or by count.")] = "weight",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture of the jumps: .svg, .png or .pdf.")] = None,
     verify: Verify = False,
     as_json: Json = False,
 ) -> None:
-    """Say what a model learned about a phrase, or why it expects a movement in a sentence.
+    """Show what a model learned about a phrase, or why it expects a movement in a sentence.
 
-    Of a sentence, first what is expected for how many of its phrases, then the phrases that stand out: those for which
-    another movement is expected than for most, the most certain ones first. Without --phrase and --sentence, the model's
+    For a sentence: how many of its phrases are expected to move in which way, then the phrases that stand out, those
+    with another expected movement than most, the most certain first. Without --phrase and --sentence: the model's
     options and sizes.
 
-    For a model of jumps: P(next word | current word) of a sentence, and a visit order through it, that of the links or else
-    always the most probable word that is left. For a block model: its strongest features, all or those of a family or
-    source phrase, and the jumps of a tag.
+    For a jump model: P(next word | current word) for a sentence, and a visit order through it, given by the links or
+    else always to the most probable word that is left. For a block model: its strongest features, all or those of a
+    family or source phrase, and the jumps of a tag.
 
     Examples:
 
@@ -92,5 +94,5 @@ def _parse_span(span: str | None) -> tuple[int, int] | None:
         return None
     begin, _, end = span.partition("-")
     if not (begin.isdigit() and end.isdigit()):
-        raise OptionError(f"a span is two numbers like 2-4, not {span!r}")
+        raise OptionError(f"expected a span like 2-4, found {span!r}")
     return int(begin), int(end)

@@ -1,4 +1,4 @@
-"""The verb `export`."""
+"""The command `export`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hyperbaton.decode.moses import export_moses
 
 
 def export(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="What to export to: moses.")],
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="Output format: moses.")],
     system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to.")],
     *,
@@ -25,7 +25,7 @@ def export(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write a translation system as Moses reads it: moses.ini, text tables, ARPA language models.
+    """Write a translation system in the format of Moses: moses.ini, text tables, ARPA language models.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""The verb `extract`."""
+"""The command `extract`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def extract(
     moses: Annotated[Path | None, typer.Option(help="Folder for Moses' text tables.")] = None,
     reordering: Annotated[
         list[str] | None,
-        typer.Option(help="Reordering table to write there, e.g. hier-mslr-bidirectional-fe; one or more."),
+        typer.Option(help="Reordering table to write there, e.g. hier-mslr-bidirectional-fe; may be repeated."),
     ] = None,
     reordering_smoothing: Annotated[float, typer.Option(help="Pseudo-count of each orientation.", min=0)] = 0.5,
     force: Force = False,
@@ -47,9 +47,9 @@ def extract(
         hyperbaton extract train.zh train.en train.links --max-length 7 --moses model --reordering wbe-msd-bidirectional-fe
     """
     if output is None and moses is None:
-        raise OptionError("nothing to write: give -o PHRASES, --moses DIR or both")
+        raise OptionError("no output: give -o PHRASES, --moses DIR or both")
     if more and not reordering:
-        raise OptionError(f"what is {more[0]!r}? Expected three files, SRC TGT LINKS")
+        raise OptionError(f"unexpected argument {more[0]!r}: expected three files, SRC TGT LINKS")
     if reordering and moses is None:
         raise OptionError("--reordering needs --moses DIR")
     kinds = [ReorderingType.parse(name) for name in (reordering or []) + (more or [])]

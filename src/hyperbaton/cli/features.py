@@ -1,4 +1,4 @@
-"""The verb `features`."""
+"""The command `features`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from hyperbaton.cli._common import Compress, print_json, print_table
 def filter_(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="Tokenized source text.")],
     target: Annotated[Path, typer.Argument(metavar="TGT", help="Tokenized target text.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="PREFIX", help="What the new files start with.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="PREFIX", help="Prefix of the new files.")],
     options: Filtering,
     scores: Annotated[
         Path | None, typer.Option(help="What 'align --scores' wrote for these texts, with a model of other pairs.")

@@ -19,9 +19,13 @@ from hyperbaton.data import Language
 def generate(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
     language: Language,
-    sentences: Annotated[int, typer.Option("--sentences", "-n", help="Sentence pairs in all.", min=1)] = 10_000,
-    dev: Annotated[int | None, typer.Option("--dev", help="For tuning; 500, or a tenth if less.", min=0)] = None,
-    test: Annotated[int | None, typer.Option("--test", help="For testing; 500, or a tenth if less.", min=0)] = None,
+    sentences: Annotated[int, typer.Option("--sentences", "-n", help="Total number of sentence pairs.", min=1)] = 10_000,
+    dev: Annotated[
+        int | None, typer.Option("--dev", help="Pairs for tuning; default: 500 or a tenth, whichever is less.", min=0)
+    ] = None,
+    test: Annotated[
+        int | None, typer.Option("--test", help="Pairs for testing; default: 500 or a tenth, whichever is less.", min=0)
+    ] = None,
     seed: Seed = 1,
     quiet: Quiet = False,
     as_json: Json = False,

@@ -1,4 +1,4 @@
-"""The verb `import`."""
+"""The command `import`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hyperbaton.decode.system import KIND
 
 
 def import_(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="What to import: moses.")],
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="Input format: moses.")],
     path: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a moses.ini, or the file itself.")],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="System to write.")],
@@ -24,7 +24,7 @@ def import_(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Import a translation system of Moses: moses.ini with text tables and ARPA language models.
+    """Import a Moses system: moses.ini with text tables and ARPA language models.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""The verb `inspect`."""
+"""The command `inspect`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def inspect(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Picture to write, .svg, .png or .pdf; .html with --sample.")
     ] = None,
-    line: Annotated[int, typer.Option("--line", "-n", help="Which sentence pair, from 1.", min=1)] = 1,
+    line: Annotated[int, typer.Option("--line", "-n", help="Number of the sentence pair, from 1.", min=1)] = 1,
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words.", min=1, max=255)] = 8,
     every_box: Annotated[bool, typer.Option("--all", help="Draw every phrase pair, not only the smallest.")] = False,
     sample: Annotated[

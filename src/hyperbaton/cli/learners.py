@@ -1,4 +1,4 @@
-"""The verb `learners`."""
+"""The command `learners`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb `lexicon`."""
+"""The command `lexicon`."""
 
 from __future__ import annotations
 

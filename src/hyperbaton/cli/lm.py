@@ -1,4 +1,4 @@
-"""The verb `lm`."""
+"""The command `lm`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def lm(
     estimation: Estimation,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write.")] = None,
     arpa: Annotated[str | None, typer.Option(help="ARPA file to write; - is stdout.")] = None,
-    from_arpa: Annotated[bool, typer.Option(help="TEXT is an ARPA file, whatever its name.")] = False,
-    vocabulary: Annotated[str | None, typer.Option(help="Words that may be in the model; others become <unk>.")] = None,
+    from_arpa: Annotated[bool, typer.Option(help="Read TEXT as an ARPA file whatever its name.")] = False,
+    vocabulary: Annotated[str | None, typer.Option(help="Vocabulary file; other words become <unk>.")] = None,
     quantize: Annotated[
-        int | None, typer.Option(help="Keep probabilities and back-off weights in so many bits.", min=1, max=8)
+        int | None, typer.Option(help="Store probabilities and back-off weights in this many bits.", min=1, max=8)
     ] = None,
     force: Force = False,
     verify: Verify = False,
@@ -33,10 +33,10 @@ def lm(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Estimate an n-gram language model from TEXT, or turn a model from one form into another.
+    """Estimate an n-gram language model from TEXT, or convert a model.
 
-    A model is estimated with interpolated modified Kneser-Ney smoothing, as lmplz does. A TEXT whose name has .arpa in
-    it is read as an ARPA file, and a folder as a stored model.
+    A model is estimated with interpolated modified Kneser-Ney smoothing, as lmplz does. A TEXT whose name contains .arpa
+    is read as an ARPA file, and a folder as a stored model.
 
     Examples:
 
@@ -49,14 +49,14 @@ def lm(
         hyperbaton lm lm --arpa lm.arpa.gz
     """
     if output is None and arpa is None:
-        raise OptionError("nothing to write: give -o LM, --arpa FILE or both")
+        raise OptionError("no output: give -o LM, --arpa FILE or both")
     if output is not None:
         check_artefact(output, KIND, force=force)
     if arpa is not None:
         check_file(arpa)
     stored, is_arpa = Path(text).is_dir(), from_arpa or ".arpa" in Path(text).name
     if (stored or is_arpa) and (estimation != Estimation() or vocabulary is not None):
-        raise OptionError(f"{text} is a model already: --order and other options of estimating one make no sense")
+        raise OptionError(f"{text} is already a model: --order and other options for estimation do not apply")
     verify_artefacts(verify, text)
     with Bars(quiet) as bars:
         if stored:

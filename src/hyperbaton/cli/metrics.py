@@ -1,4 +1,4 @@
-"""The verb `metrics`."""
+"""The command `metrics`."""
 
 from __future__ import annotations
 

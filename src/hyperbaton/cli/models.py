@@ -1,4 +1,4 @@
-"""The verb `models`."""
+"""The command `models`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb `order`."""
+"""The command `order`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb `orientations`."""
+"""The command `orientations`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hyperbaton.phrases import ORIENTATIONS
 def orientations(as_json: Json = False) -> None:
     """List the orientation sets and their classes.
 
-    Moses' sets are decided on words; put `phrase-` or `hier-` before the name for the other units. Any increasing list of
-    cut points, such as -4,0,1,5, is an orientation set too.
+    Moses' sets are word-based; put `phrase-` or `hier-` before the name for phrase-based and hierarchical ones. Any
+    increasing list of cut points, such as -4,0,1,5, is an orientation set too.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""The verb `perplexity`."""
+"""The command `perplexity`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb `preorder`."""
+"""The command `preorder`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def preorder(
     inputs: Annotated[list[str], typer.Argument(metavar="[MODEL] SRC", help="A trained model of jumps, and source text.")],
     *,
     options: PreorderOptions,
-    source_tags: Annotated[str | None, typer.Option(help="A tag for each source word, line by line as SRC.")] = None,
+    source_tags: Annotated[str | None, typer.Option(help="Tags of the source words, parallel to SRC.")] = None,
     oracle: Annotated[str | None, typer.Option(help="Take the order of these links; there is no MODEL then.")] = None,
     links: Annotated[str | None, typer.Option(help="Compare the order with that of these links, on stderr.")] = None,
     permutations: Annotated[str | None, typer.Option(help="Write the old positions of the words to this file.")] = None,
@@ -39,7 +39,7 @@ def preorder(
 ) -> None:
     """Put source text into the order of its translation.
 
-    Prints each sentence in its most probable order under a model of jumps, normalised over the words that are left. With
+    Prints each sentence in its most probable order under a jump model, normalised over the words that are left. With
     --oracle, words without links follow the word before them in the source.
 
     Examples:

@@ -1,4 +1,4 @@
-"""The verb `project`."""
+"""The command `project`."""
 
 from __future__ import annotations
 

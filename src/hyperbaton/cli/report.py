@@ -1,4 +1,4 @@
-"""The verb `report`."""
+"""The command `report`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def report(
     results: Annotated[Path, typer.Argument(metavar="DIR", help="A run's folder, or its results.json.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder of the report; report/ beside results.json if none is given."),
+        typer.Option("--output", "-o", help="Folder for the report; default: report/ beside results.json."),
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write what a run found as one HTML page, Markdown, LaTeX tables and pictures.
+    """Write the results of a run as one HTML page, Markdown, LaTeX tables and pictures.
 
-    Prints the name of the page, which needs no other file and no network.
+    Prints the path of the page, which needs no other file and no network.
 
     Examples:
 

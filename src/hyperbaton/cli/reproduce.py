@@ -1,4 +1,4 @@
-"""The verb `reproduce`."""
+"""The command `reproduce`."""
 
 from __future__ import annotations
 

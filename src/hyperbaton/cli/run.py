@@ -1,4 +1,4 @@
-"""The verb `run`."""
+"""The command `run`."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from hyperbaton.run.status import plan_rows
 
 
 def run(
-    experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT.toml", help="What to do: see docs/run.md.")],
+    experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT.toml", help="Experiment file; see docs/run.md.")],
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder of the run; default: the file's name without .toml.")
+        Path | None, typer.Option("--output", "-o", help="Folder for the run; default: the file's name without .toml.")
     ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the file; may be repeated.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the stages and what they will cost, and stop.")] = False,
-    jobs: Annotated[int, typer.Option(help="Stages at once, as far as memory allows.", min=1)] = 2,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the stages and their estimated cost, and stop.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(help="Stages to run at the same time, if memory allows.", min=1)] = 2,
     memory: Annotated[
-        float, typer.Option(help="MiB that stages may use together; 0 means 80% of the machine's.", min=0)
+        float, typer.Option(help="Memory limit for all stages together, in MiB; 0 means 80% of the machine's.", min=0)
     ] = 0,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
     """Run an experiment: corpus, links, phrases, models, systems, tuning, translations, scores, report.
 
-    A mistake in the file is told before anything starts. What is done is not done again: the same command goes on where it
-    was interrupted, and after a change of the file only what depends on it is done anew.
+    Mistakes in the file are reported before anything starts. Finished stages are not run again: the same command
+    continues an interrupted run, and after a change to the file only the stages that depend on it are repeated.
 
     Examples:
 

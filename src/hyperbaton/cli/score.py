@@ -1,4 +1,4 @@
-"""The verb `score`."""
+"""The command `score`."""
 
 from __future__ import annotations
 
@@ -15,33 +15,37 @@ from hyperbaton.metrics import METRICS, Outputs, make_metric
 
 
 def score(
-    hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="Translations, one a line.")],
+    hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="Translations, one per line.")],
     references: Annotated[list[str], typer.Argument(metavar="REF...", help="Reference translations.")],
     against: Annotated[
-        list[str] | None, typer.Option(help="Translations of another system; once for each run of it.")
+        list[str] | None, typer.Option(help="Translations of another system; repeat for each of its runs.")
     ] = None,
-    run: Annotated[list[str] | None, typer.Option(help="Translations of another run (tuning) of the same system.")] = None,
+    run: Annotated[list[str] | None, typer.Option(help="Translations of another tuning run of the same system.")] = None,
     source_links: Annotated[
-        list[str] | None, typer.Option(help="Links source-translation, i-j; once for HYP and each --run, in order.")
+        list[str] | None, typer.Option(help="Source-translation links, i-j; one file for HYP and for each --run, in order.")
     ] = None,
-    reference_links: Annotated[list[str] | None, typer.Option(help="Links source-reference; once for each REF.")] = None,
-    against_links: Annotated[list[str] | None, typer.Option(help="Links source-translation of each --against.")] = None,
+    reference_links: Annotated[
+        list[str] | None, typer.Option(help="Source-reference links; one file for each REF.")
+    ] = None,
+    against_links: Annotated[
+        list[str] | None, typer.Option(help="Source-translation links; one file for each --against.")
+    ] = None,
     metrics: Annotated[
-        str | None, typer.Option(help="Metrics, by comma, with options as in bleu:tokenize=none; default all.")
+        str | None, typer.Option(help="Comma-separated metrics, with options as in bleu:tokenize=none; default: all.")
     ] = None,
-    test: Annotated[str, typer.Option(help="How to compare: bootstrap or randomization.")] = "bootstrap",
-    samples: Annotated[int, typer.Option(help="Test sets drawn for intervals and p.", min=1)] = 1000,
+    test: Annotated[str, typer.Option(help="Significance test: bootstrap or randomization.")] = "bootstrap",
+    samples: Annotated[int, typer.Option(help="Number of samples drawn for intervals and p-values.", min=1)] = 1000,
     seed: Seed = 0,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Score translations against references, and against another system.
 
-    All files behind HYP are references of the same sentences; give the translations of another system with --against.
+    All files after HYP are references for the same sentences; give the translations of another system with --against.
 
-    Each metric has the interval in which 95 of 100 test sets score that are drawn from these sentences. With --against
-    comes the difference to the other system, and p, the chance of such a difference between equal systems.
-    Metrics of word order need links of translations and references to the source.
+    Each score has a 95% confidence interval from bootstrap samples of the sentences. With --against, the difference to
+    the other system is printed with its p-value. Metrics of word order need the links of translations and references to
+    the source.
 
     Examples:
 

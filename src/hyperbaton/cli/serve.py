@@ -1,4 +1,4 @@
-"""The verb `serve`."""
+"""The command `serve`."""
 
 from __future__ import annotations
 

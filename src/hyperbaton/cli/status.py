@@ -1,4 +1,4 @@
-"""The verb `status`."""
+"""The command `status`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def status(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run.")],
     as_json: Json = False,
 ) -> None:
-    """Show what is done of an experiment that 'hyperbaton run' works on, or has worked on.
+    """Show the progress of an experiment started by 'hyperbaton run'.
 
     Example:
 

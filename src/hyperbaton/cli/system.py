@@ -1,4 +1,4 @@
-"""The verb `system`."""
+"""The command `system`."""
 
 from __future__ import annotations
 
@@ -35,15 +35,14 @@ def system(
     lm: Annotated[list[Path] | None, typer.Option(help="Language model or ARPA file; may be repeated.")] = None,
     reordering: Annotated[
         list[str] | None,
-        typer.Option(
-            help="NAME=DIR of a model, NAME=TYPE of a table to count, NAME=TYPE:FILE of one to read; may be repeated."
-        ),
+        typer.Option(help="NAME=DIR for a model, NAME=TYPE to count a table, NAME=TYPE:FILE to read one; may be repeated."),
     ] = None,
     scaled: Annotated[
-        list[str] | None, typer.Option(help="NAME=β: this model scales the distance, −d/(βp), instead of log p.")
+        list[str] | None,
+        typer.Option(help="NAME=β: use the model to scale the distance, −d/(βp), instead of adding log p."),
     ] = None,
     inside: Annotated[
-        list[str] | None, typer.Option(help="NAME: charge this model's jumps inside phrase pairs too.")
+        list[str] | None, typer.Option(help="NAME: score this model's jumps inside phrase pairs too.")
     ] = None,
     moses_ini: Annotated[Path | None, typer.Option(help="Take everything from this moses.ini.")] = None,
     source_text: SourceText = None,
@@ -58,8 +57,8 @@ def system(
 ) -> None:
     """Assemble a translation system from phrases, language models and reordering models.
 
-    The system refers to its parts where they are: move it together with them, or give --copy. What comes from text files
-    of Moses is always copied.
+    The system refers to its parts by path: move it together with them, or use --copy. Parts read from text files of
+    Moses are always copied.
 
     A TYPE is a lexicalized reordering table as Moses names it, for example hier-mslr-bidirectional-fe, or sparse:hier-mslr
     for sparse features of words and classes, which tune --optimizer mira or pro gives weights.
@@ -73,7 +72,7 @@ def system(
         hyperbaton system -o system --moses-ini model/moses.ini --source-text de:tokenizer=sacremoses --target-text en
     """
     if moses_ini is not None and (phrases or lm or reordering or scaled or inside):
-        raise OptionError("--moses-ini brings everything: give no --phrases, --lm or --reordering beside it")
+        raise OptionError("--moses-ini names all parts: do not give --phrases, --lm or --reordering with it")
     check_artefact(output, KIND, force=force)
     trained = parse_pairs(reordering, "--reordering")
     text = parse_text(source_text, target_text)

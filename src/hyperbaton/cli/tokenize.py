@@ -21,12 +21,14 @@ from hyperbaton.corpus.tokenizers import make_tokenizer
 def tokenize(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The tokenizer: none, sacremoses, jieba, fugashi.")],
     text: Annotated[Path, typer.Argument(metavar="RAW", help="Raw text, one sentence per line.")] = Path("-"),
-    tags: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the tokens' tags here.")] = None,
-    language: Annotated[str | None, typer.Option(metavar="XX", help="Two-letter code, for sacremoses.")] = None,
-    repair: Annotated[bool, typer.Option("--repair", help="Broken lines become empty instead of errors.")] = False,
+    tags: Annotated[Path | None, typer.Option(metavar="FILE", help="File for the tags of the tokens.")] = None,
+    language: Annotated[str | None, typer.Option(metavar="XX", help="Two-letter language code, for sacremoses.")] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Replace broken lines with empty ones instead of stopping.")
+    ] = False,
     threads: Threads = 0,
 ) -> None:
-    """Cut raw text into tokens, one line for each line.
+    """Split raw text into tokens, line by line.
 
     Examples:
 
@@ -36,7 +38,7 @@ def tokenize(
     """
     tokenizer = make_tokenizer(name, language)
     if tags is not None and not tokenizer.has_tags:
-        raise OptionError(f"the tokenizer {name} knows no tags")
+        raise OptionError(f"the tokenizer {name} does not produce tags")
     blocks = tokenize_lines(RawLines(text, repair), tokenizer, n_threads(threads))
     if tags is None:
         write_pieces("-", (tokens for tokens, _ in blocks))

@@ -1,4 +1,4 @@
-"""The verb `train`."""
+"""The command `train`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class _NoModel:
 
 def train(
     model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="What to train, see 'hyperbaton models'.", autocompletion=MODELS.names)
+        str,
+        typer.Argument(metavar="MODEL", help="Name of the model; see 'hyperbaton models'.", autocompletion=MODELS.names),
     ],
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
     target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
@@ -42,10 +43,10 @@ def train(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Artefact to write.")],
     source_classes: Annotated[
-        str | None, typer.Option(help="Classes of source words, a file of 'hyperbaton classes'.")
+        str | None, typer.Option(help="Classes of source words, written by 'hyperbaton classes'.")
     ] = None,
     target_classes: Annotated[str | None, typer.Option(help="Classes of target words.")] = None,
-    source_tags: Annotated[str | None, typer.Option(help="A tag for each source word, line by line as SRC.")] = None,
+    source_tags: Annotated[str | None, typer.Option(help="Tags of the source words, parallel to SRC.")] = None,
     source_trees: Annotated[
         str | None, typer.Option(help="A tree for each source sentence, bracketed or .conllu; lines may be empty.")
     ] = None,
@@ -76,7 +77,7 @@ def train(
     if isinstance(made, _NoModel):
         made = MODELS[model]()
     elif not isinstance(made, MODELS[model]):
-        raise OptionError(f"put the model first: hyperbaton train {model} …")
+        raise OptionError(f"the model comes first: hyperbaton train {model} …")
     check_artefact(output, KIND, made.name, force=force)
     made.seed, made.threads, made.checkpoint = seed, n_threads(threads), output.with_name(f"{output.name}.training")
     with Bars(quiet) as bars:

@@ -1,4 +1,4 @@
-"""The verb `translate`."""
+"""The command `translate`."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def translate(
     *,
     source_tags: SourceTags = None,
     source_trees: SourceTrees = None,
-    nbest: Annotated[int, typer.Option(help="Write so many translations of each sentence, in Moses' format.", min=0)] = 0,
-    distinct: Annotated[bool, typer.Option(help="n-best: different translations only.")] = False,
-    alignment: Annotated[bool, typer.Option(help="n-best: say which phrase became which.")] = False,
+    nbest: Annotated[int, typer.Option(help="Write this many translations of each sentence, in Moses' format.", min=0)] = 0,
+    distinct: Annotated[bool, typer.Option(help="With --nbest: no translation twice.")] = False,
+    alignment: Annotated[bool, typer.Option(help="With --nbest: show which phrase became which.")] = False,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write the translations to; - is stdout.")] = "-",
     trace: Annotated[
-        str | None, typer.Option(help="Write how each translation came about, one JSON object a line; - is stdout.")
+        str | None, typer.Option(help="Write how each translation was built, one JSON object per line; - is stdout.")
     ] = None,
     links: Annotated[
         str | None,
@@ -57,7 +57,7 @@ def translate(
         str | None, typer.Option(help="Force translations of terms: lines of term, tab, translation.")
     ] = None,
     unbuffered: Annotated[
-        bool, typer.Option("--unbuffered", help="Translate one line at a time, and answer it before the next.")
+        bool, typer.Option("--unbuffered", help="Translate one line at a time, and write it before reading the next.")
     ] = False,
     verify: Verify = False,
     weight: Weights = None,
@@ -70,9 +70,9 @@ def translate(
     Text is tokenized, or with --raw as people write it: then every line is a paragraph of any number of sentences, and
     tags such as <b> and </b> are put around the words that became of theirs.
 
-    Lines that arrive together are translated together, at most 256, and answered before more input is waited for:
-    a terminal, or a program that writes a line and waits for its translation, has its answer at once. Files appear when
-    all of their content is there.
+    Lines that arrive together are translated together, at most 256 at a time, and written before more input is read: a
+    terminal, or a program that writes a line and waits for its translation, is answered at once. Output files appear
+    when they are complete.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""The verb `tune`."""
+"""The command `tune`."""
 
 from __future__ import annotations
 
@@ -46,13 +46,15 @@ def tune(
     flags: DecodingFlags,  # type: ignore[valid-type]
     source_tags: SourceTags = None,
     source_trees: SourceTrees = None,
-    nbest: Annotated[int, typer.Option(help="Translations of each sentence in each iteration.", min=2)] = 100,
+    nbest: Annotated[int, typer.Option(help="Number of translations per sentence and iteration.", min=2)] = 100,
     lattice: Annotated[
-        bool, typer.Option(help="Add all translations of the search graph that one weight, changed alone, makes best.")
+        bool, typer.Option(help="Add every translation in the search graph that becomes best when one weight is changed.")
     ] = False,
     runs: Annotated[
         int,
-        typer.Option(help="Tune so often on the first half of the text, and choose on the second; 1 tunes on all.", min=1),
+        typer.Option(
+            help="Number of runs; if more than 1, tune on the first half of the text and choose on the second.", min=1
+        ),
     ] = 1,
     fix: Annotated[
         list[str] | None,
@@ -71,10 +73,10 @@ def tune(
 ) -> None:
     """Tune the weights of a system on a development text.
 
-    The new system refers to the same parts as SYSTEM and has other weights; the weights before and after, and its path,
-    are told at the end. Every iteration is stored in OUTPUT.tuning, and the same command goes on there when it was
-    interrupted. When tuning fails (no gain, weights that are not finite, a metric that cannot rise) the best weights are
-    written all the same, and the exit status is 1.
+    The new system refers to the same parts as SYSTEM and differs in its weights; the weights before and after, and its
+    path, are printed at the end. Every iteration is stored in OUTPUT.tuning, and the same command continues an
+    interrupted run from there. When tuning fails (no improvement, weights that are not finite, a metric that cannot
+    rise) the best weights are written anyway, and the exit status is 1.
 
     Examples:
 

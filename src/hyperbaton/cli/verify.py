@@ -1,4 +1,4 @@
-"""The verb `verify`."""
+"""The command `verify`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def verify(
     *,
     as_json: Json = False,
 ) -> None:
-    """Read artefacts whole and compare every file with its checksum.
+    """Check every file of an artefact against its checksum.
 
-    A system is checked with the models inside it. Every damaged file is named on stderr, and the exit status is then 1.
+    A system is checked together with the models inside it. Damaged files are listed on stderr, and the exit status is 1.
 
     Example:
 

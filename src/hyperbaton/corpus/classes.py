@@ -45,8 +45,8 @@ class Clustering:
     """How words are clustered."""
 
     classes: int = option(50, "number of classes", minimum=1, maximum=4000)
-    runs: int = option(5, "optimise so many times, each after shaking the best classes so far", minimum=1)
-    sweeps: int = option(100, "stop after so many passes over the words, if moves still gain", minimum=0)
+    runs: int = option(5, "number of runs; each starts from the best classes so far, perturbed", minimum=1)
+    sweeps: int = option(100, "maximum number of passes over the words", minimum=0)
 
     def __post_init__(self) -> None:
         check_options(self)

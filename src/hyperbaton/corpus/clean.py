@@ -30,7 +30,7 @@ class Cleaning:
 
     min_length: int = option(1, "shortest sentence kept, in tokens", minimum=1)
     max_length: int = option(100, "longest sentence kept, in tokens", minimum=1)
-    ratio: float = option(2.0, "how many times longer one side may be than the other, in tokens", minimum=1)
+    ratio: float = option(2.0, "maximum ratio of the lengths of the two sides, in tokens", minimum=1)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -189,7 +189,7 @@ def output_names(
     inputs = {Path(path).resolve() for path in (source, target, *also) if fspath(path) != "-"}
     for i, name in enumerate(names):
         if Path(name).resolve() in inputs:
-            raise OptionError(f"{name} would replace the input file of that name; choose another prefix")
+            raise OptionError(f"{name} would replace an input file; choose another prefix")
         if name in names[:i]:
             raise OptionError(f"two of the files would be written as {name}; rename one of them")
     return names

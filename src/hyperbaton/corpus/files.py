@@ -62,7 +62,7 @@ def read_pieces(path: AnyPath) -> Iterator[bytes]:
             start = _start(chunks)
             suffix = Path(name).suffix
             if not start and suffix in _ENCODERS:
-                raise InputError(f"the file is empty, which a complete {suffix} file never is", name)
+                raise InputError(f"the file is empty, so it is not a complete {suffix} file", name)
             kind = next((k for magic, k in _MAGIC.items() if start.startswith(magic)), "plain")
             rest = itertools.chain([start] if start else [], chunks)
             for piece in rest if kind == "plain" else _decompressed(kind, rest):
@@ -361,7 +361,7 @@ def _check_places(names: Mapping[str, str], inputs: Iterable[AnyPath]) -> None:
         own = _file_status(name, sys.stdout)
         for input_name, status in read:
             if own is not None and os.path.samestat(own, status):
-                raise OptionError(f"{option} would write to {input_name}, which is read; choose another file")
+                raise OptionError(f"{option} would write to {input_name}, which is also an input; choose another file")
 
 
 def _is_stdout(path: AnyPath) -> bool:

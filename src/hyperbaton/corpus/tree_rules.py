@@ -51,7 +51,7 @@ def parse_rules(lines: list[str], path: str | None = None) -> tuple[TreeRule, ..
             raise InputError(f"expected {' or '.join(ACTIONS)}, a child and a parent label, found {line!r}", path, number)
         rule = TreeRule(*words)
         if rule.action == "raise" and rule.child == rule.parent:
-            raise InputError(f"{rule}: a node cannot leave one of its own label, since which is which?", path, number)
+            raise InputError(f"{rule}: the child and the parent must have different labels", path, number)
         rules.append(rule)
     return tuple(rules)
 

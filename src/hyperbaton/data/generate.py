@@ -34,9 +34,9 @@ BLOCK = 500  # sentence pairs between two reports of progress
 class Language:
     """What text is generated: a language and how clean its texts are."""
 
-    style: str = option("chinese", "source language, a file of hyperbaton/data/styles", choices=STYLES.names())
-    noise: float = option(0.05, "rate at which words, order and observed links are disturbed", minimum=0, maximum=1)
-    vocabulary: int = option(4000, "words of the source language, about", minimum=500)
+    style: str = option("chinese", "style of the source language", choices=STYLES.names())
+    noise: float = option(0.05, "noise rate for words, word order and observed links", minimum=0, maximum=1)
+    vocabulary: int = option(4000, "approximate size of the source vocabulary", minimum=500)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Generated:
         )
 
     def split(self, n_dev: int | None = None, n_test: int | None = None) -> dict[str, Generated]:
-        """Divide into train, dev and test; dev and test have 500 pairs, or a tenth of all if that is less, unless told.
+        """Divide into train, dev and test; dev and test have 500 pairs, or a tenth of all if that is less, by default.
 
         dev and test are taken from the start: with the same seed they are the same, however large train is.
         """

@@ -47,7 +47,7 @@ def assemble(
             (`hier-mslr-bidirectional-fe`) or read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`); or
             `sparse:hier-mslr`, sparse features of the most frequent words (`sparse:hier-mslr:words=200`), and of classes of
             words where there are files of them (`:source-classes=FILE:target-classes=FILE`).
-        scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of models of jumps that are charged
+        scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of jump models that are charged
             inside phrase pairs too.
     """
     located: list[Located] = []
@@ -61,7 +61,7 @@ def assemble(
     language_models = [keep(load_lm(path), _location(path)) for path in lms]
     for name in [*(scaled or {}), *inside]:
         if name not in (reordering or {}):
-            raise OptionError(f"there is no reordering model {name!r}")
+            raise OptionError(f"no reordering model {name!r}")
     models = {
         name: _reordering(where, phrases, table, (scaled or {}).get(name), name in inside)
         for name, where in (reordering or {}).items()
@@ -77,7 +77,7 @@ def load_phrases(path: AnyPath) -> PhraseTable:
     location = phrases_location(path)
     table = read_phrase_table(path) if location is None else open_table(location)
     if len(table) == 0:
-        raise InputError("holds no phrase pairs", path)
+        raise InputError("contains no phrase pairs", path)
     return table
 
 
@@ -134,7 +134,7 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         model = load_model(where)
         return ModelUse(model, inside=inside) if beta is None else ModelUse(model, "scaled", beta)
     if beta is not None or inside:
-        raise OptionError(f"{where}: is no trained model; a table can neither be scaled nor look inside phrase pairs")
+        raise OptionError(f"{where}: not a trained model; --scaled and --inside do not apply to tables")
     if where.startswith("sparse:"):
         return _sparse(where, table)
     name, _, file = where.partition(":")

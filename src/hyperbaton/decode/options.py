@@ -12,24 +12,24 @@ class Decoding:
     """How sentences are searched; a system keeps its own, and every call may change them."""
 
     search: str = option("cube", "search algorithm", choices=("stack", "cube"))
-    stack: int = option(200, "hypotheses kept in a stack; 0 keeps all", minimum=0)
-    pop_limit: int = option(1000, "cube pruning: hypotheses made for a stack", minimum=1)
-    threshold: float = option(0.0, "drop hypotheses whose score is this factor below the best, e.g. 1e-5", minimum=0)
-    distortion_limit: int = option(6, "farthest jump in words; 0 is monotone, -1 no limit", minimum=-1)
-    table_limit: int = option(20, "options of a source phrase; 0 takes all", minimum=0)
+    stack: int = option(200, "maximum number of hypotheses in a stack; 0 keeps all", minimum=0)
+    pop_limit: int = option(1000, "cube pruning: number of hypotheses created for a stack", minimum=1)
+    threshold: float = option(0.0, "drop hypotheses less probable than this fraction of the best, e.g. 1e-5", minimum=0)
+    distortion_limit: int = option(6, "longest jump in words; 0 is monotone, -1 means no limit", minimum=-1)
+    table_limit: int = option(20, "number of translations per source phrase; 0 takes all", minimum=0)
     early_distortion: bool = option(
-        False, "charge the way over a gap and back as soon as it is jumped over (Moore and Quirk 2007)"
+        False, "charge the distance over a gap and back as soon as the gap is skipped (Moore and Quirk 2007)"
     )
-    future_distortion: bool = option(True, "count the distance still to go among the future costs (Green et al. 2010)")
+    future_distortion: bool = option(True, "include the remaining distance in future costs (Green et al. 2010)")
     future_jumps: str = option(
         "none",
         "count the jumps still to come among the future costs: an upper bound, or what is expected",
         choices=("none", "bound", "expected"),
     )
     jump_threshold: float = option(
-        0.0, "do not try a jump that the models of jumps find less probable, e.g. 0.005", minimum=0, maximum=1
+        0.0, "do not try a jump that the jump models find less probable, e.g. 0.005", minimum=0, maximum=1
     )
-    drop_unknown: bool = option(False, "leave unknown words out instead of copying them")
+    drop_unknown: bool = option(False, "drop unknown words instead of copying them")
     monotone_at_punctuation: bool = option(False, "do not reorder across punctuation")
     markup: bool = option(False, "read <x translation=…>, <zone> and <wall/> in the input")
     max_words: int = option(250, "longer lines are translated in pieces", minimum=1, maximum=2000)

@@ -1,6 +1,6 @@
 """Source sentences in the order in which their translations would visit their words.
 
-`preorder` finds the most probable order under a model of jumps that is normalised over the words that are left:
+`preorder` finds the most probable order under a jump model that is normalised over the words that are left:
 
     P(order) = Π P(jₜ | jₜ₋₁, visited)          over the words not visited and the end, by beam search
 
@@ -95,7 +95,7 @@ def preorder(
     [2, 0, 1]
     """
     if not isinstance(model, NextPositionModel):
-        raise OptionError(f"the model {model.name} knows no jumps; train a model of jumps, e.g. encoder or sequence")
+        raise OptionError(f"the model {model.name} knows no jumps; train a jump model, e.g. encoder or sequence")
     options = options or PreorderOptions()
     check_options(options)
     chunks = np.cumsum((source.lengths + 1) ** 2) // _TOGETHER

@@ -76,7 +76,7 @@ class ModelUse:
     """A reordering model, ours or anybody's, and how the decoder uses it; one feature, unless it says otherwise.
 
     `use`: `direct`, log p, or `scaled`, −d/(β p), a distance that costs less where the model expects it (NI11 eq. 7).
-    `inside`: a model of jumps is charged for the jumps inside a phrase pair too, not only between two.
+    `inside`: a jump model is charged for the jumps inside a phrase pair too, not only between two.
     """
 
     model: Any
@@ -95,7 +95,7 @@ class ModelUse:
 
     def __post_init__(self) -> None:
         if self.use not in ("direct", "scaled"):
-            raise OptionError(f"a model's use is direct or scaled, not {self.use!r}")
+            raise OptionError(f"use must be direct or scaled, not {self.use!r}")
         if self.use == "scaled" and not isinstance(self.model, PerOption):
             raise OptionError("only a model of orientation classes can scale the distance")
         if not self.beta > 0:
@@ -111,7 +111,7 @@ class ModelUse:
 def scorer_of(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
     """What the search asks of a model, used in this way, about these sentences: by the model's shape."""
     raise OptionError(
-        f"{type(model).__name__} is no reordering model: it has none of option_logprobs, jump_logprobs, step_scores "
+        f"{type(model).__name__} is not a reordering model: it has none of option_logprobs, jump_logprobs, step_scores "
         "and step_scorer"
     )
 

@@ -168,7 +168,7 @@ def _(model: OrientationModel, held_out: HeldOut) -> Classification:
     samples = extract(bitext, held_out.max_length, threads=model.threads or None)
     samples = near_samples(samples, held_out.max_distance, side)
     if len(samples) == 0:
-        raise InputError("there is nothing to classify: no phrase pair was found; are the links right?", bitext.source.path)
+        raise InputError("nothing to classify: no phrase pair was found; check the links", bitext.source.path)
     known = held_out.annotations.only(model.needs)
     logprobs = model.sample_logprobs(bitext, samples, known)
     support = model.support(Occurrences.of_samples(bitext, samples, known.source_tags))

@@ -1,7 +1,7 @@
 """What each reordering model of a system expected at every step of a translation, and what the search did instead.
 
-A model of orientations gives probabilities of classes: those of the phrase that is being translated (side `before`), or of
-the one before it (side `after`, which is charged when the next phrase is known). A model of jumps gives probabilities of
+An orientation model gives probabilities of classes: those of the phrase that is being translated (side `before`), or of
+the one before it (side `after`, which is charged when the next phrase is known). A jump model gives probabilities of
 the next source word. A model of steps gives scores of the words that are left, if it can be asked from Python.
 """
 

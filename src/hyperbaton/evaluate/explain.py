@@ -1,6 +1,6 @@
 """What a model has learned: about a phrase, in a sentence, or in all. Each shape of model answers in its own way.
 
-The weight of a feature for a class is told against the mean of all classes, since only differences matter in
+The weight of a feature for a class is given relative to the mean of all classes, since only differences matter in
 p(o) ∝ exp(w_o · φ).
 """
 
@@ -32,7 +32,7 @@ class Question:
 
     Arguments:
         span: only these words of the sentence, first and one behind the last, with the `target` phrase if there is one.
-        top: how much is told; `everything` tells all.
+        top: how many phrases and features are shown; `everything` shows all.
         source_tags, links: of the sentence, as text.
         family, tag, sort: of the features of the block model.
     """
@@ -76,7 +76,7 @@ def explain(model: ReorderingModel, question: Question) -> Answer:
 @singledispatch
 def answer(model: ReorderingModel, question: Question) -> Answer:
     """Answer a question that is not empty."""
-    raise OptionError(f"the model {model.name} is of no shape that can be explained")
+    raise OptionError(f"the model {model.name} has a shape that cannot be explained")
 
 
 @dataclass(frozen=True)

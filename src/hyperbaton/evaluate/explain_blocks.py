@@ -155,7 +155,7 @@ def _about(model: BlockMe, source: str) -> Any:
     if tag < 0:
         matching &= ~tagged
     if not matching.any():
-        raise OptionError(f"the model knows no feature of {source!r}")
+        raise OptionError(f"the model has no feature for {source!r}")
     return matching
 
 

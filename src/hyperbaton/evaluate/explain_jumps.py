@@ -1,4 +1,4 @@
-"""What a model of jumps expects in one sentence: P(NP | CP), and a visit order through it."""
+"""What a jump model expects in one sentence: P(NP | CP), and a visit order through it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class JumpExplanation(Answer):
 @answer.register
 def _(model: NextPositionModel, question: Question) -> JumpExplanation:
     if question.sentence is None:
-        raise OptionError(f"the model {model.name} knows words in sentences, no phrases: give --sentence")
+        raise OptionError(f"the model {model.name} predicts words in sentences, not phrases: give --sentence")
     return explain_jumps(model, question.sentence, question.source_tags, question.links)
 
 

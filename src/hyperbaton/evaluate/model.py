@@ -63,4 +63,4 @@ class Evaluation(ABC):
 @singledispatch
 def evaluate(model: ReorderingModel, held_out: HeldOut) -> Evaluation:
     """Predict the movements of held-out text with a model, and compare with its links."""
-    raise OptionError(f"the model {model.name} is of no shape that can be evaluated")
+    raise OptionError(f"the model {model.name} has a shape that cannot be evaluated")

@@ -149,7 +149,7 @@ def _(model: NextPositionModel, held_out: HeldOut) -> NextPositions:
     visits = visit_order(bitext.need_links(), threads=model.threads or None)
     visited = np.flatnonzero(np.diff(visits.offsets))
     if len(visited) == 0:
-        raise InputError("there is nothing to predict: no sentence pair has links", bitext.source.path)
+        raise InputError("nothing to predict: no sentence pair has links", bitext.source.path)
     total = np.zeros((7, 2 * FARTHEST + 1))
     for chunk in _chunks(bitext.source.lengths[visited]):
         sentences = visited[chunk]

@@ -70,5 +70,5 @@ class StepEvaluation(Evaluation):
 def _(model: StepModel, held_out: HeldOut) -> StepEvaluation:
     columns = model.path_scores(held_out.bitext, held_out.annotations.only(model.reads))
     if len(columns["logprob"]) == 0:
-        raise InputError("there is nothing to predict: no sentence pair has links", held_out.bitext.source.path)
+        raise InputError("nothing to predict: no sentence pair has links", held_out.bitext.source.path)
     return StepEvaluation(columns)

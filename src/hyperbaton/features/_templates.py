@@ -49,7 +49,7 @@ class Template(NamedTuple):
 class TemplateFeatures(FeatureSet):
     """A feature set of templates; a set adds options and `templates`."""
 
-    min_count: int = option(2, "phrase pairs of the training data that a feature needs", minimum=1)
+    min_count: int = option(2, "minimum number of phrase pairs with a feature in the training data", minimum=1)
 
     keys_together: ClassVar[int] = _core.KEYS_TOGETHER  # counted at once
 

@@ -25,9 +25,9 @@ class Dpr(TemplateFeatures):
     ['source -1', 'source +1', 'source class -1', 'source class +1', 'target +0', 'target class +0']
     """
 
-    window: int = option(3, "words seen on each side of the source phrase", minimum=0, maximum=100)
+    window: int = option(3, "number of context words on each side of the source phrase", minimum=0, maximum=100)
     longest: int = option(3, "longest n-gram, in words", minimum=1, maximum=4)
-    inner_words: int = option(8, "n-grams inside a phrase start among so many first words", minimum=0, maximum=255)
+    inner_words: int = option(8, "n-grams inside a phrase start within this many first words", minimum=0, maximum=255)
 
     def templates(self) -> Iterator[Template]:
         """Left, right and target n-grams; first of words, then of classes."""

@@ -50,7 +50,7 @@ class Training:
 class Learner(ABC):
     """Base of all learners; a learner adds options and `_trainer`."""
 
-    intercept: bool = option(True, "add a feature that always fires")
+    intercept: bool = option(True, "add a constant feature")
     unit_length: bool = option(False, "scale the features of each row to Euclidean length 1")
     seed: int = 0
     threads: int = 0

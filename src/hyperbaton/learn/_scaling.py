@@ -15,8 +15,10 @@ class ScalingLearner(Learner):
     """Multinomial logistic regression with a Gaussian prior by iterative scaling."""
 
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
-    max_passes: int = option(500, "passes over the rows at most", minimum=1)
-    tolerance: float = option(1e-6, "stop when the objective falls by less than this part", minimum=0)
+    max_passes: int = option(500, "maximum number of passes over the rows", minimum=1)
+    tolerance: float = option(
+        1e-6, "stop when the relative decrease of the objective falls below this threshold", minimum=0
+    )
 
     takes_prior: ClassVar[bool] = True
 

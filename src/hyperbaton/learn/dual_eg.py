@@ -27,7 +27,7 @@ from hyperbaton.learn._learner import Learner, Training, Validation
 
 @dataclass(eq=False)
 class DualEg(Learner):
-    """Multinomial logistic regression on the dual, leaving solved rows alone; fast on all rows at once.
+    """Multinomial logistic regression on the dual, skipping solved rows; fast on all rows at once.
 
     `history_` tells the active rows, the duality gap and the re-checks by pass; `alpha_` holds the dual variables;
     `converged_` tells whether the last look at all rows (`recheck`) found none above `epsilon`.
@@ -37,18 +37,18 @@ class DualEg(Learner):
     """
 
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
-    epsilon: float = option(0.1, "a row is left alone when its gradients differ by at most this", minimum=0)
+    epsilon: float = option(0.1, "a row is inactive when its gradients differ by at most this threshold", minimum=0)
     initial: float = option(
         0.0,
-        "mass of wrong classes at the start (ε of eq. 15); 0: none before the first visit",
+        "initial probability mass of wrong classes (ε of eq. 15); 0: none before the first visit",
         minimum=0,
         maximum=0.999,
     )
-    step: str = option("newton", "step size: by the curvature of each class, or 0.5 for all", choices=("newton", "fixed"))
-    max_trials: int = option(10, "halvings of the step size at most", minimum=1)
-    n_steps: int = option(1, "updates at each visit of a row", minimum=1)
-    max_passes: int = option(100, "passes over the active rows at most", minimum=1)
-    recheck: bool = option(True, "look at all rows again before stopping")
+    step: str = option("newton", "step size: from the curvature of each class, or 0.5 for all", choices=("newton", "fixed"))
+    max_trials: int = option(10, "maximum number of halvings of the step size", minimum=1)
+    n_steps: int = option(1, "number of updates per visit to a row", minimum=1)
+    max_passes: int = option(100, "maximum number of passes over the active rows", minimum=1)
+    recheck: bool = option(True, "check all rows again before stopping")
 
     def _trainer(self, training: Training) -> _core.Trainer:
         return _core.dual_eg_trainer(

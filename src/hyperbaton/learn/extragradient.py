@@ -26,8 +26,8 @@ class Extragradient(DeltaLearner):
     """
 
     radius: float = option(10.0, "R, largest norm of a class's weights", minimum=1e-12, maximum=1e12)
-    max_passes: int = option(500, "steps at most, of two passes each", minimum=1)
-    tolerance: float = option(1e-3, "stop when the saddle gap is this part of the loss", minimum=0)
+    max_passes: int = option(500, "maximum number of steps, of two passes each", minimum=1)
+    tolerance: float = option(1e-3, "stop when the saddle gap falls below this fraction of the loss", minimum=0)
 
     def _trainer(self, training: Training) -> _core.Trainer:
         return _core.extragradient_trainer(

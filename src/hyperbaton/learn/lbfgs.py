@@ -25,10 +25,10 @@ class Lbfgs(Learner):
     """
 
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
-    l1: float = option(0.0, "factor of the sum of absolute weights", minimum=0)
-    memory: int = option(10, "steps that the curvature is estimated from", minimum=1)
-    max_passes: int = option(500, "passes over the rows at most", minimum=1)
-    tolerance: float = option(1e-4, "stop when the gradient is this part of the first one", minimum=0)
+    l1: float = option(0.0, "weight of the L1 penalty", minimum=0)
+    memory: int = option(10, "number of steps that the curvature is estimated from", minimum=1)
+    max_passes: int = option(500, "maximum number of passes over the rows", minimum=1)
+    tolerance: float = option(1e-4, "stop when the gradient norm falls below this fraction of its initial value", minimum=0)
 
     takes_prior: ClassVar[bool] = True
 

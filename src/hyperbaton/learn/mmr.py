@@ -37,16 +37,16 @@ class Mmr(Learner):
     """
 
     # A constant alone gives every true class the score 1, so that nothing else would be learned.
-    intercept: bool = option(False, "add a feature that always fires")
-    cost: float = option(1.0, "C, weight of the losses against the norm", minimum=1e-12, maximum=1e12)
+    intercept: bool = option(False, "add a constant feature")
+    cost: float = option(1.0, "C, weight of the losses relative to the norm", minimum=1e-12, maximum=1e12)
     kernel: str = option("linear", "kernel between rows", choices=("linear", "polynomial", "gaussian"))
     gamma: float = option(1.0, "γ of (γ x·z + shift)^degree or exp(−γ‖x − z‖²)", minimum=0)
     shift: float = option(1.0, "shift of the polynomial kernel", minimum=0)
     degree: int = option(2, "degree of the polynomial kernel", minimum=1)
     output_kernel: str = option("identity", "kernel between classes: identity, or rows like '1 .5; .5 1'")
-    max_passes: int = option(1000, "passes over the active rows at most", minimum=1)
+    max_passes: int = option(1000, "maximum number of passes over the active rows", minimum=1)
     tolerance: float = option(0.01, "largest violation of the optimality conditions", minimum=0)
-    cache: int = option(256, "MiB of kernel columns kept", minimum=0)
+    cache: int = option(256, "cache for kernel columns, in MiB", minimum=0)
 
     def _trainer(self, training: Training) -> _core.Trainer:
         output = kernel_matrix(self.output_kernel, training.n_classes)

@@ -29,11 +29,11 @@ class Ordinal(Learner):
     [0, 2]
     """
 
-    loss: str = option("logistic", "loss of a threshold on the wrong side", choices=("logistic", "margin"))
+    loss: str = option("logistic", "loss for a threshold on the wrong side", choices=("logistic", "margin"))
     variance: float = option(1.0, "σ² of the Gaussian prior of weights and thresholds", minimum=1e-12, maximum=1e12)
-    memory: int = option(10, "steps that the curvature is estimated from", minimum=1)
-    max_passes: int = option(500, "passes over the rows at most", minimum=1)
-    tolerance: float = option(1e-4, "stop when the gradient is this part of the first one", minimum=0)
+    memory: int = option(10, "number of steps that the curvature is estimated from", minimum=1)
+    max_passes: int = option(500, "maximum number of passes over the rows", minimum=1)
+    tolerance: float = option(1e-4, "stop when the gradient norm falls below this fraction of its initial value", minimum=0)
 
     def _trainer(self, training: Training) -> _core.Trainer:
         if not self.intercept:

@@ -32,13 +32,15 @@ class Psl(DeltaLearner):
     takes_validation: ClassVar[bool] = True
 
     step: float = option(0.05, "size η of an update", minimum=1e-12)
-    max_passes: int = option(500, "passes over the rows at most", minimum=1)
-    tolerance: float = option(1e-3, "stop when the mean loss of a pass changes by less than this part", minimum=0)
+    max_passes: int = option(500, "maximum number of passes over the rows", minimum=1)
+    tolerance: float = option(
+        1e-3, "stop when the relative change of the mean loss in a pass falls below this threshold", minimum=0
+    )
     validation: float = option(
         0.0, "part of the rows held out to stop early, if that is 20 or more", minimum=0, maximum=0.9
     )
-    patience: int = option(5, "passes without fewer held-out errors before stopping", minimum=1)
-    average: bool = option(False, "use the mean of the weights over all visits")
+    patience: int = option(5, "stop after this many passes without fewer held-out errors", minimum=1)
+    average: bool = option(False, "average the weights over all visits")
 
     def _trainer(self, training: Training) -> _core.Trainer:
         return _core.psl_trainer(

@@ -29,7 +29,7 @@ class RelativeFrequency(Learner):
     """
 
     smoothing: float = option(0.5, "pseudo-count of each class", minimum=0)
-    towards: str = option("uniform", "how pseudo-counts are shared among classes", choices=("uniform", "overall"))
+    towards: str = option("uniform", "how pseudo-counts are distributed over the classes", choices=("uniform", "overall"))
 
     def _trainer(self, training: Training) -> _core.Trainer:
         if not self.intercept:

@@ -24,10 +24,12 @@ class Sgd(Learner):
     """
 
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
-    step: float = option(0.0, "first step size η₀; 0: found on a sample", minimum=0)
-    schedule: str = option("decreasing", "the step size after the first", choices=("decreasing", "constant"))
-    max_passes: int = option(100, "passes over the rows at most", minimum=1)
-    tolerance: float = option(1e-4, "stop when the objective of a pass changes by less than this part", minimum=0)
+    step: float = option(0.0, "initial step size η₀; 0: chosen on a sample", minimum=0)
+    schedule: str = option("decreasing", "schedule of the step size", choices=("decreasing", "constant"))
+    max_passes: int = option(100, "maximum number of passes over the rows", minimum=1)
+    tolerance: float = option(
+        1e-4, "stop when the relative change of the objective in a pass falls below this threshold", minimum=0
+    )
 
     def _trainer(self, training: Training) -> _core.Trainer:
         return _core.sgd_trainer(

@@ -27,9 +27,9 @@ class Svm(DeltaLearner):
     [0]
     """
 
-    kind: str = option("one-vs-rest", "how classes are set against each other", choices=("one-vs-rest", "crammer-singer"))
-    cost: float = option(1.0, "C, weight of the losses against the norm", minimum=1e-12, maximum=1e12)
-    max_passes: int = option(1000, "passes over the active rows at most", minimum=1)
+    kind: str = option("one-vs-rest", "how the classes are separated", choices=("one-vs-rest", "crammer-singer"))
+    cost: float = option(1.0, "C, weight of the losses relative to the norm", minimum=1e-12, maximum=1e12)
+    max_passes: int = option(1000, "maximum number of passes over the active rows", minimum=1)
     tolerance: float = option(0.1, "largest violation of the optimality conditions", minimum=0)
 
     def _trainer(self, training: Training) -> _core.Trainer:

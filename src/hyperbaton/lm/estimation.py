@@ -37,10 +37,16 @@ class Estimation:
     """How a language model is estimated."""
 
     order: int = option(5, "longest n-gram", minimum=1, maximum=MAX_ORDER)
-    prune: str = option("0", 'drop n-grams seen so often or less, by order, e.g. "0 0 1"; the last holds for higher orders')
-    max_words: int | None = option(None, "keep so many words, the most frequent; the others become <unk>", minimum=1)
-    discount_fallback: bool = option(False, "use discounts 0.5, 1, 1.5 for orders where the text is too small to tell")
-    memory: float = option(4096.0, "MiB for counting and sorting; what does not fit goes to temporary files", minimum=0.001)
+    prune: str = option(
+        "0", 'drop n-grams seen at most this often, by order, e.g. "0 0 1"; the last value applies to higher orders'
+    )
+    max_words: int | None = option(None, "keep only this many words, the most frequent; others become <unk>", minimum=1)
+    discount_fallback: bool = option(
+        False, "use discounts 0.5, 1, 1.5 for orders where the text is too small to estimate them"
+    )
+    memory: float = option(
+        4096.0, "memory for counting and sorting, in MiB; the rest goes to temporary files", minimum=0.001
+    )
 
     def __post_init__(self) -> None:
         check_options(self)

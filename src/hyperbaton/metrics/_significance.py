@@ -146,7 +146,7 @@ def _halves(rng: np.random.Generator, samples: int, n: int) -> npt.NDArray[np.fl
 
 def _check(runs: Sequence[Statistics], samples: int) -> None:
     if not runs or len(runs[0]) == 0:
-        raise InputError("there is nothing to score: no sentence")
+        raise InputError("nothing to score: no sentences")
     if any(run.shape != runs[0].shape for run in runs):
         raise InputError(f"outputs of {', '.join(str(len(run)) for run in runs)} sentences cannot be compared")
     if samples < 1:

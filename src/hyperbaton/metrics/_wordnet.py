@@ -22,7 +22,7 @@ def wordnet_folder(folder: str | None) -> Path:
         if place and (Path(place) / "index.noun").is_file():
             return Path(place)
     where = folder or "$WNSEARCHDIR or /usr/share/wordnet"
-    raise OptionError(f"no WordNet in {where}; install one, or give its folder by the option wordnet")
+    raise OptionError(f"no WordNet in {where}; install one, or name its folder with the option wordnet")
 
 
 @cache

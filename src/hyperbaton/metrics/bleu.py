@@ -35,7 +35,7 @@ class Bleu(Metric):
 
     tokenize: str = option("13a", "sacreBLEU's tokenizer", choices=("13a", "none", "intl", "char", "zh"))
     lowercase: bool = option(False, "ignore case")
-    smooth: str = option("exp", "precision where nothing matches", choices=("exp", "none"))
+    smooth: str = option("exp", "smoothing of precisions without matches", choices=("exp", "none"))
     max_order: int = option(4, "longest n-gram", minimum=1, maximum=9)
 
     def statistics(self, outputs: Outputs) -> Statistics:

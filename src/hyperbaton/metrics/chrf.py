@@ -28,7 +28,7 @@ class Chrf(Metric):
 
     char_order: int = option(6, "longest character n-gram", minimum=1)
     word_order: int = option(0, "longest word n-gram; 2 is chrF++", minimum=0)
-    beta: int = option(2, "how many times recall counts as much as precision", minimum=1)
+    beta: int = option(2, "weight of recall relative to precision", minimum=1)
     lowercase: bool = option(False, "ignore case")
 
     def statistics(self, outputs: Outputs) -> Statistics:

@@ -18,7 +18,7 @@ from hyperbaton.metrics._orders import Agreement, Counts
 
 @dataclass
 class FuzzyReordering(OrderMetric):
-    """Fuzzy reordering score: in how few chunks the translation's order can be made the reference's.
+    """Fuzzy reordering score: how few chunks must be rearranged to get the reference's order.
 
     >>> from hyperbaton.metrics import Orders, Outputs
     >>> orders, reference = Orders.of([[2, 3, 0, 1]]), Orders.of([[0, 1, 2, 3]])

@@ -18,7 +18,7 @@ from hyperbaton.metrics._orders import Agreement, Counts
 
 @dataclass
 class Kendall(OrderMetric):
-    """Kendall's τ: the share of pairs of source words that are visited in the right order.
+    """Kendall's τ: the fraction of pairs of source words that are visited in the right order.
 
     >>> from hyperbaton.metrics import Orders, Outputs
     >>> orders, reference = Orders.of([[1, 0, 2]]), Orders.of([[0, 1, 2]])

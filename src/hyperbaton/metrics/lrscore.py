@@ -30,7 +30,7 @@ class LrScore(Metric):
     title: ClassVar[str] = "LRscore"
     needs_orders: ClassVar[bool] = True
 
-    alpha: float = option(0.5, "what word order counts; the rest is BLEU", minimum=0, maximum=1)
+    alpha: float = option(0.5, "weight of word order; the rest is BLEU's", minimum=0, maximum=1)
     distance: str = option("kendall", "how orders are compared", choices=("kendall", "hamming"))
     tokenize: str = option("13a", "BLEU's tokenizer", choices=("13a", "none", "intl", "char", "zh"))
 

@@ -34,7 +34,7 @@ Keys = Callable[[str], Iterable[Hashable]]
 
 @dataclass
 class Meteor(Metric):
-    """METEOR: matched words, by stem too, more recall than precision, in as few chunks as possible.
+    """METEOR: words matched exactly or by stem, mostly recall, with a penalty for many chunks.
 
     >>> round(Meteor().value(Outputs.of(["the cats sat on the mat"], ["on the mat sat the cat"])), 2)
     93.75
@@ -42,7 +42,7 @@ class Meteor(Metric):
 
     title: ClassVar[str] = "METEOR"
 
-    stages: str = option("exact+stem", "how words may match, in this order: exact, stem, synonym")
+    stages: str = option("exact+stem", "stages of matching, in this order: exact, stem, synonym")
     alpha: float = option(0.9, "weight of recall; the rest is precision's", minimum=0, maximum=1)
     beta: float = option(3.0, "exponent of the fragmentation", minimum=0)
     gamma: float = option(0.5, "largest penalty for fragmentation", minimum=0, maximum=1)

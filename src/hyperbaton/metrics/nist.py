@@ -27,7 +27,7 @@ _BETA = numeric.log(0.5) / numeric.power(numeric.log(1.5), 2)
 
 @dataclass
 class Nist(Metric):
-    """NIST: n-grams by how much they tell, not 0 to 100 but open above."""
+    """NIST: n-grams weighted by their information; not limited to 100."""
 
     title: ClassVar[str] = "NIST"
 

@@ -16,7 +16,7 @@ from hyperbaton.metrics._orders import Agreement, Counts
 
 @dataclass
 class PdScore(OrderMetric):
-    """PDscore: the share of the reference's steps between source words that the translation makes too.
+    """PDscore: the fraction of the reference's steps between source words that the translation makes too.
 
     >>> from hyperbaton.metrics import Orders, Outputs
     >>> orders, reference = Orders.of([[0, 2, 3, 1]]), Orders.of([[0, 1, 2, 3]])

@@ -25,7 +25,7 @@ from hyperbaton.metrics._words import Ints, Numbered, edits_of, number_words
 
 @dataclass
 class Ribes(Metric):
-    """RIBES: how the order of shared words agrees.
+    """RIBES: rank correlation of the order of shared words.
 
     >>> round(Ribes().value(Outputs.of(["Bob hit John yesterday"], ["John hit Bob yesterday"])), 1)
     50.0
@@ -33,7 +33,7 @@ class Ribes(Metric):
 
     title: ClassVar[str] = "RIBES"
 
-    alpha: float = option(0.25, "exponent of the share of matched words", minimum=0)
+    alpha: float = option(0.25, "exponent of the fraction of matched words", minimum=0)
     beta: float = option(0.10, "exponent of the brevity penalty", minimum=0)
     lowercase: bool = option(False, "ignore case")
 

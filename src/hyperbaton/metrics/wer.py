@@ -20,7 +20,7 @@ from hyperbaton.metrics._words import edits_of, number_words
 
 @dataclass
 class Wer(Metric):
-    """WER: word edits for each word of the reference; lower is better.
+    """WER: word edits per reference word; lower is better.
 
     >>> round(Wer().value(Outputs.of(["a c d"], ["a b c"])), 2)
     66.67

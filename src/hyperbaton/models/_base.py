@@ -128,7 +128,7 @@ class ReorderingModel(Shown, Picklable, ABC):
         for name in annotations.names:
             if name not in self.uses:
                 known = ", ".join(_flag(use) for use in self.uses) or "none"
-                raise OptionError(f"the model {self.name} makes no use of {_flag(name)}; it knows {known}")
+                raise OptionError(f"the model {self.name} does not use {_flag(name)}; it uses {known}")
         started = time.perf_counter()
         yield
         self.signature_ = bitext.signature()

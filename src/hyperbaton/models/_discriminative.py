@@ -94,10 +94,10 @@ class Discriminative(OrientationModel):
 
     features: str | FeatureSet = option("dpr", "feature set and its options", plugins=FEATURES)
     learner: str | Learner = option("lbfgs", "learner and its options", plugins=LEARNERS)
-    scope: str = option("clusters", "one sub-model for each source phrase, or one for all", choices=("clusters", "global"))
-    min_cluster: int = option(10, "samples that a source phrase needs for a sub-model", minimum=1)
+    scope: str = option("clusters", "one sub-model per source phrase, or one global model", choices=("clusters", "global"))
+    min_cluster: int = option(10, "minimum number of samples for a sub-model", minimum=1)
     smoothing: float = option(5.0, "pseudo-count of each class for source phrases without a sub-model", minimum=1e-6)
-    pair_smoothing: float = option(0.3, "the same for phrase pairs of such source phrases", minimum=1e-6)
+    pair_smoothing: float = option(0.3, "pseudo-count of each class for phrase pairs of such source phrases", minimum=1e-6)
 
     def _learner(self, name: str = "learner") -> Learner:
         """The learner of that option, with the model's seed and threads."""
@@ -117,7 +117,7 @@ class Discriminative(OrientationModel):
         )
         if rows.n_features == 0:
             name = FEATURES.name_of(self.feature_set_)
-            raise InputError(f"no feature occurs often enough: give more text, or --features {name}:min-count=1")
+            raise InputError(f"no feature is frequent enough: use more text, or --features {name}:min-count=1")
         self.phrases_, clusters = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
         self.rare_pairs_: ClassCounts | None = None
         self._learn(training, learner_rows(rows), clusters)

@@ -1,4 +1,4 @@
-"""Models of jumps with a weight for each feature of (CP, NP): features of GO13 Table 1 and a Gaussian prior.
+"""Jump models with a weight for each feature of (CP, NP): features of GO13 Table 1 and a Gaussian prior.
 
 minimise  −Σ log P(NP | CP) + ‖w‖² / (2σ²)          over the jumps of the training sentences
 
@@ -66,9 +66,9 @@ class _JumpObjective:
 class JumpWeights(NextPositionModel):
     """Base of `pair` and `sequence`."""
 
-    min_count: int = option(4, "occurrences that a feature needs", minimum=1)
+    min_count: int = option(4, "minimum number of occurrences of a feature", minimum=1)
     learner: str | Minimizer = option("lbfgs:variance=0.1", "minimizer and its options", plugins=MINIMIZERS)
-    cache: bool = option(True, "keep the features of all sentences in memory, or find them anew in every pass")
+    cache: bool = option(True, "keep the features of all sentences in memory, or compute them again in every pass")
     coverage: bool = option(False, "weights for what is translated around a candidate, with --candidates remaining")
 
     planes: ClassVar[int]  # weights of each feature

@@ -90,7 +90,7 @@ class JumpRows:
 
 @dataclass(frozen=True)
 class TaggedSentences:
-    """Source sentences as models of jumps see them: word numbers over the training vocabulary, a label for each word."""
+    """Source sentences as jump models see them: word numbers over the training vocabulary, a label for each word."""
 
     text: Text
     labels: LABELS | None
@@ -160,7 +160,7 @@ class NextPositionModel(ReorderingModel):
             visits = visit_order(bitext.need_links(), threads=self.threads or None)
             self.n_jumps_ = len(visits.jumps(bitext.source.lengths).next)
             if self.n_jumps_ == 0:
-                raise InputError("there is nothing to learn from: no sentence pair has links", bitext.source.path)
+                raise InputError("nothing to learn from: no sentence pair has links", bitext.source.path)
             self.vocabulary_, self.source_classes_ = bitext.source.vocabulary, annotations.source_classes
             tags = annotations.source_tags
             self.tag_vocabulary_ = None if tags is None else tags.vocabulary

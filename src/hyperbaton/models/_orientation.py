@@ -61,12 +61,14 @@ class OrientationModel(ReorderingModel):
     """
 
     orientations: str = option("three", "orientation set: three, five, nine, msd, hier-mslr, … or cut points like -4,0,1,5")
-    side: str = option("before", "movement towards the previous phrase, or the next one", choices=get_args(Side))
+    side: str = option(
+        "before", "predict the movement from the previous phrase, or to the next one", choices=get_args(Side)
+    )
     classes: str = option(
         "all", "classes that probabilities are normalised over: all, or those possible", choices=("all", "possible")
     )
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
-    max_distance: int = option(15, "leave phrase pairs out of training that move farther; 0 keeps all", minimum=0)
+    max_distance: int = option(15, "skip phrase pairs that move farther in training; 0 keeps all", minimum=0)
 
     shape: ClassVar = "orientation"
     uses: ClassVar[tuple[str, ...]] = ("source_classes", "target_classes")
@@ -99,7 +101,7 @@ class OrientationModel(ReorderingModel):
                 samples = extract(bitext, self.max_length, threads=self.threads or None, progress=progress)
             samples = near_samples(samples, self.max_distance, cast(Side, self.side))
             if len(samples) == 0:
-                what = "there is nothing to learn from: no phrase pair was found; are the links right?"
+                what = "nothing to learn from: no phrase pair was found; check the links"
                 raise InputError(what, bitext.source.path)
             self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary
             self.source_classes_, self.target_classes_ = annotations.source_classes, annotations.target_classes

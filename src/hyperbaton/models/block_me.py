@@ -65,19 +65,23 @@ class _Objective(NamedTuple):
 
 @dataclass(eq=False)
 class BlockMe(StepModel):
-    """Target and jump together, with questions about the source parse (BLOCK-ME)."""
+    """Target and jump of a block together, with features of the source parse (BLOCK-ME)."""
 
-    families: str = option(",".join(FAMILIES), "what is asked, by commas; what needs tags or trees is off without them")
-    prior: str = option("smoothed", "what is known before: jumps of pairs and tags, or none", choices=("smoothed", "flat"))
+    families: str = option(
+        ",".join(FAMILIES), "families of features, comma-separated; those that need tags or trees are off without them"
+    )
+    prior: str = option(
+        "smoothed", "reference distribution: from jumps of pairs and tags, or none", choices=("smoothed", "flat")
+    )
     alpha: float | None = option(
         None,
         "smoothed prior: share of the pair's own jumps; unless given, chosen on a tenth of the training sentences",
         minimum=0,
         maximum=1,
     )
-    tree_rules: str = option("de", "changes of the trees: de, none, or a file of rules")
-    max_targets: int = option(20, "targets of a source phrase that the model chooses among; 0 takes all", minimum=0)
-    min_count: int = option(2, "occurrences that a feature needs", minimum=1)
+    tree_rules: str = option("de", "tree transformations: de, none, or a file of rules")
+    max_targets: int = option(20, "number of targets per source phrase that the model chooses from; 0 takes all", minimum=0)
+    min_count: int = option(2, "minimum number of occurrences of a feature", minimum=1)
     learner: str | Minimizer = option("lbfgs:max-passes=50", "minimizer and its options", plugins=MINIMIZERS)
 
     uses: ClassVar = ("source_tags", "source_trees", "target_classes")
@@ -99,7 +103,7 @@ class BlockMe(StepModel):
         tagged, parsed = annotations.source_tags is not None, annotations.source_trees is not None
         with self._training(bitext, annotations):
             if not bitext.need_links().points.size:
-                raise InputError("there is nothing to learn from: no sentence pair has links", bitext.source.path)
+                raise InputError("nothing to learn from: no sentence pair has links", bitext.source.path)
             self.asked_ = families_of(self.families, tagged=tagged, parsed=parsed)
             self.alpha_ = self._chosen_alpha(bitext, annotations, progress)
             self.sides_ = BlockSides.of(bitext, annotations, read_rules(self.tree_rules))

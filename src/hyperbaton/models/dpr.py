@@ -35,10 +35,12 @@ from hyperbaton.phrases.occurrences import Keys
 
 @dataclass(eq=False)
 class Dpr(Discriminative):
-    """One model of all phrases, and for each frequent source phrase what it does differently; the best we know."""
+    """A global model, and a correction of it for each frequent source phrase; our best orientation model."""
 
     features: str | FeatureSet = option(
-        "context", "feature set and its options; dpr would not show the source phrase to the global model", plugins=FEATURES
+        "context",
+        "feature set and its options; with the set dpr the global model does not see the source phrase",
+        plugins=FEATURES,
     )
     learner: str | Learner = option(
         "lbfgs:variance=0.03:max-passes=50:tolerance=0.001", "learner of the sub-models and its options", plugins=LEARNERS
@@ -46,8 +48,10 @@ class Dpr(Discriminative):
     global_learner: str | Learner = option(
         "sgd:variance=0.02:max-passes=5", "learner of the global model and its options", plugins=LEARNERS
     )
-    combination: str = option("prior", "how sub-models and the global model join", choices=("prior", "interpolate"))
-    kappa: float = option(300.0, "κ: samples with which a sub-model counts as much as the global model", minimum=0)
+    combination: str = option(
+        "prior", "how the sub-models are combined with the global model", choices=("prior", "interpolate")
+    )
+    kappa: float = option(300.0, "κ: number of samples at which a sub-model weighs as much as the global model", minimum=0)
 
     def _learn(self, training: Training, rows: Any, clusters: Array) -> None:
         whole = self._learner("global_learner")
@@ -61,7 +65,7 @@ class Dpr(Discriminative):
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         if self.global_ is None:
-            raise AttributeError("the model of all phrases is missing")
+            raise AttributeError("the global model is missing")
         rows = learner_rows(self.feature_set_.rows(occurrences, threads=self.threads or None))
         whole = numeric.log_softmax(self.global_.scores(rows, self.threads))
         if self.clusters_ is None:

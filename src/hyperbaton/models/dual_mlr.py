@@ -20,4 +20,4 @@ class DualMlr(Discriminative):
 
     features: str | FeatureSet = option("aligned_words", "feature set and its options", plugins=FEATURES)
     learner: str | Learner = option("dual_eg:variance=0.1:max-passes=30", "learner and its options", plugins=LEARNERS)
-    scope: str = option("global", "one sub-model for each source phrase, or one for all", choices=("clusters", "global"))
+    scope: str = option("global", "one sub-model per source phrase, or one global model", choices=("clusters", "global"))

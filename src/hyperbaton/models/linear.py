@@ -27,16 +27,14 @@ from hyperbaton.phrases import DistanceSet, Occurrences
 class Linear(OrientationModel):
     """Word distance: −α |d|, whatever the words (WDR); always expects monotone order."""
 
-    alpha: float = option(0.0, "α, cost of a word of distance; 0 estimates it", minimum=0)
+    alpha: float = option(0.0, "α, cost of one word of distance; 0 estimates it", minimum=0)
 
     is_distance: ClassVar = True
 
     def _check(self) -> None:
         super()._check()
         if not isinstance(self.set, DistanceSet):
-            raise OptionError(
-                f"the linear model needs classes of distances (three, five, -4,0,1,5), not {self.orientations}"
-            )
+            raise OptionError(f"the linear model needs distance classes (three, five, -4,0,1,5), not {self.orientations}")
 
     def _fit(self, training: Training) -> None:
         mean = float(np.abs(training.distances.astype(np.int64)).mean())

@@ -28,7 +28,7 @@ LARGEST = 20.0  # where nothing moves, α would be infinite
 class LinearJump(NextPositionModel):
     """Distance to the monotone next word, whatever the words (LINEAR); always expects monotone order."""
 
-    alpha: float = option(0.0, "α, cost of a word of distance; 0 estimates it", minimum=0)
+    alpha: float = option(0.0, "α, cost of one word of distance; 0 estimates it", minimum=0)
 
     is_distance: ClassVar = True
 

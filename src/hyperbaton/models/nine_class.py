@@ -40,13 +40,13 @@ PARTS = {"outbound": _core.Bound.outbound, "inbound": _core.Bound.inbound}
 class NineClass(NextPositionModel):
     """Nine classes of distance, from the current word's side and from the next one's (9-CLASS)."""
 
-    parts: str = option("both", "classifiers that decide", choices=("both", *PARTS))
+    parts: str = option("both", "which classifiers are used", choices=("both", *PARTS))
     scores: str = option(
         "positions",
         "features of a system: one, log P of positions, or one for each classifier, log p of classes",
         choices=("positions", "classes"),
     )
-    min_count: int = option(4, "occurrences that a feature needs", minimum=1)
+    min_count: int = option(4, "minimum number of occurrences of a feature", minimum=1)
     learner: str | Learner = option(
         "lbfgs:variance=0.1:max-passes=150:tolerance=0.001", "learner and its options", plugins=LEARNERS
     )

@@ -88,7 +88,7 @@ class OperationSequence(StepModel):
         """
         with self._training(bitext, annotations):
             if not bitext.need_links().points.size:
-                raise InputError("there is nothing to learn from: no sentence pair has links", bitext.source.path)
+                raise InputError("nothing to learn from: no sentence pair has links", bitext.source.path)
             self._take_classes(bitext, annotations)
             text = self._operation_texts(bitext, progress)
             self.lms_ = [self._estimated(each) for each in text.texts]

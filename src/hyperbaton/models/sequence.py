@@ -21,7 +21,7 @@ from hyperbaton.models._jump_weights import JumpWeights
 
 @dataclass(eq=False)
 class Sequence(JumpWeights):
-    """Next word, with a say of all words on the way (SEQUENCE)."""
+    """Next word, by features of all words on the way to it (SEQUENCE)."""
 
     # A score adds up many more weights than PAIR's, so that each must be smaller.
     learner: str | Minimizer = option("lbfgs:variance=0.003", "minimizer and its options", plugins=MINIMIZERS)

@@ -37,7 +37,7 @@ class Scoring:
     """Options of the phrase table."""
 
     smoothing: str = option("none", "smoothing of phrase probabilities: none, good-turing or kneser-ney")
-    min_count: int = option(1, "leave out pairs seen fewer times", minimum=1)
+    min_count: int = option(1, "drop pairs seen fewer times", minimum=1)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class PhraseTable(Picklable):
             check_offsets(self.offsets, len(self))
             check_offsets(self.link_offsets, len(self.links))
         except ValueError as error:
-            raise ArtefactError(f"the phrase table is damaged ({error}); 'hyperbaton verify' tells which file") from error
+            raise ArtefactError(f"the phrase table is damaged ({error}); 'hyperbaton verify' names the file") from error
 
     @cached_property
     def arrays_view(self) -> _core.TableArrays:

@@ -17,7 +17,7 @@ from hyperbaton.report.jumps import draw_jumps
 @singledispatch
 def figure_of(answer: Answer) -> Figure:
     """Draw an answer."""
-    raise OptionError("there is no picture of this answer; leave -o out")
+    raise OptionError("there is no picture of this result; omit -o")
 
 
 figure_of.register(JumpExplanation, draw_jumps)

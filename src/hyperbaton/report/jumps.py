@@ -1,4 +1,4 @@
-"""Pictures of models of jumps: average probability by distortion (GO13 Fig. 5), accuracy by distance, one sentence."""
+"""Pictures of jump models: average probability by distortion (GO13 Fig. 5), accuracy by distance, one sentence."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
 
 
 def next_position_section(results: Mapping[str, Any]) -> Section | None:
-    """How often models of jumps predict the next source word."""
+    """How often jump models predict the next source word."""
     evaluations = results.get("next_position")
     if not evaluations:
         return None

@@ -15,7 +15,7 @@ _MOST_CLUSTERS = 20
 
 
 def orientation_section(results: Mapping[str, Any]) -> Section | None:
-    """How often models of orientations are right: a table and the pictures for each set of classes."""
+    """How often orientation models are right: a table and the pictures for each set of classes."""
     evaluations = results.get("orientation")
     if not evaluations:
         return None

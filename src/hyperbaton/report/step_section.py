@@ -45,7 +45,7 @@ def step_section(results: Results) -> Section | None:
         elements.append(
             Text(
                 "Features of parse siblings: a weight above 1 makes the translation likelier while the sibling's coverage "
-                "is as told (0 not, 2 partly, 1 wholly translated; orientation −1 left, 1 right)."
+                "is as given (0 not, 2 partly, 1 fully translated; orientation −1 left, 1 right)."
             )
         )
         elements.append(plain_table("siblings", "Parse sibling features.", siblings, "The weight is exp λ."))

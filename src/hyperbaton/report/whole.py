@@ -61,7 +61,9 @@ def sections_of(results: Mapping[str, Any]) -> list[Section]:
         try:
             section = make(results)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise InputError(f"{key!r} of the results is not as docs/report.md says: {error!r}") from error
+            raise InputError(
+                f"{key!r} in the results does not have the form described in docs/report.md: {error!r}"
+            ) from error
         if section is None:
             missing += [name] if name else []
             continue

@@ -200,7 +200,7 @@ def locked(root: Path) -> Iterator[int]:
             except OSError:
                 if time.monotonic() > deadline:
                     raise HyperbatonError(
-                        f"{root}: another run is at work here; wait for it, or choose another folder"
+                        f"{root}: another run is active here; wait for it, or choose another folder"
                     ) from None
                 time.sleep(0.1)
         yield lock

@@ -35,9 +35,9 @@ COLUMNS = ("source", "target", "links", "tags", "trees")
 class Limits:
     """Which lines of a part of the corpus are taken."""
 
-    skip: int = option(0, "leave out so many lines at the start", minimum=0)
-    lines: int = option(0, "take so many lines then; 0 takes all", minimum=0)
-    max_length: int = option(0, "of these, leave out pairs with a side of more words; 0 keeps all", minimum=0)
+    skip: int = option(0, "number of lines to skip at the start", minimum=0)
+    lines: int = option(0, "number of lines to take after that; 0 takes all", minimum=0)
+    max_length: int = option(0, "drop pairs with more words than this on either side; 0 keeps all", minimum=0)
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ class Tokenizing:
 
     source: str = option("none", "tokenizer of the source text")
     target: str = option("none", "tokenizer of the target text")
-    source_language: str | None = option(None, "two-letter code, for tokenizers of several languages")
-    target_language: str | None = option(None, "the same for the target")
+    source_language: str | None = option(None, "two-letter code of the source language, for its tokenizer")
+    target_language: str | None = option(None, "two-letter code of the target language, for its tokenizer")
 
 
 @dataclass(frozen=True)
 class Generating:
     """How much text is generated, where no files are given."""
 
-    sentences: int = option(10_000, "sentence pairs in all", minimum=30)
-    dev: int = option(300, "of these, for tuning", minimum=10)
-    test: int = option(300, "of these, for testing", minimum=10)
+    sentences: int = option(10_000, "total number of sentence pairs", minimum=30)
+    dev: int = option(300, "number of these for tuning", minimum=10)
+    test: int = option(300, "number of these for testing", minimum=10)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Evaluating:
 
     split: str = option("test", "part of the corpus", choices=("dev", "test"))
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
-    max_distance: int = option(15, "leave out phrase pairs that move farther; 0 keeps all", minimum=0)
+    max_distance: int = option(15, "skip phrase pairs that move farther; 0 keeps all", minimum=0)
 
 
 @dataclass(frozen=True)
@@ -205,10 +205,10 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
     cleaning = clean.options(Cleaning)
     if generated:
         if split_tables:
-            raise table.error(next(iter(split_tables)), "files make no sense beside corpus.generate; take one of them out")
+            raise table.error(next(iter(split_tables)), "corpus.generate and files exclude each other; remove one of them")
         generating, language = _two(generate, Generating, Language)
         if generating.dev + generating.test >= generating.sentences:
-            raise generate.error("sentences", "must be more than those for dev and test together")
+            raise generate.error("sentences", "must be greater than dev and test together")
         return Corpus(generating=generating, language=language, cleaning=cleaning)
     files, limits = {}, {}
     for split in SPLITS:
@@ -281,7 +281,7 @@ def _set(values: dict[str, Any], setting: str) -> None:
     for part in tables:
         values = values.setdefault(part, {})
         if not isinstance(values, dict):
-            raise OptionError(f"--set {setting}: {part} is no table")
+            raise OptionError(f"--set {setting}: {part} is not a table")
     values.pop(key.replace("_", "-"), None)
     values.pop(key.replace("-", "_"), None)
     values[key] = value

@@ -21,7 +21,7 @@ FROM_CORPUS = {"source_tags": "tags", "source_trees": "trees"}
 class NamedModel:
     """A model of the experiment.
 
-    `sides`: a model of orientations is trained once for each. `annotations`: what it is trained with besides the bitext.
+    `sides`: an orientation model is trained once for each. `annotations`: what it is trained with besides the bitext.
     `table`: the type of lexicalized table that stands for it in a system, which has a weight for each class as in Moses.
     """
 
@@ -56,7 +56,7 @@ def read_models(table: Table, has: Callable[[str], bool]) -> dict[str, NamedMode
     for key in list(table.rest):
         name = table.written[key]
         if not all(c.isalnum() or c in "-_+." for c in name):
-            raise table.error(key, "the name of a model has letters, digits and -_+. alone")
+            raise table.error(key, "a model's name may contain only letters, digits and -_+.")
         models[name] = _read_model(table.table(key), name, has)
     return models
 
@@ -71,7 +71,7 @@ def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedMod
     if "direction" in table:
         direction = table.choice("direction", table.take("direction", str, ""), directions)
         if "side" not in known:
-            raise table.error("direction", f"makes no sense for the model {model}, which has no orientations")
+            raise table.error("direction", f"does not apply to the model {model}, which has no orientations")
         if "side" in table:
             raise table.error("side", "give a direction or a side, not both")
         sides = tuple(directions[direction])
@@ -89,7 +89,7 @@ def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedMod
     if "orientations" in known:
         table.trying(lambda: orientation_set(made.orientations), "orientations")
     if scaled is not None and ("orientations" not in known or scaled <= 0):
-        raise table.error("scaled", "β above 0, for models of orientations alone")
+        raise table.error("scaled", "must be a β above 0, and is for orientation models only")
     options = to_mapping(made)
     kind = None if direction is None else made.moses_table(direction)
     return NamedModel(name, model, options, sides, tuple(annotations), inside, scaled, kind)

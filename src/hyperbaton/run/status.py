@@ -56,11 +56,11 @@ def status_rows(root: Path) -> list[dict[str, Any]]:
     """What is done of the run in a folder, with what it took, and what is not."""
     if not (root / PLAN).is_file():
         raise InputError(
-            f"no run of an experiment (there is no {PLAN}); 'hyperbaton run EXPERIMENT.toml -o' makes one", root
+            f"not the folder of a run (there is no {PLAN}); 'hyperbaton run EXPERIMENT.toml -o' makes one", root
         )
     plan = read_json(root / PLAN)
     if not (isinstance(plan, list) and plan and all(isinstance(stage, dict) and "folder" in stage for stage in plan)):
-        raise InputError("is no plan of a run; run the experiment again", root / PLAN)
+        raise InputError("is not the plan of a run; run the experiment again", root / PLAN)
     rows = []
     for stage in plan:
         folder = root / "stages" / stage["folder"]

@@ -36,10 +36,12 @@ KEYS = (
 class Counts:
     """Numbers of the translation part."""
 
-    tuning_runs: int = option(1, "tune each system so often, with other seeds, and report the mean", minimum=1)
-    n_best: int = option(100, "tuning: translations of each sentence in each iteration", minimum=2)
-    samples: int = option(1000, "test sets drawn for intervals and p", minimum=1)
-    sentences: int = option(10, "sentences shown in the report, where systems differ most", minimum=0)
+    tuning_runs: int = option(
+        1, "number of tuning runs per system, with different seeds; the report has the mean", minimum=1
+    )
+    n_best: int = option(100, "tuning: number of translations per sentence and iteration", minimum=2)
+    samples: int = option(1000, "number of samples drawn for intervals and p-values", minimum=1)
+    sentences: int = option(10, "number of sentences in the report, those where systems differ most", minimum=0)
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def _read_systems(table: Table, models: Mapping[str, NamedModel]) -> dict[str, t
         for member in members:
             named.choice(key, member, models)
         if not all(c.isalnum() or c in "-_+." for c in name):
-            raise named.error(key, "the name of a system has letters, digits and -_+. alone")
+            raise named.error(key, "a system's name may contain only letters, digits and -_+.")
         systems[name] = tuple(members)
     return systems
 

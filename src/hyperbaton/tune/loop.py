@@ -41,14 +41,17 @@ class TuningFailed(HyperbatonError):
 class Tuning:
     """How to tune."""
 
-    metric: str = option("bleu", "what to make best, with options as in bleu:tokenize=none")
+    metric: str = option("bleu", "metric to optimize, with options as in bleu:tokenize=none")
     optimizer: str = option("mert", "mert, mira or pro, with options as in mert:restarts=10")
-    iterations: int = option(15, "translations of the development text at most", minimum=1)
-    patience: int = option(4, "stop so many iterations after the last better score", minimum=1)
+    iterations: int = option(15, "maximum number of iterations; each translates the development text once", minimum=1)
+    patience: int = option(4, "stop after this many iterations without improvement", minimum=1)
     reach: float = option(
-        0.25, "how far the first step goes, of the way to the weights that the lists favour", minimum=0.01, maximum=1
+        0.25,
+        "first step, as a fraction of the way to the weights that are best on the n-best lists",
+        minimum=0.01,
+        maximum=1,
     )
-    min_gain: float = option(0.01, "smaller gains, in points of the metric, count as none", minimum=0)
+    min_gain: float = option(0.01, "smallest improvement that counts, in points of the metric", minimum=0)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -117,7 +120,7 @@ def tune(
         folder: where to store each iteration; when it holds iterations of the same call, they are not made again.
         inputs: what else must be the same to go on with a stored tuning, by name: the system, the source text.
         report: called with the number of each iteration, from 0, and what it found.
-        progress: told of each optimisation's starting points.
+        progress: called for each starting point of an optimisation.
     """
     options = options or Tuning()
     metric = make_metric(options.metric)
@@ -189,12 +192,12 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
                 state,
                 stopped="unreachable",
                 failure=f"no choice from the n-best lists has a better {metric.title} than {last.list_score:.2f}; "
-                "do the references belong to the source text, and are both tokenized alike?",
+                "check that the references belong to the source text and are tokenized like the translations",
             )
     if last.n_new == 0:
         return replace(state, stopped="no new translations")
     if number >= options.iterations:
-        return replace(state, stopped="the iterations are used up")
+        return replace(state, stopped="the maximum number of iterations is reached")
     better = [i for i, gain in enumerate(_gains(metric, state), start=1) if gain > options.min_gain]
     # The first lists say little about other weights: scores fall at first, and only what was gained can end.
     if better and number - better[-1] >= options.patience:

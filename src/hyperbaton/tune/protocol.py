@@ -54,6 +54,6 @@ def halves(n_sentences: int) -> tuple[slice, slice]:
     (slice(0, 3, None), slice(3, 5, None))
     """
     if n_sentences < 2:
-        raise InputError("a text of one sentence has no halves")
+        raise InputError("a text of one sentence cannot be split into halves")
     middle = (n_sentences + 1) // 2
     return slice(0, middle), slice(middle, n_sentences)

@@ -57,7 +57,7 @@ class Eflomal(WordAligner):
             )
             if done.returncode != 0 or not to_target.exists() or not to_source.exists():
                 said = done.stdout.decode("utf-8", "replace").strip().splitlines()
-                last = said[-1] if said else "it said nothing"
+                last = said[-1] if said else "it printed no message"
                 raise HyperbatonError(f"{PROGRAM} failed with status {done.returncode}: {last}")
             backward, forward = read_links(to_target, chosen), read_links(to_source, chosen)
         return _spread(forward, full, len(bitext)), _spread(backward, full, len(bitext))

@@ -82,15 +82,18 @@ class Aligner(WordAligner):
     model1_iterations: int = option(5, "iterations of IBM model 1", minimum=0)
     hmm_iterations: int = option(5, "iterations of the hidden Markov model", minimum=0)
     freedom: float = option(
-        0.1, "what a direction keeps of its own opinion: 0 full agreement, 1 none", minimum=0, maximum=1
+        0.1,
+        "how far the two directions may disagree: 0 forces full agreement, 1 trains them independently",
+        minimum=0,
+        maximum=1,
     )
-    prior: float = option(10.0, "weight of word frequencies in a word's translations", minimum=0)
-    null_probability: float = option(0.3, "probability of a word that comes from nothing", minimum=0.001, maximum=0.999)
-    confidence: float = option(0.3, "least mean posterior of a word's link in one direction", minimum=0, maximum=1)
+    prior: float = option(10.0, "pseudo-count that pulls translation probabilities towards word frequencies", minimum=0)
+    null_probability: float = option(0.3, "probability that a word is aligned to nothing", minimum=0.001, maximum=0.999)
+    confidence: float = option(0.3, "lowest mean posterior of a link in one direction", minimum=0, maximum=1)
     threshold: float | None = option(
-        None, "keep all links of at least this mean posterior, in place of joining directions", minimum=0, maximum=1
+        None, "keep every link with at least this mean posterior, instead of symmetrizing", minimum=0, maximum=1
     )
-    max_length: int = option(1000, "longer sentences are not learned from and get no links", minimum=1, maximum=5000)
+    max_length: int = option(1000, "longer sentences are skipped in training and get no links", minimum=1, maximum=5000)
 
     def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Aligner:
         """Learn from a bitext, whose links, if any, are not looked at."""

@@ -5,7 +5,7 @@ from hyperbaton.phrases.orientation import DistanceSet
 
 
 class Jump(DistanceSet):
-    """Jumps 5…-5 from the last source word to the new one, 1 - d, those beyond counted as the last (Xiang 2011, 3).
+    """Jumps 5…-5 from the last source word to the new one, 1 - d; longer ones count as ±5 (Xiang 2011, 3).
 
     From far forward to far back; jump 1 is monotone.
     """

@@ -132,7 +132,7 @@ def _select(
     end = limits["skip"] + limits["lines"] if limits["lines"] else len(bitext)
     taken = np.arange(limits["skip"], min(end, len(bitext)))
     if len(taken) == 0:
-        raise InputError(f"no line is left behind the first {limits['skip']}", texts["source"])
+        raise InputError(f"no line is left after the first {limits['skip']}", texts["source"])
     part = bitext.select(taken)
     cleaning = from_mapping(Cleaning, work.options["clean"]) if split == "train" else _held_out(limits["max-length"])
     if split == "train" and limits["max-length"]:

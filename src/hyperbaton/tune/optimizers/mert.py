@@ -22,11 +22,11 @@ from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
 class Mert(Optimizer):
     """Minimum error rate training: exact line searches on the metric itself."""
 
-    restarts: int = option(20, "random starting points", minimum=0)
-    directions: int = option(5, "random directions in each pass, besides the axes", minimum=0)
-    max_passes: int = option(50, "passes over the directions at most", minimum=1)
-    nearly: float = option(0.2, "ends of searches this close to the best, in points of the metric, are averaged", minimum=0)
-    tolerance: float = option(0.01, "smallest gain of a step that counts, in points of the metric", minimum=0)
+    restarts: int = option(20, "number of random starting points", minimum=0)
+    directions: int = option(5, "number of random directions per pass, besides the axes", minimum=0)
+    max_passes: int = option(50, "maximum number of passes over the directions", minimum=1)
+    nearly: float = option(0.2, "average all results this close to the best, in points of the metric", minimum=0)
+    tolerance: float = option(0.01, "smallest improvement of a step that counts, in points of the metric", minimum=0)
 
     def optimize(self, job: Job) -> Floats:
         lists = job.lists

@@ -28,9 +28,9 @@ from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
 class Mira(Optimizer):
     """Batch MIRA: margins as large as differences in the metric; for many features."""
 
-    passes: int = option(60, "passes over the sentences", minimum=1)
-    max_step: float = option(0.01, "largest step for one sentence (C)", minimum=1e-9)
-    min_lists: int = option(5, "sparse features: lists that one must tell candidates apart in to get a weight", minimum=1)
+    passes: int = option(60, "number of passes over the sentences", minimum=1)
+    max_step: float = option(0.01, "largest step per sentence (C)", minimum=1e-9)
+    min_lists: int = option(5, "sparse features: number of n-best lists in which a feature must vary to get a weight", minimum=1)
 
     def optimize(self, job: Job) -> Floats:
         gains = job.lists.gains(job.metric, job.start) / 100

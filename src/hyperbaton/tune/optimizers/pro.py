@@ -23,9 +23,9 @@ from hyperbaton.tune.optimizers.mira import of_old_size, scaled_rows
 class Pro(Optimizer):
     """Pairwise ranked optimisation: a classifier of pairs of candidates; for many features."""
 
-    draws: int = option(5000, "pairs drawn from each list (Γ)", minimum=1)
-    kept: int = option(50, "pairs kept of each list (Ξ)", minimum=1)
-    min_difference: float = option(5.0, "smallest difference of a pair, in points of the metric", minimum=0)
+    draws: int = option(5000, "number of pairs drawn from each list (Γ)", minimum=1)
+    kept: int = option(50, "number of pairs kept from each list (Ξ)", minimum=1)
+    min_difference: float = option(5.0, "smallest score difference of a pair, in points of the metric", minimum=0)
     variance: float = option(100.0, "σ² of the Gaussian prior of each weight", minimum=1e-6)
     sparse_variance: float = option(1.0, "σ² of the Gaussian prior of the weights of sparse features", minimum=1e-9)
     min_lists: int = option(5, "sparse features: lists that one must tell candidates apart in to get a weight", minimum=1)
