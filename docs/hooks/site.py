@@ -4,12 +4,13 @@
   itself, and the page of a model ends with its options, so that no option is written down twice; `<!-- @precision LR -->`
   quotes figures from the page that tells how they were measured.
 - Formulas between dollar signs become MathML: browsers draw it without a script, and without a network.
-- Pictures are drawn by the package from generated text.
+- Pictures are drawn by the package from generated text, and the pages of `api/` are made from docstrings.
 - A pattern in the navigation stands for the pages it matches.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import html
 import logging
 import re
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import api
 import pictures
 import reference
 import results
@@ -26,6 +28,7 @@ from mkdocs.structure.files import File
 
 # What can stand in a page as `<!-- @NAME ARGUMENT -->`.
 _GENERATED: dict[str, Callable[..., str]] = {
+    "api": api.index,
     "commands": reference.commands,
     "list": reference.plugin_list,
     "options": reference.plugin_options,
@@ -45,8 +48,9 @@ def on_config(config: Any) -> Any:
         (title,) = section
         pages = []
         for entry in section[title]:
-            found = sorted(path.relative_to(docs).as_posix() for path in docs.glob(entry)) if "*" in entry else [entry]
-            new = [page for page in found if page == entry or page not in named]
+            stored = sorted(path.relative_to(docs).as_posix() for path in docs.glob(entry)) if "*" in entry else [entry]
+            matched = stored + fnmatch.filter(api.pages(), entry)
+            new = [page for page in matched if page == entry or page not in named]
             pages += new
             named.update(new)
         section[title] = pages
@@ -54,9 +58,11 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pictures."""
+    """Add the pictures, and the pages of the Python reference."""
     for name, content in pictures.draw().items():
         files.append(File.generated(config, f"pictures/{name}.svg", content=content))
+    for page in api.pages():
+        files.append(File.generated(config, page, content=api.page(page)))
     return files
 
 

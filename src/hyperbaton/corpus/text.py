@@ -58,6 +58,7 @@ class Vocabulary(Picklable):
 
     @cached_property
     def lookup(self) -> _core.Vocabulary:
+        """The numbers of words, as the core looks them up."""
         return _core.Vocabulary(self.bytes, self.offsets)
 
     @property
@@ -159,6 +160,7 @@ class Text:
 
     @property
     def n_tokens(self) -> int:
+        """Words in all sentences."""
         return int(self.offsets[-1])
 
     @property
@@ -173,6 +175,7 @@ class Text:
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
+        """Words of each sentence."""
         return np.diff(self.offsets)
 
     def over(self, vocabulary: Vocabulary) -> Text:

@@ -52,13 +52,16 @@ class ReorderingTable(Picklable):
 
     @cached_property
     def orientations(self) -> OrientationSet:
+        """Its orientation set."""
         return self.kind.set
 
     @property
     def n_features(self) -> int:
+        """Number of scores for each phrase pair, and of weights."""
         return len(self.kind.sides) * (1 if self.collapse else len(self.orientations))
 
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
+        """What the search asks, for a batch of sentences."""
         rows = batch.sources if self.kind.conditioning == "f" else batch.pairs
         known = batch.pairs >= 0
         scores = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
@@ -102,6 +105,7 @@ class ModelUse:
             raise OptionError(f"beta must be above 0, not {self.beta:g}")
 
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
+        """What the search asks, for a batch of sentences."""
         if hasattr(self.model, "search_feature"):
             return [self.model.search_feature(batch, weights)]
         return [scorer_of(part, self, batch, weight) for part, weight in zip(self.parts, weights, strict=True)]

@@ -91,6 +91,7 @@ class Classification(Evaluation):
 
     @property
     def n(self) -> int:
+        """Number of phrase pairs."""
         return int(self.confusion.sum())
 
     @property

@@ -51,6 +51,7 @@ class Question:
 
     @property
     def is_empty(self) -> bool:
+        """Whether nothing is asked about: the answer is then about the whole model."""
         return self.phrase is None and self.sentence is None and self.family is None and self.tag is None
 
 

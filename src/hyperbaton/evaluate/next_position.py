@@ -53,6 +53,7 @@ class NextPositions(Evaluation):
 
     @property
     def n(self) -> int:
+        """Number of jumps."""
         return int(self.n_by_distortion.sum())
 
     @property

@@ -26,6 +26,7 @@ class StepEvaluation(Evaluation):
 
     @property
     def n(self) -> int:
+        """Number of steps."""
         return len(self.columns["logprob"])
 
     def as_json(self) -> dict[str, Any]:

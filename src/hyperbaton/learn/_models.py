@@ -48,6 +48,7 @@ class LinearModel:
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return len(self.weights) - self.constant
 
     def scores(self, rows: RowsLike, threads: int = 0, progress: Progress | None = None) -> Array:
@@ -89,6 +90,7 @@ class KernelModel:
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return int(self.support.shape[1])
 
     def scores(self, rows: RowsLike, threads: int = 0, progress: Progress | None = None) -> Array:
@@ -156,6 +158,7 @@ class ClusterModel:
 
     @property
     def n_clusters(self) -> int:
+        """Number of clusters."""
         return len(self.offsets) - 1
 
     def scores(self, rows: RowsLike, clusters: Array, threads: int = 0, progress: Progress | None = None) -> Array:

@@ -37,6 +37,7 @@ class BinaryRows:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """(n_rows, n_features)."""
         return len(self.indptr) - 1, self.n_features
 
 

@@ -175,6 +175,7 @@ class LanguageModel(Picklable):
 
     @property
     def order(self) -> int:
+        """Length of the longest n-gram."""
         return len(self.tables)
 
     @property

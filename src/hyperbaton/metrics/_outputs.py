@@ -32,6 +32,7 @@ class Orders(NamedTuple):
 
     @property
     def n_sentences(self) -> int:
+        """Number of sentences."""
         return len(self.offsets) - 1
 
 
@@ -86,4 +87,5 @@ class Outputs:
 
     @property
     def n_references(self) -> int:
+        """Number of references of each sentence."""
         return len(self.references)

@@ -127,7 +127,9 @@ class JumpTraining(NamedTuple):
 
 @dataclass(eq=False)
 class NextPositionModel(ReorderingModel):
-    """Base of these models; a model adds options, `_fit`, `_jump_logprobs`, `_arrays` and `_restore`.
+    """Base of jump models: P(next source word | current one).
+
+    A model adds options, `_fit`, `_jump_logprobs`, `_arrays` and `_restore`.
 
     A model that is trained over what is left reads `candidates` in `_fit`; any other is only used that way.
     """

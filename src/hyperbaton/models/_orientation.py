@@ -54,10 +54,11 @@ class Training(NamedTuple):
 
 @dataclass(eq=False)
 class OrientationModel(ReorderingModel):
-    """Base of these models; a model adds options, `_fit`, `_logprobs`, `_arrays` and `_restore`.
+    """Base of orientation models: p(class | phrase pair in context).
 
-    The classes are those of `orientations`, towards the previous phrase or the next one. `fit` learns and returns the
-    model; what was learned ends in `_`.
+    A model adds options, `_fit`, `_logprobs`, `_arrays` and `_restore`. The classes are those of
+    `orientations`, towards the previous phrase or the next one. `fit` learns and returns the model; what was learned ends
+    in `_`.
     """
 
     orientations: str = option("three", "orientation set: three, five, nine, msd, hier-mslr, … or cut points like -4,0,1,5")
@@ -80,6 +81,7 @@ class OrientationModel(ReorderingModel):
 
     @property
     def class_names(self) -> tuple[str, ...]:
+        """The names of the classes."""
         return self.set.names
 
     def fit(

@@ -84,7 +84,9 @@ def python_steps(model: Any, batch: Batch, weight: float) -> _core.StepScorer:
 
 @dataclass(eq=False)
 class StepModel(ReorderingModel):
-    """Base of these models; a model adds options, `fit`, `step_scores`, `_arrays` and `_restore`.
+    """Base of step models: a score of a step, given what is translated.
+
+    A model adds options, `fit`, `step_scores`, `_arrays` and `_restore`.
 
     One that scores in the core overrides `step_scorer` and `path_scores` in place of `step_scores`. One that has several
     values for a step, with a weight for each, has `n_values`, `start_weights` and `search_feature(batch, weights)`.

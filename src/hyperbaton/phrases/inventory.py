@@ -80,6 +80,7 @@ class Inventory:
 
     @property
     def n_pairs(self) -> int:
+        """Number of different phrase pairs."""
         return len(self.targets)
 
     @classmethod

@@ -70,6 +70,7 @@ class ReorderingType:
 
     @property
     def name(self) -> str:
+        """Moses' name of the type."""
         return f"{self.unit}-{self.orientations}-{self.direction}-{self.conditioning}"
 
     @property
@@ -79,6 +80,7 @@ class ReorderingType:
 
     @property
     def set(self) -> OrientationSet:
+        """Its orientation set."""
         return orientation_set(f"{self.unit}-{self.orientations}")
 
 

@@ -61,6 +61,7 @@ class Lists:
 
     @classmethod
     def empty(cls, n_sentences: int, n_features: int) -> Lists:
+        """Lists of no translations yet."""
         return cls(np.zeros((0, n_features)), np.zeros((0, 0)), np.zeros(0, np.uint64), np.zeros(n_sentences + 1, np.int64))
 
     def __len__(self) -> int:
@@ -68,6 +69,7 @@ class Lists:
 
     @property
     def n_sentences(self) -> int:
+        """Number of sentences."""
         return len(self.offsets) - 1
 
     @cached_property
