@@ -43,7 +43,11 @@ def draw_for_readme() -> dict[str, Figure]:
     bitext = generate(10_000, seed=1).bitext
     samples = extract(bitext)
     shown = next(s for s, words in enumerate(bitext.source) if 8 <= len(words) <= 10)
-    return {"pair": draw_pair(bitext, shown), "distances": draw_distances(samples, f"{len(samples):,} phrase pairs")}
+    return {
+        "pair": draw_pair(bitext, shown),
+        "distances": draw_distances(samples, f"{len(samples):,} phrase pairs"),
+        "precision": _by_distance(),
+    }
 
 
 def _by_distance() -> Figure:

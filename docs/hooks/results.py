@@ -17,7 +17,7 @@ def _rows(text: str) -> list[list[str]]:
 def precision(column: str) -> str:
     """Overall precision of an orientation model, from the tables by classes and training size."""
     found = []
-    for section in (DOCS / "orientation.md").read_text(encoding="utf-8").split("\n### ")[1:]:
+    for section in (DOCS / "results" / "orientation.md").read_text(encoding="utf-8").split("\n### ")[1:]:
         title = re.match(r"(\w+) classes, ([\d,]+) sentence pairs", section)
         if title:
             head, *rows = _rows(section)

@@ -1,4 +1,4 @@
-"""What the tutorial and the guide to models show, runs, and prints what they say."""
+"""What the tutorial, the guides to Python and the guide to models show, runs, and prints what they say."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from tests.docs.cells import DOCS, alike, blocks, cells, run
 
 
 @pytest.mark.slow
-def test_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", ["tutorial", "python", "scikit-learn"])
+def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if page == "scikit-learn":
+        pytest.importorskip("sklearn")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for cell in cells(DOCS / "tutorial.md"):
+    for cell in cells(DOCS / f"{page}.md"):
         printed = run(cell, tmp_path, names)
         assert bool(printed) == (cell.output is not None), cell.code.text
         if cell.output is not None:

@@ -66,6 +66,15 @@ class Answer(ABC):
     def parts(self) -> Iterator[str | Rows]:
         """For people: lines, and tables as rows."""
 
+    def __str__(self) -> str:
+        """The same as text; columns are separated by tabs."""
+        return "\n".join(line for part in self.parts() for line in ([part] if isinstance(part, str) else _lines(part)))
+
+
+def _lines(rows: Rows) -> Iterator[str]:
+    for line in [*(list(row) for row in rows[:1]), *(row.values() for row in rows)]:
+        yield "\t".join(map(str, line))
+
 
 def explain(model: ReorderingModel, question: Question) -> Answer:
     """Say what a model has learned."""
