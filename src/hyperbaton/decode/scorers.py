@@ -94,6 +94,7 @@ class ModelUse:
 
     @property
     def n_features(self) -> int:
+        """Number of scores, and of weights."""
         return int(getattr(self.model, "n_values", len(self.parts)))
 
     def __post_init__(self) -> None:
