@@ -318,7 +318,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
         1,
         "truecasing is learned from text: add :learn=FILE",
     ),
-    ("serve --port 0", 1, "there is nothing to serve: name a system or an aligner"),
+    ("serve --port 0", 1, "nothing to serve: name a system or an aligner"),
     ("serve system --port 0", 1, "system: the system does not say its languages; write them before it"),
     ("serve de=system --port 0", 1, "a pair of languages is written like ja-en, not 'de'"),
     ("serve de-en=system --port 0 --host nowhere.invalid", 1, "cannot listen at nowhere.invalid:0: "),

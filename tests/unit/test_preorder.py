@@ -87,7 +87,7 @@ def test_a_model_that_learned_the_order_gives_it() -> None:
     orders, logprobs = preorder(MODELS["pair"](min_count=1).fit(bitext), Text.of(["a b c d", "", "a b c d"]))
     assert [orders[s] for s in range(3)] == [[3, 2, 1, 0], [], [3, 2, 1, 0]] and logprobs[1] == 0
     assert [" ".join(words) for words in orders.reorder(Text.of(["a b c d", "", "a b c d"]))] == ["d c b a", "", "d c b a"]
-    with pytest.raises(OptionError, match="the model lexicalized knows no jumps"):
+    with pytest.raises(OptionError, match="the model lexicalized does not predict jumps"):
         preorder(MODELS["lexicalized"]().fit(bitext), bitext.source)
 
 

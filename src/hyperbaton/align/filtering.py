@@ -39,7 +39,7 @@ class Filtering:
 
     min_gain: float = option(-1.0, "smallest gain kept, in nats per word")
     keep: float | None = option(
-        None, "keep this fraction of all pairs, the best, in place of min-gain", minimum=0, maximum=1
+        None, "keep this fraction of the pairs, the best ones, instead of using min-gain", minimum=0, maximum=1
     )
 
     def __post_init__(self) -> None:

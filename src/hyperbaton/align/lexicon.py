@@ -40,12 +40,12 @@ _BLOCK = 10_000  # entries formatted at a time
 class Selection:
     """Which entries of a lexicon are wanted."""
 
-    min_probability: float = option(0.0, "least probability of an entry, in its better direction", minimum=0, maximum=1)
-    min_count: int = option(1, "least number of links, or of phrase pairs, of an entry", minimum=1)
+    min_probability: float = option(0.0, "minimum probability of an entry, in its better direction", minimum=0, maximum=1)
+    min_count: int = option(1, "minimum number of links, or of phrase pairs, for an entry", minimum=1)
     relative: float = option(
-        0.0, "least fraction of the word's most probable translation, in either direction", minimum=0, maximum=1
+        0.0, "minimum fraction of the best translation's probability, in either direction", minimum=0, maximum=1
     )
-    top: int = option(0, "most translations of a source word; 0 means all", minimum=0)
+    top: int = option(0, "maximum number of translations per source word; 0 keeps all", minimum=0)
 
     def __post_init__(self) -> None:
         check_options(self)

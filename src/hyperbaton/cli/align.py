@@ -32,7 +32,7 @@ def align(
     model: Annotated[str | None, typer.Option(help="Align with this saved model instead of training one.")] = None,
     save_model: Annotated[str | None, typer.Option(help="Folder for the trained model.")] = None,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
-    format: Annotated[str, typer.Option(help=f"How links are written ({', '.join(FORMATS)}).")] = PLAIN,
+    format: Annotated[str, typer.Option(help=f"Format of the links ({', '.join(FORMATS)}).")] = PLAIN,
     scores: Annotated[
         str | None, typer.Option(help="Write log-probabilities of pairs and posteriors of links; - is stdout.")
     ] = None,

@@ -23,7 +23,9 @@ def filter_(
     ] = None,
     also: Annotated[
         list[Path] | None,
-        typer.Option("--also", metavar="FILE", help="Cut this parallel file (links, scores, tags) too; repeatable."),
+        typer.Option(
+            "--also", metavar="FILE", help="Filter this parallel file (links, scores, tags) too; may be repeated."
+        ),
     ] = None,
     compress: Compress = None,
     threads: Threads = 0,

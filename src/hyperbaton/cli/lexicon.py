@@ -29,7 +29,7 @@ def lexicon(
     selection: Selection,
     null: Annotated[bool, typer.Option("--null", help="List the empty word, NULL, too.")] = False,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the words of SRC and TGT.")] = False,
-    format: Annotated[str, typer.Option(help=f"What is written ({', '.join(FORMATS)}).")] = "tsv",
+    format: Annotated[str, typer.Option(help=f"Output format ({', '.join(FORMATS)}).")] = "tsv",
     source_language: Annotated[str, typer.Option(metavar="XX", help="Code of the source language, for tbx.")] = "und",
     target_language: Annotated[str, typer.Option(metavar="XX", help="Code of the target language, for tbx.")] = "und",
     output: Annotated[

@@ -35,10 +35,10 @@ def order(
         typer.Option(metavar="SRC TGT LINKS", help="Compare with another text or pair of languages."),
     ] = None,
     limits: Annotated[
-        str, typer.Option(help="Distortion limits to count phrase pairs beyond, with commas between.")
+        str, typer.Option(help="Comma-separated distortion limits; phrase pairs beyond each are counted.")
     ] = ",".join(map(str, LIMITS)),
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words.", min=1, max=255)] = 8,
-    samples: Annotated[int, typer.Option(help="Texts drawn for the intervals.", min=1)] = 1000,
+    samples: Annotated[int, typer.Option(help="Number of bootstrap samples for the intervals.", min=1)] = 1000,
     seed: Seed = 0,
     threads: Threads = 0,
     quiet: Quiet = False,

@@ -21,16 +21,16 @@ from hyperbaton.models import load_model
 
 
 def preorder(
-    inputs: Annotated[list[str], typer.Argument(metavar="[MODEL] SRC", help="A trained model of jumps, and source text.")],
+    inputs: Annotated[list[str], typer.Argument(metavar="[MODEL] SRC", help="A trained jump model, and source text.")],
     *,
     options: PreorderOptions,
     source_tags: Annotated[str | None, typer.Option(help="Tags of the source words, parallel to SRC.")] = None,
-    oracle: Annotated[str | None, typer.Option(help="Take the order of these links; there is no MODEL then.")] = None,
-    links: Annotated[str | None, typer.Option(help="Compare the order with that of these links, on stderr.")] = None,
+    oracle: Annotated[str | None, typer.Option(help="Use the order of these links instead of a MODEL.")] = None,
+    links: Annotated[str | None, typer.Option(help="Compare the order with these links, on stderr.")] = None,
     permutations: Annotated[str | None, typer.Option(help="Write the old positions of the words to this file.")] = None,
     tags: Annotated[str | None, typer.Option(help="Write the reordered tags of --source-tags to this file.")] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="File to write the text to; stdout, or none with --json.")
+        str | None, typer.Option("--output", "-o", help="File to write; default: stdout, or none with --json.")
     ] = None,
     verify: Verify = False,
     threads: Threads = 0,

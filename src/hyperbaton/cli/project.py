@@ -21,7 +21,7 @@ def project(
     links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links.")],
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
     report: Annotated[
-        str | None, typer.Option(help="Write what could not be carried over as it was, as JSON lines.")
+        str | None, typer.Option(help="File for what could not be carried over unchanged, as JSON lines.")
     ] = None,
     split: Annotated[
         str | None,

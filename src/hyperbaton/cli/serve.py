@@ -17,19 +17,19 @@ from hyperbaton.serve.options import Limits
 def serve(
     systems: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SYSTEMS", help="Systems; PAIR=DIR says the languages, as in ja-en=system."),
+        typer.Argument(metavar="SYSTEMS", help="Systems; PAIR=DIR names the languages, as in ja-en=system."),
     ] = None,
     *,
     aligner: Annotated[str | None, typer.Option(help="Aligner of 'hyperbaton align --save-model', for /v1/align.")] = None,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 is any that is free.", min=0, max=65535)] = 8080,
+    port: Annotated[int, typer.Option(help="Port; 0 chooses a free one.", min=0, max=65535)] = 8080,
     keys: Annotated[
-        str | None, typer.Option(help="File of API keys, one on each line, of which a request needs one.")
+        str | None, typer.Option(help="File of API keys, one per line; every request needs one of them.")
     ] = None,
     cors: Annotated[
         list[str] | None, typer.Option(help="Origin of pages that may call the service, or *; may be repeated.")
     ] = None,
-    log_texts: Annotated[bool, typer.Option("--log-texts", help="Write the texts of requests into the log.")] = False,
+    log_texts: Annotated[bool, typer.Option("--log-texts", help="Include the text of requests in the log.")] = False,
     limits: Limits,
     verify: Verify = False,
     threads: Threads = 0,

@@ -35,7 +35,7 @@ class TextSide:
     """
 
     language: str = option("", "two-letter code; decides where sentences end and how tokens are joined")
-    tokenizer: str = option("none", "tokenizer by name; none takes what stands between blanks")
+    tokenizer: str = option("none", "name of the tokenizer; none splits at blanks")
     casing: str = option("none", "none, lowercase, or truecase as learned from training text", choices=CASINGS)
     escapes: bool = option(True, "keep the escapes of Moses' tokenizer (&apos;), as its training text has them")
     learned: Casing | None = field(default=None, repr=False, compare=False)

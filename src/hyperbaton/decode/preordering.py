@@ -70,9 +70,9 @@ class Permutations(VisitOrders):
 class PreorderOptions:
     """How to look for the most probable order."""
 
-    beam: int = option(10, "paths that are kept for each number of visited words", minimum=1, maximum=10_000)
+    beam: int = option(10, "number of paths kept for each number of visited words", minimum=1, maximum=10_000)
     complete: bool = option(
-        True, "visit every word; otherwise a path may end before, and words it leaves out follow the word before them"
+        True, "visit every word; otherwise a path may end early, and a skipped word follows the word before it"
     )
 
 
@@ -95,7 +95,7 @@ def preorder(
     [2, 0, 1]
     """
     if not isinstance(model, NextPositionModel):
-        raise OptionError(f"the model {model.name} knows no jumps; train a jump model, e.g. encoder or sequence")
+        raise OptionError(f"the model {model.name} does not predict jumps; train a jump model, e.g. encoder or sequence")
     options = options or PreorderOptions()
     check_options(options)
     chunks = np.cumsum((source.lengths + 1) ** 2) // _TOGETHER

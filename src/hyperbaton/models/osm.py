@@ -74,8 +74,8 @@ class OperationSequence(StepModel):
 
     units: str = option("words", "operations of words, of word classes, or both, interpolated", choices=UNITS)
     order: int = option(5, "longest n-gram of operations", minimum=2, maximum=MAX_ORDER)
-    prune: str = option("0 0 1", "drop n-grams of operations seen so often or less, by order, as in hyperbaton lm")
-    interpolation: float = option(0.5, "units both: share of the model of words", minimum=0, maximum=1)
+    prune: str = option("0 0 1", "drop n-grams of operations seen at most this often, by order, as in hyperbaton lm")
+    interpolation: float = option(0.5, "units both: weight of the word model", minimum=0, maximum=1)
     supporting: bool = option(True, "gap width, gaps, open gaps and deletions are features of the search as well")
 
     uses: ClassVar = ("source_classes", "target_classes")

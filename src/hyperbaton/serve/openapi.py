@@ -9,7 +9,7 @@ from typing import Any
 from hyperbaton.serve.fields import Field
 
 _ERRORS = {
-    "400": "The request makes no sense: the message says why.",
+    "400": "The request is invalid: the message says why.",
     "403": "A key is needed.",
     "408": "The request did not come in time.",
     "413": "There is too much text.",
@@ -17,7 +17,7 @@ _ERRORS = {
     "504": "The translation took too long.",
 }
 _SUMMARIES = {
-    "/v1/translate": "Translate text, and tell how the translation came about.",
+    "/v1/translate": "Translate text, and explain how the translation was built.",
     "/v1/align": "Link the words of a sentence pair.",
 }
 _SPAN = {"type": "array", "items": {"type": "integer"}, "description": "first, and one behind the last"}

@@ -48,7 +48,7 @@ class Service:
             twice = next(pair for pair in pairs if pairs.count(pair) > 1)
             raise OptionError(f"there are two systems for {twice}; one can be served for each pair of languages")
         if not self.engines and aligner is None:
-            raise OptionError("there is nothing to serve: name a system or an aligner")
+            raise OptionError("nothing to serve: name a system or an aligner")
         self.metrics, self.started = Metrics(), time.time()
         self.detector = Detector(self.engines)
         self.detector.detect("a")  # loads the tokenizers

@@ -27,27 +27,27 @@ from hyperbaton.serve.service import Call
 
 TRANSLATE = (
     Field("text", "strings", "raw text, or a list of texts"),
-    Field("tokens", "tokens", "in place of text: the tokens of a sentence, or of several"),
+    Field("tokens", "tokens", "instead of text: the tokens of one sentence, or of several"),
     Field("tags", "tokens", "a tag for each token, for models that need some"),
     Field("source", "string", "language of the text; detected if it is missing", "auto"),
     Field("target", "string", "language of the translation; may be missing if there is one only"),
     Field("format", "string", "text or html", "text", choices=("text", "html")),
-    Field("details", "boolean", "tell tokens, phrases, links with confidences, and scores of each sentence", False),
-    Field("nbest", "integer", "tell this many translations of each sentence; implies details", 0, maximum=100),
-    Field("expectations", "boolean", "tell what each reordering model expected at every step; implies details", False),
+    Field("details", "boolean", "return tokens, phrases, links with confidences, and scores of each sentence", False),
+    Field("nbest", "integer", "return this many translations of each sentence; implies details", 0, maximum=100),
+    Field("expectations", "boolean", "return what each reordering model expected at every step; implies details", False),
     Field("glossary", "object", "terms whose translations are forced: {term: translation}"),
     Field(
         "constraints",
         "array",
         "what is demanded of sentences: {sentence, demands: [[begin, end, text]], zones: [[begin, end]], walls: [word]}",
     ),
-    Field("options", "object", "options of the search in place of the system's: distortion-limit, table-limit, search, …"),
+    Field("options", "object", "options of the search that replace the system's: distortion-limit, table-limit, search, …"),
     Field("reference", "tokens", "the tokens of a translation of each sentence: how the system would come to it"),
 )
 ALIGN = (
     Field("src_tokens", "tokens", "source tokens"),
     Field("trg_tokens", "tokens", "target tokens"),
-    Field("source", "string", "in place of tokens: source text, tokenized by blanks"),
+    Field("source", "string", "instead of tokens: source text, tokenized by blanks"),
     Field("target", "string", "its translation, tokenized by blanks"),
 )
 # What a client may change of the search; the rest decides how long it may take.
