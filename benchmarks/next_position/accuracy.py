@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
             alone(train, name, vars(arguments), str(folder))
         model = load_model(folder)
         if not isinstance(model, NextPositionModel):
-            raise SystemExit(f"{name} is no model of jumps")
+            raise SystemExit(f"{name} is not a jump model")
         results[name] = evaluate(model, HeldOut(test, Annotations(source_tags=tags)))
         told = results[name].as_json() | {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
         (arguments.output / f"{name}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
@@ -47,6 +47,6 @@ def train(name: str, given: dict[str, Any], folder: str) -> dict[str, Any]:
     bitext, tags, _ = read(arguments)
     model = MODELS[name](threads=arguments.threads)
     if not isinstance(model, NextPositionModel):
-        raise SystemExit(f"{name} is no model of jumps")
+        raise SystemExit(f"{name} is not a jump model")
     model.fit(bitext, Annotations(source_tags=tags)).save(Path(folder))
     return {}

@@ -1,4 +1,4 @@
-"""What every model of orientations promises, whoever wrote it: the file names in `hyperbaton/models` are the list."""
+"""What every orientation model promises, whoever wrote it: the file names in `hyperbaton/models` are the list."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ def test_over_possible_classes(name: str, parts: dict[str, Bitext], tmp_path: Pa
 
 
 def test_possible_classes_are_distances_towards_the_previous_phrase(parts: dict[str, Bitext]) -> None:
-    with pytest.raises(OptionError, match="known of sets of distances"):
+    with pytest.raises(OptionError, match="known only for distance sets"):
         MODELS["lexicalized"](classes="possible", orientations="msd").fit(parts["train"])
     told = evaluate(MODELS["lexicalized"](orientations="msd").fit(parts["train"]), HeldOut(parts["test"])).as_json()
     assert told["possible_precision"] is None
-    with pytest.raises(OptionError, match="take --side before"):
+    with pytest.raises(OptionError, match="use --side before"):
         MODELS["lexicalized"](classes="possible", side="after").fit(parts["train"])
 
 

@@ -1,4 +1,4 @@
-"""What every model of jumps promises, whoever wrote it: the file names in `hyperbaton/models` are the list."""
+"""What every jump model promises, whoever wrote it: the file names in `hyperbaton/models` are the list."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_over_what_is_left_the_optimum_is_found(name: str, coverage: bool, corpu
 def test_wrong_use_of_coverage_says_so(corpus: tuple[Bitext, Tags]) -> None:
     with pytest.raises(OptionError, match="--coverage needs --candidates remaining"):
         model("pair", coverage=True).fit(corpus[0])
-    with pytest.raises(OptionError, match="cannot be trained by PyTorch"):
+    with pytest.raises(OptionError, match="cannot be trained with PyTorch"):
         model("pair", coverage=True, candidates="remaining", learner="torch").fit(corpus[0])
 
 

@@ -29,11 +29,15 @@ def inspect(
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words.", min=1, max=255)] = 8,
     every_box: Annotated[bool, typer.Option("--all", help="Draw every phrase pair, not only the smallest.")] = False,
     sample: Annotated[
-        int | None, typer.Option(help="Write a page of this many sentence pairs, the least sure first.", min=1)
+        int | None, typer.Option(help="Write a page of this many sentence pairs, the least certain first.", min=1)
     ] = None,
-    worst: Annotated[bool, typer.Option("--worst", help="--sample: the worst of the text, not random ones.")] = False,
-    scores: Annotated[str | None, typer.Option(help="--sample: what 'align --scores' wrote for these links.")] = None,
-    model: Annotated[Path | None, typer.Option(help="--sample: a saved aligner that scores the links.")] = None,
+    worst: Annotated[
+        bool, typer.Option("--worst", help="With --sample: the worst pairs of the text instead of random ones.")
+    ] = False,
+    scores: Annotated[
+        str | None, typer.Option(help="With --sample: scores of these links, written by 'align --scores'.")
+    ] = None,
+    model: Annotated[Path | None, typer.Option(help="With --sample: a saved aligner that scores the links.")] = None,
     seed: Seed = 0,
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -101,7 +105,7 @@ def _write_page(
     check_file(output)
     bitext = Bitext.read(source, target, links, empty=True)
     if len(bitext) == 0:
-        raise InputError("there are no sentence pairs to show", bitext.source.path)
+        raise InputError("no sentence pairs to show", bitext.source.path)
     offsets = bitext.need_links().offsets
     if scores is not None:
         stored = StoredScores.read(scores)

@@ -23,11 +23,11 @@ class Decoding:
     future_distortion: bool = option(True, "include the remaining distance in future costs (Green et al. 2010)")
     future_jumps: str = option(
         "none",
-        "count the jumps still to come among the future costs: an upper bound, or what is expected",
+        "include the remaining jumps in future costs: as an upper bound, or as expected",
         choices=("none", "bound", "expected"),
     )
     jump_threshold: float = option(
-        0.0, "do not try a jump that the jump models find less probable, e.g. 0.005", minimum=0, maximum=1
+        0.0, "skip jumps that the jump models give a lower probability, e.g. 0.005", minimum=0, maximum=1
     )
     drop_unknown: bool = option(False, "drop unknown words instead of copying them")
     monotone_at_punctuation: bool = option(False, "do not reorder across punctuation")

@@ -217,7 +217,7 @@ def explain_sentence(
         target: the target phrase, if features should see one.
     """
     if model.needs:
-        raise OptionError(f"what the model {model.name} expects in a sentence cannot be told without its tags")
+        raise OptionError(f"the model {model.name} needs the tags of a sentence to explain it")
     text = Text.of([sentence])
     n = int(text.lengths[0])
     if span is not None and not 0 <= span[0] < span[1] <= n:

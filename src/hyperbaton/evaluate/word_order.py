@@ -88,7 +88,7 @@ class WordOrder:
     def _drawn(self, samples: int, seed: int) -> Values:
         n_pairs, n_measures, _ = self.sums.shape
         if n_pairs == 0:
-            raise InputError("there are no sentence pairs to measure")
+            raise InputError("no sentence pairs to measure")
         starts = np.unique(np.linspace(0, n_pairs, min(n_pairs, _MOST_GROUPS), endpoint=False).astype(np.int64))
         grouped = np.add.reduceat(self.sums.reshape(n_pairs, -1), starts, axis=0)
         return self._ratios(bootstrap_sums(grouped, samples=samples, seed=seed).reshape(samples, n_measures, 2))

@@ -52,7 +52,7 @@ class _JumpObjective:
 
     def torch(self, device: str) -> Callable[..., Any]:
         if self.model.coverage:
-            raise OptionError("features of the coverage cannot be trained by PyTorch: take --learner lbfgs or adagrad")
+            raise OptionError("features of the coverage cannot be trained with PyTorch: use --learner lbfgs or adagrad")
         try:
             from hyperbaton.models import _jump_torch
         except ImportError:
@@ -69,7 +69,7 @@ class JumpWeights(NextPositionModel):
     min_count: int = option(4, "minimum number of occurrences of a feature", minimum=1)
     learner: str | Minimizer = option("lbfgs:variance=0.1", "minimizer and its options", plugins=MINIMIZERS)
     cache: bool = option(True, "keep the features of all sentences in memory, or compute them again in every pass")
-    coverage: bool = option(False, "weights for what is translated around a candidate, with --candidates remaining")
+    coverage: bool = option(False, "add weights for what is translated around a candidate, with --candidates remaining")
 
     planes: ClassVar[int]  # weights of each feature
 

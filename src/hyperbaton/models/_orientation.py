@@ -216,7 +216,7 @@ class OrientationModel(ReorderingModel):
         """Raise OptionError where options do not go together."""
         _ = self.class_names
         if self.classes == "possible" and self.side != "before":
-            raise OptionError("--classes possible is about movements towards the previous phrase: take --side before")
+            raise OptionError("--classes possible applies to movements from the previous phrase: use --side before")
 
     @abstractmethod
     def _fit(self, training: Training) -> None:

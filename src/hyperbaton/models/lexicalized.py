@@ -38,12 +38,12 @@ class Lexicalized(OrientationModel):
     smoothing: float = option(SMOOTHING, "pseudo-count of each class", minimum=0)
     towards: str = option(
         "uniform",
-        "pseudo-counts are shared equally, as the back-off has it, or down a ladder: pair, source, target, all",
+        "distribute pseudo-counts equally, like the back-off distribution, or down a ladder: pair, source, target, all",
         choices=("uniform", "backoff", "ladder"),
     )
     units: str = option(
         "words",
-        "phrases of words, of word classes, or of source tags and target classes",
+        "phrases consist of words, of word classes, or of source tags and target classes",
         choices=("words", "classes", "tags"),
     )
 

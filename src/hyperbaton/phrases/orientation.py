@@ -48,7 +48,7 @@ class OrientationSet(ABC):
     @property
     def possible_classes(self) -> _core.PossibleClasses:
         """Which classes a phrase can have towards the previous one, given the words that are visited."""
-        raise OptionError("possible classes are known of sets of distances and of Moses' sets")
+        raise OptionError("possible classes are known only for distance sets and Moses' sets")
 
     def possible(self, bitext: Bitext, samples: Samples) -> npt.NDArray[np.bool_]:
         """Whether each sample can have each class, (n_samples, n_classes), given the source words that are linked to
@@ -58,7 +58,7 @@ class OrientationSet(ABC):
         which need not agree with what is translated by then: its sets have no possible classes of samples.
         """
         if not isinstance(self, DistanceSet):
-            raise OptionError("possible classes of phrase pairs are known of sets of distances: three, five, -4,0,1,5")
+            raise OptionError("possible classes of phrase pairs are known only for distance sets: three, five, -4,0,1,5")
         links = bitext.need_links()
         bits = _core.possible_of_samples(
             sentence=samples.sentence,
