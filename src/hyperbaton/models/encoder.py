@@ -50,7 +50,9 @@ class Encoder(NextPositionModel):
     max_words: int = option(50_000, "maximum number of words with embeddings, the most frequent", minimum=1)
     min_count: int = option(2, "minimum number of occurrences for a word to have an embedding", minimum=1)
     dropout: float = option(0.3, "dropout of inputs, layers and states", minimum=0, maximum=0.95)
-    word_dropout: float = option(0.05, "fraction of words replaced by the unknown word in training", minimum=0, maximum=0.95)
+    word_dropout: float = option(
+        0.05, "fraction of words replaced by the unknown word in training", minimum=0, maximum=0.95
+    )
     step: float = option(0.001, "largest step size of AdamW", minimum=1e-9)
     epochs: int = option(5, "maximum number of passes over the text", minimum=1)
     patience: int = option(2, "stop after this many epochs without improvement on held-out text", minimum=1)
