@@ -21,6 +21,7 @@ ORDER = [
     "report",
     "run",
     "reproduce",
+    "explore",
     "serve",
     "integrations",
 ]
@@ -32,6 +33,7 @@ AHEAD = {
     "report": {"metrics", "data"},
     "run": {"metrics", "data"},
     "reproduce": {"metrics", "data"},
+    "explore": {"metrics"},
 }
 
 

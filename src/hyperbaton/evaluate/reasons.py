@@ -25,7 +25,7 @@ _LEAST = 0.005  # weights nearer to zero are no reason
 def add_reasons(
     translations: Translations, piece: int, path: int, expectations: Sequence[Sequence[dict[str, Any]]], n_reasons: int
 ) -> None:
-    """Add `reasons` to the expectations of a translation: the heaviest features of what was chosen and of what was likeliest."""
+    """Add `reasons` to expectations: the heaviest features of what was chosen, and of what was likeliest."""
     walk = Path(translations, piece, path)
     numbers = {(step.begin, step.end): number for number, step in enumerate(walk.steps)}
     for name, use in translations.system.reordering.items():

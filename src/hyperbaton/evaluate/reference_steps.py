@@ -1,4 +1,4 @@
-"""What a reference did where a model expected something: the word that it visits next, or the class of a phrase's movement."""
+"""What a reference did where a model expected something: the word visited next, or the class of a phrase's movement."""
 
 from __future__ import annotations
 

@@ -50,6 +50,7 @@ SCHEMAS: dict[str, Any] = {
         "type": "object",
         "properties": {
             "source": _TOKENS,
+            "tags": _TOKENS,
             **_PATH,
             "links": {
                 "type": "array",
@@ -85,6 +86,10 @@ SCHEMAS: dict[str, Any] = {
             "from": {"type": "integer"},
             "words": {"description": "probabilities: a list over source words and the end, or an object by source word"},
             "chosen": {"description": "the class, or the source word"},
+            "reasons": {
+                "type": "object",
+                "description": "class or source word → its heaviest features, [name, weight] each",
+            },
         },
     },
     "Translation": {

@@ -1,0 +1,56 @@
+"""The verb `explore`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.cli import Json, Quiet, Threads
+from hyperbaton.cli._common import print_json, say
+
+
+def explore(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")],
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("page.html"),
+    system: Annotated[
+        list[str] | None, typer.Option("--system", help="Show this system only; may be repeated.", metavar="NAME")
+    ] = None,
+    sentences: Annotated[int, typer.Option(help="Show the first so many test sentences; 0 shows all.", min=0)] = 100,
+    limit: Annotated[
+        int | None, typer.Option(help="Translations at this distortion limit of the run, -1 for none; else the report's.")
+    ] = None,
+    nbest: Annotated[int, typer.Option(help="Translations of each sentence.", min=0, max=100)] = 3,
+    errors: Annotated[
+        bool, typer.Option("--errors/--no-errors", help="Tell model errors from search errors, which takes longer.")
+    ] = True,
+    threads: Threads = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write a page to explore the translations of a finished run with: one file that needs no server.
+
+    The page shows sentences with their phrases, links and jumps, what each order model expected at every step and why,
+    lists of sentences to sort and filter, jumps by distance and tag, and two systems side by side. --json prints its data
+    in place of writing it.
+
+    Examples:
+
+        hyperbaton explore demo -o page.html
+
+        hyperbaton explore kyoto --system msd --system sequence --sentences 300
+    """
+    from hyperbaton.explore import Run, Selection, collect, write_page
+
+    selection = Selection(tuple(system or ()), sentences, limit, nbest, errors)
+    with Bars(quiet) as bars:
+        data = collect(Run(run), selection, threads=n_threads(threads), progress=bars.stage("translate"))
+    if as_json:
+        print_json(data)
+        return
+    write_page(output, data)
+    print(output)
+    say(f"{len(data['sentences'])} sentences of {len(data['systems'])} systems; open it in a browser", quiet)

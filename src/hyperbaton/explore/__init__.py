@@ -1,0 +1,12 @@
+"""A page to explore translations with: one file that needs no server, or the start page of the service.
+
+data = collect(Run(Path("demo")))                        hyperbaton.explore.collect, hyperbaton.explore.run
+write_page(Path("page.html"), data)                      hyperbaton.explore.page
+"""
+
+from hyperbaton.explore.collect import Selection, collect
+from hyperbaton.explore.page import page, write_page
+from hyperbaton.explore.run import Run
+from hyperbaton.explore.sentence import sentence_object
+
+__all__ = ["Run", "Selection", "collect", "page", "sentence_object", "write_page"]

@@ -1,0 +1,210 @@
+"""Everything that the page shows of a run, as plain values.
+
+The sentences are translated again, as the run did, with n-best lists and what each order model expected. Each sentence has
+an entry for every system in `translations`, the object that `/v1/translate` returns for a sentence, with these besides:
+
+    scores          of the sentence, by metric
+    order_loss      pairs of source words in another order than in the reference, of all pairs (0 is the same order)
+    verdict         reference, model_error, search_error or beyond_limit; missing where the reference cannot be reached
+
+`disagreement` of a sentence is the mean of the same loss between the orders of each two systems. `corpora` are jumps
+between words that are translated one after the other: of the training text, the test reference, and each system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.align import visit_order
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import Links, Text
+from hyperbaton.decode import NBest, Translator
+from hyperbaton.decode.diagnose import Judge
+from hyperbaton.explore.run import Output, Run
+from hyperbaton.explore.sentence import sentence_object
+from hyperbaton.metrics import Orders, Outputs, make_metric
+from hyperbaton.run.stage import read_json
+from hyperbaton.run.stages.movement import count_jumps
+
+Objects = list[dict[str, Any]]
+_BATCH = 16  # sentences between two reports of progress
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of a run is shown.
+
+    Arguments:
+        systems: these, or all where none is named.
+        sentences: the first so many of the test text; 0 takes all.
+        limit: translations at this distortion limit of the run, or at the one that its report shows.
+        n_best: translations of each sentence.
+        judged: tell model errors from search errors, which translates everything twice more.
+    """
+
+    systems: tuple[str, ...] = ()
+    sentences: int = 100
+    limit: int | None = None
+    n_best: int = 3
+    judged: bool = True
+
+
+def collect(
+    run: Run, selection: Selection | None = None, *, threads: int | None = None, progress: Progress | None = None
+) -> dict[str, Any]:
+    """The data of the page of a run."""
+    selection = selection or Selection()
+    names = list(selection.systems) or run.systems
+    if not names:
+        raise InputError("the run has no translation systems to explore", run.root)
+    outputs = [run.output(name, selection.limit) for name in names]
+    n = min(len(run.source), selection.sentences or len(run.source))
+    sentences = _sentences(run, n)
+    for number, output in enumerate(outputs):
+
+        def report(done: int, number: int = number) -> bool | None:
+            return progress(number * n + done, n * len(outputs)) if progress is not None else None
+
+        for sentence, translation in zip(
+            sentences, _translations(run, output, sentences, selection, threads, report), strict=True
+        ):
+            sentence["translations"][output.system] = translation
+    _compare_orders(sentences, names)
+    metrics = [make_metric(name) for name in run.results["options"]["translation"]["metrics"]]
+    return {
+        "format": 1,
+        "package": version("hyperbaton"),
+        "title": run.title,
+        "n_sentences": len(run.source),
+        "metrics": {metric.title: metric.higher_is_better for metric in metrics},
+        "systems": [_system(run, output) for output in outputs],
+        "sentences": sentences,
+        "corpora": corpora(run, outputs),
+    }
+
+
+def _sentences(run: Run, n: int) -> Objects:
+    """The sentences without translations."""
+    orders = visit_order(run.links)
+    sentences = []
+    for s in range(n):
+        sentence: dict[str, Any] = {
+            "id": s + 1,
+            "source": run.source[s],
+            "reference": {"target": run.target[s], "links": [list(link) for link in run.links[s]], "order": orders[s]},
+            "translations": {},
+        }
+        if run.tags is not None:
+            sentence["tags"] = run.tags[s]
+        sentences.append(sentence)
+    return sentences
+
+
+def _translations(
+    run: Run, output: Output, sentences: Objects, selection: Selection, threads: int | None, progress: Any
+) -> Objects:
+    """The first sentences as a system translates them."""
+    system, options = run.load(output)
+    translator = Translator(system, options, threads=threads)
+    judge = Judge(system, options, threads=threads) if selection.judged else None
+    annotations = run.texts.for_decoder("test", output.columns)
+    lines = run.texts.lines("test", "source")
+    scores = run.scores(output)
+    objects: Objects = []
+    for first in range(0, len(sentences), _BATCH):
+        chosen = np.arange(first, min(first + _BATCH, len(sentences)))
+        own, known = [lines[s] for s in chosen.tolist()], annotations.select(chosen)
+        translations = translator.translate_batch(own, NBest(max(selection.n_best, 1), distinct=True), annotations=known)
+        references = [" ".join(sentences[s]["reference"]["target"]) for s in chosen.tolist()]
+        judgements = judge.judge(own, references, translations, known) if judge is not None else [None] * len(own)
+        for piece, s in enumerate(chosen.tolist()):
+            record = sentence_object(
+                translations,
+                piece,
+                n_best=selection.n_best,
+                expected=True,
+                reference=sentences[s]["reference"]["order"],
+            )
+            del record["source"]  # every system's is the same
+            record["scores"] = {name: values[s] for name, values in scores.items()}
+            judgement = judgements[piece]
+            if judgement is not None:
+                record["verdict"] = judgement.verdict
+            objects.append(record)
+        if progress(len(objects)) is False:
+            break
+    return objects
+
+
+def _compare_orders(sentences: Objects, systems: Sequence[str]) -> None:
+    """Add how far the orders of the systems are from the reference, and from each other."""
+    orders = {name: [_order(sentence["translations"][name]) for sentence in sentences] for name in systems}
+    reference = [sentence["reference"]["order"] for sentence in sentences]
+    for name in systems:
+        for sentence, loss in zip(sentences, order_losses(orders[name], reference), strict=True):
+            sentence["translations"][name]["order_loss"] = loss
+    pairs = [order_losses(orders[a], orders[b]) for a, b in combinations(systems, 2)]
+    means = np.mean(pairs, axis=0) if pairs else np.zeros(len(sentences))
+    for sentence, mean in zip(sentences, means.tolist(), strict=True):
+        sentence["disagreement"] = round(mean, 4)
+
+
+def order_losses(orders: Sequence[Sequence[int]], reference: Sequence[Sequence[int]]) -> list[float]:
+    """Of each two orders of a sentence, the share of pairs of words that stand in different orders.
+
+    >>> order_losses([[0, 1, 2], [1, 0]], [[0, 2, 1], [1, 0]])
+    [0.3333, 0.0]
+    """
+    empty = [""] * len(orders)
+    outputs = Outputs.of(empty, empty, orders=Orders.of(orders), reference_orders=[Orders.of(reference)])
+    kendall = make_metric("kendall")
+    return [round(1 - value / 100, 4) for value in kendall.score(kendall.statistics(outputs)).tolist()]
+
+
+def _order(translation: dict[str, Any]) -> list[int]:
+    """The source words that a translation links, in the order in which it visits them."""
+    links = [(link["source"], link["target"]) for link in translation["links"]]
+    return visit_order(Links.of([links]))[0]
+
+
+def _system(run: Run, output: Output) -> dict[str, Any]:
+    options = run.results["options"]["translation"]
+    weights = read_json(run.folder(f"tune.{output.system}.{output.name.partition('.')[0]}") / "weights.json")["weights"]
+    limit = None if output.limit < 0 else output.limit
+    scores: dict[str, Any] = next(
+        (row["scores"] for row in run.results["translation"] if (row["system"], row["limit"]) == (output.system, limit)), {}
+    )
+    return {
+        "name": output.system,
+        "models": list(options["systems"][output.system]),
+        "limit": limit,
+        "weights": {name: [round(weight, 5) for weight in values] for name, values in weights.items()},
+        "scores": {name: round(score["value"], 2) for name, score in scores.items()},
+    }
+
+
+def corpora(run: Run, outputs: Sequence[Output]) -> Objects:
+    """Jumps between words, of the texts of a run and of the translations of its systems."""
+    movement = run.results["movement"]
+    rows = [
+        {"name": "training text", "kind": "reference", **_jumps(movement)},
+        {"name": "test reference", "kind": "reference", **_jumps(count_jumps(run.source, run.links, run.tags))},
+    ]
+    for output in outputs:
+        links = Links.read(output.folder / "links", run.source, Text.read(output.folder / "hypotheses"))
+        counts = count_jumps(run.source, links, run.tags)
+        rows.append({"name": output.system, "kind": "system", **_jumps(counts)})
+    return rows
+
+
+def _jumps(counts: dict[str, Any]) -> dict[str, Any]:
+    """Counts of the jump to the next word, 1 where it is the next of the source; by tag, farther ones than 5 count as 5."""
+    jumps = {str(int(distortion) + 1): n for distortion, n in counts["word_distortions"].items()}
+    return {"jumps": jumps, "by_tag": counts.get("jumps_by_tag", {})}

@@ -1,0 +1,52 @@
+// The service behind the page: sentences that are typed here are translated there.
+
+let apiKey = "";
+try { apiKey = sessionStorage.getItem("hyperbaton-key") ?? ""; } catch { /* storage is switched off */ }
+
+async function call(path, body) {
+  const headers = { "Content-Type": "application/json" };
+  if (apiKey) headers["X-API-Key"] = apiKey;
+  const response = await fetch(path, body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers });
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(answer.error ?? `the server answered ${response.status}`);
+  return answer;
+}
+
+/** Ask for a translation with everything that is known of it. */
+function ask(request) {
+  const chosen = served.find(one => one.name === ownSystem()) ?? served[0];
+  return call("v1/translate", { source: chosen?.source, target: chosen?.target, details: true, nbest: 5, expectations: true, ...request });
+}
+
+let served = [];  // {name, source, target, reordering}
+
+async function connect() {
+  const answer = await call("v1/systems");
+  served = answer.systems.map(one => ({ ...one, name: `${one.source}-${one.target}` }));  // one system for each pair of languages
+  data.systems = served.map(one => ({ name: one.name, models: one.reordering, limit: one.options?.["distortion-limit"] ?? null, scores: {} }));
+}
+
+/** Translate a text; its sentences are added to the list, and the first of them is shown. */
+async function translate(text) {
+  const name = ownSystem();
+  const present = data.sentences.find(one => one.text === text && one.translations[name]);
+  if (present) return present;
+  say("Translating…");
+  const answer = await ask({ text });
+  const first = data.sentences.length + 1;
+  answer.translations[0].sentences.forEach((one, part) => {
+    data.sentences.push({ id: first + part, text, part, source: one.source, tags: one.tags, translations: { [name]: one } });
+  });
+  say("");
+  return data.sentences[first - 1];
+}
+
+/** Translate what the address asks for, and show it. */
+async function follow(changes = {}) {
+  try {
+    const found = await translate(changes.text ?? state.text);
+    go({ ...changes, s: found?.id ?? 1 });
+  } catch (error) {
+    say(error.message, true);
+  }
+}

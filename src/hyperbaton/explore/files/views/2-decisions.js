@@ -1,0 +1,78 @@
+// Step by step: what each order model expected, what the search chose, and what the reference did.
+
+const SIDES = { before: "towards the phrase before it", after: "towards the phrase after it" };
+
+function bars(rows) {
+  return make("table", { class: "bars" }, make("tbody", {}, rows.map(row => make("tr", {
+    class: [row.chosen && "chosen", row.reference && "reference", row.done && "done"].filter(Boolean).join(" ") },
+  make("th", {}, row.name), make("td", { class: "drawn" }, make("div", { class: "bar" }, make("div", { style: `width: ${100 * clamp(row.value, 0, 1)}%` }))),
+  make("td", { class: "number" }, percent(row.value)),
+  make("td", { class: "mark" }, [row.chosen && "chosen", row.reference && "reference"].filter(Boolean).join(", "))))));
+}
+
+/** The bars of an expectation: classes, or source words, of which unlikely ones that are neither chosen are left out. */
+function expectationBars(expectation, sentence, done, everything) {
+  if (expectation.shape === "orientation") {
+    return bars(Object.entries(expectation.classes).map(([name, value]) =>
+      ({ name, value, chosen: name === expectation.chosen, reference: name === expectation.reference })));
+  }
+  const words = Array.isArray(expectation.words) ? expectation.words.map((value, at) => [at, value])
+    : Object.entries(expectation.words).map(([at, value]) => [Number(at), value]);
+  const rows = words.map(([at, value]) => ({
+    at, value, name: at < sentence.source.length ? sentence.source[at] : "end of sentence",
+    chosen: at === expectation.chosen, reference: at === expectation.reference, done: done.has(at),
+  }));
+  return bars(everything ? rows : rows.filter(row => row.chosen || row.reference || row.value >= 0.01));
+}
+
+function reasonsOf(expectation, sentence) {
+  const bar = name => expectation.shape === "orientation" ? name
+    : Number(name) < sentence.source.length ? sentence.source[Number(name)] : "end of sentence";
+  return Object.entries(expectation.reasons ?? {}).map(([name, rows]) => make("div", {},
+    make("span", { class: "quiet" }, `For and against ${bar(name)}`),
+    make("ul", { class: "reasons" }, rows.map(([feature, weight]) => make("li", {}, `${signed(weight, 2)}  ${feature}`)))));
+}
+
+views.decisions = {
+  title: "Decisions",
+  draw(main) {
+    const chosen = sentence();
+    if (!chosen) return main.append(nothing());
+    const translation = translationOf(chosen, ownSystem());
+    const step = clamp(Number(state.step) || 0, 0, translation.phrases.length - 1);
+    const phrase = translation.phrases[step];
+    if (!phrase) return main.append(make("p", {}, "This sentence has no translation."));
+    const done = new Set(translation.phrases.slice(0, step).flatMap(one => wordNumbers(one.source)));
+    const steps = [
+      make("ol", { class: "steps", "aria-label": "Steps" }, translation.phrases.map((one, n) => make("li", {},
+        make("button", { type: "button", class: kindOf(one.distance), "aria-pressed": String(n === step), click: () => go({ step: n }) },
+          `${n + 1} ${wordsOf(translation.target, one.target) || "∅"}`)))),
+      make("h2", {}, `Step ${step + 1} of ${translation.phrases.length}: ${wordsOf(chosen.source, phrase.source)} → ${wordsOf(translation.target, phrase.target) || "∅"}`),
+      facts([["d", signed(phrase.distance, 0)], ["", KINDS[kindOf(phrase.distance)]]])];
+    const sides = make("div", { class: "sides" });
+    const expected = translation.expectations?.[step] ?? [];
+    for (const expectation of expected) {
+      const about = expectation.shape === "orientation" ? `where “${wordsOf(chosen.source, expectation.span)}” goes, ${SIDES[expectation.side]}`
+        : expectation.from === -1 ? "which source word comes first"
+          : expectation.shape === "step" ? "which of the words that are left comes next" : `which source word comes after “${chosen.source[expectation.from]}”`;
+      const long = expectation.shape !== "orientation" && !state.far;
+      sides.append(make("section", { class: "card" }, make("h3", {}, expectation.model), make("p", { class: "quiet" }, about),
+        expectationBars(expectation, chosen, done, Boolean(state.far)),
+        long && make("p", {}, make("button", { type: "button", click: () => go({ far: "1" }) }, "Show all words")),
+        reasonsOf(expectation, chosen)));
+    }
+    if (!expected.length) {
+      const models = systemOf(ownSystem())?.models ?? [];
+      sides.append(make("p", { class: "card" }, models.length
+        ? `The models of this system (${models.join(", ")}) do not tell what they expected here; their scores are among the features.`
+        : "This system has no order model but the distance."));
+    }
+    sides.append(make("section", { class: "card" }, make("h3", {}, "Features of this step"), featureTable(phrase.weighted)));
+    main.append(withPicture(main, chosen, translation, { selected: step, onPhrase: n => go({ step: n }) }, steps, sides, referenceLine(chosen)));
+    main.lastChild.classList.add("picture-last");
+  },
+  step(by) {
+    const n = translationOf(sentence(), ownSystem()).phrases.length;
+    go({ step: clamp((Number(state.step) || 0) + by, 0, n - 1) });
+  },
+};

@@ -1,0 +1,122 @@
+"""The folder of a finished run: which systems it has, what each translated with, and where their texts are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.corpus import Links, Tags, Text
+from hyperbaton.decode import Decoding, System
+from hyperbaton.metrics import make_metric
+from hyperbaton.run.results import RESULTS
+from hyperbaton.run.stage import CORPUS, STAGE_FILE, read_json
+from hyperbaton.run.stages.translate import MAX_WORDS
+from hyperbaton.run.status import PLAN
+from hyperbaton.run.texts import Texts
+
+
+@dataclass(frozen=True)
+class Output:
+    """One translation of the test text by a system: its name among the system's others, and how it was made."""
+
+    system: str
+    name: str  # of the run of tuning, and of the limit: 1.6
+    limit: int
+    columns: tuple[str, ...]
+    folder: Path
+
+
+class Run:
+    """A finished run; the test text is what is explored."""
+
+    def __init__(self, root: Path) -> None:
+        if not (root / RESULTS).is_file():
+            what = "the run is not finished" if (root / PLAN).is_file() else "no finished run of an experiment"
+            raise InputError(f"{what} (there is no {RESULTS}); 'hyperbaton run EXPERIMENT.toml -o' makes one", root)
+        self.root = root
+        self.results: dict[str, Any] = read_json(root / RESULTS)
+        self._folders: dict[str, Path] = {row["stage"]: root / "stages" / row["folder"] for row in read_json(root / PLAN)}
+
+    @property
+    def title(self) -> str:
+        return str(self.results["title"])
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the systems, in the order of the experiment file."""
+        return list(self.results["options"]["translation"]["systems"])
+
+    def folder(self, stage: str) -> Path:
+        """What a stage left."""
+        if stage not in self._folders or not (self._folders[stage] / STAGE_FILE).is_file():
+            raise InputError(f"the stage {stage} is missing; run the experiment again", self.root)
+        return self._folders[stage]
+
+    @cached_property
+    def texts(self) -> Texts:
+        """The columns of the test text."""
+        stage = f"{CORPUS}test" if f"{CORPUS}test" in self._folders else "corpus"
+        links = {"links": self.folder("align")} if "align" in self._folders else {}
+        return Texts({**links, f"{CORPUS}test": self.folder(stage)})
+
+    @cached_property
+    def source(self) -> Text:
+        return Text.read(self.texts.path("test", "source"))
+
+    @cached_property
+    def target(self) -> Text:
+        return Text.read(self.texts.path("test", "target"), None)
+
+    @cached_property
+    def tags(self) -> Tags | None:
+        return Tags.read(self.texts.path("test", "tags"), self.source) if self.texts.has("test", "tags") else None
+
+    @cached_property
+    def links(self) -> Links:
+        """The links of the reference."""
+        return Links.read(self.texts.path("test", "links"), self.source, self.target)
+
+    def output(self, system: str, limit: int | None = None) -> Output:
+        """The translation of the first tuning run, at a limit of the run or at that of the report's sentences."""
+        if system not in self.systems:
+            raise OptionError(f"the run has no system {system!r}; it has: {', '.join(self.systems) or 'none'}")
+        start = f"translate.{system}.1."
+        limits: dict[int, str] = {}
+        for stage in self._folders:
+            if stage.startswith(start):
+                limits[int(read_json(self.folder(stage) / STAGE_FILE)["options"]["limit"])] = stage
+        if not limits:
+            raise InputError(f"the run has no translations of the system {system}", self.root)
+        if limit is None:
+            limit = self._shown_limit(list(limits))
+        if limit not in limits:
+            raise OptionError(f"the run has no distortion limit {limit}; it has: {', '.join(map(str, limits))}")
+        stage = limits[limit]
+        columns = read_json(self.folder(stage) / STAGE_FILE)["options"]["columns"]
+        return Output(system, stage.removeprefix(f"translate.{system}."), limit, tuple(columns), self.folder(stage))
+
+    def _shown_limit(self, limits: list[int]) -> int:
+        tuned = self.results["options"]["translation"]["tune-limit"]
+        return tuned if tuned in limits else limits[0]
+
+    def load(self, output: Output) -> tuple[System, Decoding]:
+        """The system with its tuned weights, and the options that it translated with."""
+        run = output.name.partition(".")[0]
+        weights = read_json(self.folder(f"tune.{output.system}.{run}") / "weights.json")["weights"]
+        system = System.load(self.folder(f"system.{output.system}") / "system").with_weights(weights)
+        return system, replace(system.options, distortion_limit=output.limit, max_words=MAX_WORDS)
+
+    def scores(self, output: Output) -> dict[str, list[float]]:
+        """The score of each test sentence by each metric of the run."""
+        folder = self.folder(f"measure.{output.system}")
+        scores = {}
+        for i, name in enumerate(self.results["options"]["translation"]["metrics"]):
+            metric = make_metric(name)
+            values = metric.score(np.load(folder / f"{i}.{output.name}.npy", allow_pickle=False))
+            scores[metric.title] = np.round(values, 2).tolist()
+        return scores

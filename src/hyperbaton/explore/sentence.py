@@ -1,0 +1,133 @@
+"""Everything about the translation of a sentence, as plain values: what the page shows and `/v1/translate` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.base import numeric
+from hyperbaton.decode import Translations
+from hyperbaton.decode.system import TRANSLATION
+from hyperbaton.evaluate.expectations import expectations
+from hyperbaton.evaluate.reasons import add_reasons
+from hyperbaton.evaluate.reference_steps import Visits, add_reference
+
+FORWARD = 2  # the column of p(target | source) among the four usual scores of a phrase table
+DIGITS = 5
+N_REASONS = 3
+
+Confidences = Mapping[tuple[int, int], float]
+
+
+def sentence_object(
+    translations: Translations,
+    piece: int,
+    *,
+    n_best: int = 0,
+    expected: bool = False,
+    reference: Sequence[int] | None = None,
+    confidences: Confidences | None = None,
+) -> dict[str, Any]:
+    """The tokens of a sentence and of its translation, phrases, links, scores, and what else is asked for.
+
+    `confidence` of the translation is its share among the translations that were searched for. `distance` is the end of
+    the phrase before minus the begin of the phrase.
+
+    Arguments:
+        piece: the number of the sentence among those that were searched.
+        n_best: `nbest` has up to this many translations, the best one first.
+        expected: `expectations` says what each reordering model expected at every phrase.
+        reference: the source words in the order in which a reference visits them; expectations say what it did.
+        confidences: of links; without them the phrase table's p(target | source) of the phrase stands for that.
+    """
+    paths = range(int(translations.path_offsets[piece]), int(translations.path_offsets[piece + 1]))
+    record: dict[str, Any] = {
+        "source": translations.batch.source[piece],
+        "limits_lifted": bool(translations.relaxed[piece]),
+    }
+    if not paths:
+        return record | {"target": [], "score": None, "features": {}, "weighted": {}, "phrases": [], "links": []}
+    best = paths[0]
+    hypotheses, spans, cut = translations.counts[piece].tolist()
+    record |= path_object(translations, best)
+    record |= {
+        "links": _links(translations, best, record["phrases"], confidences),
+        "end": _nonzero(translations.named(translations.features[int(translations.step_offsets[best + 1]) + best])),
+        "search": {"hypotheses": hypotheses, "spans": spans, "spans_cut": cut},
+    }
+    if n_best:
+        scores = np.asarray(translations.scores[paths.start : paths.stop], np.float64)
+        shares = numeric.exp(numeric.log_softmax(scores)).tolist()
+        record["confidence"] = _short(shares[0])
+        record["nbest"] = [
+            path_object(translations, path) | {"confidence": _short(share)}
+            for path, share in zip(paths[:n_best], shares[:n_best], strict=True)
+        ]
+    if expected:
+        expected_steps = expectations(translations, piece, best)
+        add_reasons(translations, piece, best, expected_steps, N_REASONS)
+        if reference is not None:
+            add_reference(translations.system, expected_steps, Visits(list(reference), len(record["source"])))
+        record["expectations"] = expected_steps
+    return record
+
+
+def path_object(translations: Translations, path: int) -> dict[str, Any]:
+    """One translation: its words, score, features and phrases."""
+    weights = translations.system.weights
+    features = translations.named(translations.totals[path])
+    phrases, at, end = [], 0, 0
+    for step in translations.steps(path):
+        phrases.append(
+            {
+                "source": [step.begin, step.end],
+                "target": [at, at + len(step.target)],
+                "distance": end - step.begin,
+                "features": _nonzero(step.features),
+                "weighted": _weighted(step.features, weights),
+            }
+        )
+        at, end = at + len(step.target), step.end
+    return {
+        "target": translations.text[path],
+        "score": _short(float(translations.scores[path])),
+        "features": _rounded(features),
+        "weighted": _weighted(features, weights),
+        "phrases": phrases,
+    }
+
+
+def _links(
+    translations: Translations, path: int, phrases: Sequence[Mapping[str, Any]], confidences: Confidences | None
+) -> list[dict[str, Any]]:
+    """The links inside the phrases of a translation, with their confidences."""
+    inner = translations.batch.options.links
+    options = translations.options[translations.step_offsets[path] : translations.step_offsets[path + 1]].tolist()
+    links = []
+    for phrase, option in zip(phrases, options, strict=True):
+        scores = phrase["features"].get(TRANSLATION, [])
+        of_phrase = float(numeric.exp(np.array(scores[FORWARD]))) if len(scores) == 4 else 1.0
+        for i, j in inner[option]:
+            link = phrase["source"][0] + int(i), phrase["target"][0] + int(j)
+            confidence = of_phrase if confidences is None else confidences.get(link, 0.0)
+            links.append({"source": link[0], "target": link[1], "confidence": _short(min(confidence, 1.0))})
+    return sorted(links, key=lambda link: (link["source"], link["target"]))
+
+
+def _weighted(features: Mapping[str, Sequence[float]], weights: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    sums = {name: sum(w * v for w, v in zip(weights[name], values, strict=True)) for name, values in features.items()}
+    return {name: _short(value) for name, value in sums.items() if value}
+
+
+def _nonzero(features: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    return _rounded({name: values for name, values in features.items() if any(values)})
+
+
+def _rounded(features: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    return {name: [_short(value) for value in values] for name, values in features.items()}
+
+
+def _short(value: float) -> float:
+    return round(float(value), DIGITS)
