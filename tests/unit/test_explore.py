@@ -63,7 +63,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def data(run: Path) -> dict[str, Any]:
-    return collect(Run(run), Selection(sentences=8))
+    return collect(Run(run), Selection(sentences=8), others=[Run(run)])
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,8 @@ def test_data_are_those_of_the_run(run: Path, data: dict[str, Any]) -> None:
     assert all(expectation["reasons"] for way in steps for *_, expectation in way[:1])
     dpr = [one for step in data["sentences"][0]["translations"]["dpr"]["expectations"] for one in step]
     assert all(abs(sum(one["classes"].values()) - 1) < 1e-4 for one in dpr)
-    assert {row["name"] for row in data["corpora"]} == {"training text", "test reference", "both", "dpr"}
+    names = ["training text", "test reference", "both", "dpr"]
+    assert [row["name"] for row in data["corpora"]] == [*names, *(f"{run.name}: {name}" for name in names)]
 
 
 def test_what_the_reference_did() -> None:

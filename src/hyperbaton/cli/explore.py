@@ -27,6 +27,10 @@ def explore(
     errors: Annotated[
         bool, typer.Option("--errors/--no-errors", help="Tell model errors from search errors, which takes longer.")
     ] = True,
+    others: Annotated[
+        list[Path] | None,
+        typer.Option("--with", help="Another run, whose jumps can be laid over those of this one; may be repeated."),
+    ] = None,
     threads: Threads = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -42,12 +46,20 @@ def explore(
         hyperbaton explore demo -o page.html
 
         hyperbaton explore kyoto --system msd --system sequence --sentences 300
+
+        hyperbaton explore japanese --with chinese
     """
     from hyperbaton.explore import Run, Selection, collect, write_page
 
     selection = Selection(tuple(system or ()), sentences, limit, nbest, errors)
     with Bars(quiet) as bars:
-        data = collect(Run(run), selection, threads=n_threads(threads), progress=bars.stage("translate"))
+        data = collect(
+            Run(run),
+            selection,
+            others=[Run(other) for other in others or ()],
+            threads=n_threads(threads),
+            progress=bars.stage("translate"),
+        )
     if as_json:
         print_json(data)
         return

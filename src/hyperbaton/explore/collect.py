@@ -57,9 +57,18 @@ class Selection:
 
 
 def collect(
-    run: Run, selection: Selection | None = None, *, threads: int | None = None, progress: Progress | None = None
+    run: Run,
+    selection: Selection | None = None,
+    *,
+    others: Sequence[Run] = (),
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """The data of the page of a run."""
+    """The data of the page of a run.
+
+    Arguments:
+        others: runs whose jumps, of their texts and systems, can be laid over those of this run.
+    """
     selection = selection or Selection()
     names = list(selection.systems) or run.systems
     if not names:
@@ -86,7 +95,7 @@ def collect(
         "metrics": {metric.title: metric.higher_is_better for metric in metrics},
         "systems": [_system(run, output) for output in outputs],
         "sentences": sentences,
-        "corpora": corpora(run, outputs),
+        "corpora": corpora(run, outputs) + [row for other in others for row in _corpora_of_other(other)],
     }
 
 
@@ -202,6 +211,12 @@ def corpora(run: Run, outputs: Sequence[Output]) -> Objects:
         counts = count_jumps(run.source, links, run.tags)
         rows.append({"name": output.system, "kind": "system", **_jumps(counts)})
     return rows
+
+
+def _corpora_of_other(run: Run) -> Objects:
+    """The same of another run, all its systems, under names that say whose they are."""
+    rows = corpora(run, [run.output(name) for name in run.systems])
+    return [row | {"name": f"{run.root.name}: {row['name']}"} for row in rows]
 
 
 def _jumps(counts: dict[str, Any]) -> dict[str, Any]:
