@@ -30,7 +30,9 @@ class Mira(Optimizer):
 
     passes: int = option(60, "number of passes over the sentences", minimum=1)
     max_step: float = option(0.01, "largest step per sentence (C)", minimum=1e-9)
-    min_lists: int = option(5, "sparse features: number of n-best lists in which a feature must vary to get a weight", minimum=1)
+    min_lists: int = option(
+        5, "sparse features: number of n-best lists in which a feature must vary to get a weight", minimum=1
+    )
 
     def optimize(self, job: Job) -> Floats:
         gains = job.lists.gains(job.metric, job.start) / 100
