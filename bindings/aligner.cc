@@ -20,6 +20,19 @@ BitextView view_bitext(const BoundTokens& source, const BoundTokens& target) {
   return {{view(source.words), view(source.offsets)}, {view(target.words), view(target.offsets)}};
 }
 
+// Counts of pairs of words, and first weights of jumps, before a text is seen; with the arrays they stand on.
+struct BoundPrior {
+  Offsets starts;
+  Words targets;
+  Array2<float> counts;
+  std::optional<BothWays> jumps;
+  AlignerPrior view_prior() const {
+    AlignerPrior prior{view(starts), view(targets), {counts.data(), counts.size()}, {}};
+    if (jumps) prior.jumps = {view(jumps->first), view(jumps->second)};
+    return prior;
+  }
+};
+
 std::vector<float> copy(const Array<float>& values) { return {values.data(), values.data() + values.size()}; }
 
 nb::tuple as_tuple(LinksBuffer&& links) {
@@ -136,23 +149,29 @@ HYPERBATON_BINDINGS(aligner) {
 
   nb::class_<AlignerOptions>(m, "AlignerOptions", "How alignment models are trained.")
       .def(nb::init<int, int, float, float, float, int>(), nb::kw_only(), "model1_iterations"_a, "hmm_iterations"_a,
-           "null_probability"_a, "prior"_a, "freedom"_a, "max_length"_a);
+           "null_probability"_a, "smoothing"_a, "freedom"_a, "max_length"_a);
+
+  nb::class_<BoundPrior>(m, "AlignerPrior", "What is believed of pairs of words before a text is seen.")
+      .def(nb::init<Offsets, Words, Array2<float>, std::optional<BothWays>>(), nb::kw_only(), "starts"_a, "targets"_a,
+           "counts"_a, "jumps"_a.none());
 
   m.def(
       "train_aligner",
       [](const BoundTokens& source, const BoundTokens& target, std::size_t n_source_words, std::size_t n_target_words,
-         const AlignerOptions& options, unsigned n_threads, const std::optional<nb::callable>& progress) {
+         const AlignerOptions& options, const std::optional<BoundPrior>& prior, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
         const auto bitext = view_bitext(source, target);
+        const auto belief = prior ? prior->view_prior() : AlignerPrior{};
         const auto report = make_progress(progress);
         std::optional<TrainedAligner> trained;
         {
           const nb::gil_scoped_release release;
-          trained.emplace(train_aligner(bitext, n_source_words, n_target_words, options, n_threads, report));
+          trained.emplace(train_aligner(bitext, n_source_words, n_target_words, options, belief, n_threads, report));
         }
         return nb::make_tuple(nb::cast(std::move(trained->model)), to_numpy(std::move(trained->logprobs)));
       },
-      "source"_a, "target"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a, "options"_a, "n_threads"_a,
-      "progress"_a.none(), "The model, and log-probabilities before each iteration.");
+      "source"_a, "target"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a, "options"_a, "prior"_a.none(),
+      "n_threads"_a, "progress"_a.none(), "The model, and log-probabilities before each iteration.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -41,16 +41,17 @@ struct GeneratedWords {
 class Trainer {
  public:
   Trainer(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words, const AlignerOptions& options,
-          unsigned n_threads, const Progress& progress)
+          const AlignerPrior& prior, unsigned n_threads, const Progress& progress)
       : bitext_(bitext),
         options_(options),
+        prior_(prior),
         n_threads_(n_threads),
         progress_(progress),
         use_(usable(bitext, options.max_length)),
         words_{GeneratedWords(bitext.target, n_target_words, use_), GeneratedWords(bitext.source, n_source_words, use_)},
         model_{LexicalTable(bitext, n_source_words, n_target_words, use_, n_threads),
                {},
-               {Jumps(options.max_length), Jumps(options.max_length)},
+               {first_jumps(options, prior, kToTarget), first_jumps(options, prior, kToSource)},
                options.null_probability},
         jump_counts_{JumpCounts(longest(bitext.source)), JumpCounts(longest(bitext.target))} {
     const auto uniform = [](std::size_t n_words) { return 1 / static_cast<float>(std::max<std::size_t>(n_words, 1)); };
@@ -61,6 +62,8 @@ class Trainer {
         entry.probability[kToTarget] = uniform(n_target_words);
         entry.probability[kToSource] = uniform(n_source_words);
       }
+    prior_totals_ = {std::vector<double>(n_source_words, 0), std::vector<double>(n_target_words, 0)};
+    if (!prior.starts.empty()) start_from_prior(n_source_words, n_target_words);
   }
 
   TrainedAligner train() {
@@ -68,7 +71,7 @@ class Trainer {
     for (int round = 0; round < n_rounds; ++round) {
       const bool chained = round >= options_.model1_iterations;
       expect(chained, static_cast<std::size_t>(round), static_cast<std::size_t>(n_rounds));
-      renew_lexicon();
+      renew_lexicon(options_.smoothing);
       for (const auto direction : kBothDirections) {
         renew_null(direction);
         if (chained) model_.jumps[direction].update(jump_counts_[direction]);
@@ -91,6 +94,37 @@ class Trainer {
     for (std::size_t s = 0; s < use_.size(); ++s)
       if (use_[s]) length = std::max(length, text[s].size());
     return static_cast<int>(length);
+  }
+
+  static Jumps first_jumps(const AlignerOptions& options, const AlignerPrior& prior, Direction direction) {
+    const auto weights = prior.jumps[direction];
+    return weights.empty() ? Jumps(options.max_length) : Jumps(options.max_length, weights);
+  }
+
+  // Call visit(target word, counts by Direction) for the pairs of a source word that have counts of their own.
+  template <class Visit>
+  void for_each_prior(WordId source, const Visit& visit) const {
+    if (prior_.starts.empty()) return;
+    const auto from = static_cast<std::size_t>(prior_.starts[source]),
+               to = static_cast<std::size_t>(prior_.starts[source + 1]);
+    for (std::size_t k = from; k < to; ++k) visit(prior_.targets[k], prior_.counts.subspan(2 * k, 2));
+  }
+
+  void start_from_prior(std::size_t n_source_words, std::size_t n_target_words) {
+    if (prior_.starts.size() != n_source_words + 1 || prior_.counts.size() != 2 * prior_.targets.size() ||
+        prior_.starts.front() != 0 || prior_.starts.back() != static_cast<std::int64_t>(prior_.targets.size()) ||
+        !std::ranges::is_sorted(prior_.starts) ||
+        std::ranges::any_of(prior_.targets, [&](WordId word) { return word >= n_target_words; }))
+      throw Error("the arrays of the prior do not fit the texts");
+    for (WordId word = 0; word < n_source_words; ++word)
+      for_each_prior(word, [&](WordId target, std::span<const float> counts) {
+        prior_totals_[kToTarget][word] += counts[kToTarget];
+        prior_totals_[kToSource][target] += counts[kToSource];
+      });
+    // Words of which nothing is believed start with the frequencies of words, those that come from nothing too.
+    renew_lexicon(std::max(options_.smoothing, 1.0f));
+    for (const auto direction : kBothDirections)
+      std::ranges::copy(words_[direction].frequency, model_.null_emission[direction].begin());
   }
 
   void expect(bool chained, std::size_t round, std::size_t n_rounds) {
@@ -146,13 +180,12 @@ class Trainer {
     }
   }
 
-  // p(word | generator) = (count + prior * frequency) / (total + prior), of both directions.
-  void renew_lexicon() {
+  // p(word | generator) = (count + prior count + smoothing * frequency) / (the same summed over words), of both directions.
+  void renew_lexicon(double smoothing) {
     auto& lexicon = model_.lexicon;
     const auto &targets = words_[kToTarget], &sources = words_[kToSource];
-    const double prior = options_.prior;
-    const auto over = [&](double total) { return total + prior > 0 ? 1 / (total + prior) : 0; };
-    std::vector<double> over_target(targets.frequency.size(), 0);
+    const auto over = [&](double total) { return total + smoothing > 0 ? 1 / (total + smoothing) : 0; };
+    std::vector<double> over_target(prior_totals_[kToSource]);
     for (WordId word = 0; word < sources.frequency.size(); ++word)
       for (const auto& entry : lexicon.row(word))
         if (entry.count[kToSource] != 0) over_target[entry.target] += sources.count(entry.count[kToSource], word);
@@ -160,20 +193,28 @@ class Trainer {
     constexpr std::size_t chunk = 64;
     parallel_chunks(sources.frequency.size(), chunk, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
       for (auto word = static_cast<WordId>(begin); word < end; ++word) {
-        double total = 0;
-        for (const auto& entry : lexicon.row(word))
+        double total = prior_totals_[kToTarget][word];
+        const auto row = lexicon.row(word);
+        for (const auto& entry : row)
           if (entry.count[kToTarget] != 0) total += targets.count(entry.count[kToTarget], entry.target);
         const double over_source = over(total);
-        for (auto& entry : lexicon.row(word)) {
+        for (auto& entry : row) {
           if (entry.target == kUnknownWord) continue;
           const double to_target = targets.count(entry.count[kToTarget], entry.target);
           const double to_source = sources.count(entry.count[kToSource], word);
           entry.probability[kToTarget] =
-              static_cast<float>((to_target + prior * targets.frequency[entry.target]) * over_source);
+              static_cast<float>((to_target + smoothing * targets.frequency[entry.target]) * over_source);
           entry.probability[kToSource] =
-              static_cast<float>((to_source + prior * sources.frequency[word]) * over_target[entry.target]);
+              static_cast<float>((to_source + smoothing * sources.frequency[word]) * over_target[entry.target]);
           entry.count[kToTarget] = entry.count[kToSource] = 0;
         }
+        for_each_prior(word, [&](WordId target, std::span<const float> counts) {
+          const auto* place = LexicalTable::find(row, target, LexicalTable::hash(target));
+          if (place == nullptr) return;  // the two words never occur together
+          auto& entry = row[static_cast<std::size_t>(place - row.data())];
+          entry.probability[kToTarget] += static_cast<float>(counts[kToTarget] * over_source);
+          entry.probability[kToSource] += static_cast<float>(counts[kToSource] * over_target[target]);
+        });
       }
     });
   }
@@ -189,6 +230,8 @@ class Trainer {
 
   BitextView bitext_;
   AlignerOptions options_;
+  AlignerPrior prior_;
+  std::array<std::vector<double>, 2> prior_totals_;  // by Direction, then by generating word
   unsigned n_threads_;
   const Progress& progress_;
   std::vector<std::uint8_t> use_;
@@ -230,8 +273,9 @@ Link link(std::size_t i, std::size_t j) { return {static_cast<std::uint16_t>(i),
 }  // namespace
 
 TrainedAligner train_aligner(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
-                             const AlignerOptions& options, unsigned n_threads, const Progress& progress) {
-  return Trainer(bitext, n_source_words, n_target_words, options, n_threads, progress).train();
+                             const AlignerOptions& options, const AlignerPrior& prior, unsigned n_threads,
+                             const Progress& progress) {
+  return Trainer(bitext, n_source_words, n_target_words, options, prior, n_threads, progress).train();
 }
 
 LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, float threshold, unsigned n_threads,

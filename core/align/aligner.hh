@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "align/links.hh"
@@ -12,9 +13,19 @@ namespace hyperbaton {
 struct AlignerOptions {
   int model1_iterations, hmm_iterations;
   float null_probability;  // of a word that comes from nothing
-  float prior;             // weight of the generated words' frequencies in each word's translations; 0 is plain EM
+  float smoothing;         // weight of the generated words' frequencies in each word's translations; 0 is plain EM
   float freedom;   // share of its own posteriors in a direction's counts; the rest are products of both; 1 is plain EM
   int max_length;  // sentences longer than this are neither learned from nor aligned
+};
+
+// What is believed before the text is seen. Counts are added to those of the text in every iteration and give the first
+// probabilities; they need not be of pairs that occur together.
+struct AlignerPrior {
+  // The listed pairs of source word s are targets[starts[s] .. starts[s+1]).
+  std::span<const std::int64_t> starts;  // empty: nothing is believed
+  std::span<const WordId> targets;
+  std::span<const float> counts;                // 2 for each pair, by Direction
+  std::array<std::span<const float>, 2> jumps;  // by Direction, first weights of jumps; empty: all alike
 };
 
 struct TrainedAligner {
@@ -23,7 +34,8 @@ struct TrainedAligner {
 };
 
 TrainedAligner train_aligner(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
-                             const AlignerOptions& options, unsigned n_threads, const Progress& progress);
+                             const AlignerOptions& options, const AlignerPrior& prior, unsigned n_threads,
+                             const Progress& progress);
 
 // Points whose posterior reaches `threshold` in either direction, with both posteriors: p(target word j comes from
 // source word i) and p(source word i comes from target word j).

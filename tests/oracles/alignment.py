@@ -1,9 +1,10 @@
-"""The hidden Markov model of word alignment by listing every sequence of origins: only for very short sentences."""
+"""Word alignment, slowly: the hidden Markov model by listing every sequence of origins, and an iteration of model 1."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -55,3 +56,29 @@ def posteriors(
             if k >= 0:
                 sums[j, k] += probability
     return sums / total, total
+
+
+def first_model1_table(
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
+    prior: Mapping[tuple[str, str], float],
+    smoothing: float,
+    null_probability: float,
+) -> dict[tuple[str, str], float]:
+    """p(target word | source word) after one iteration of IBM model 1 by plain EM that starts from counts of pairs."""
+    words = Counter(t for _, target in pairs for t in target)
+    frequency = {t: n / words.total() for t, n in words.items()}
+    sources = {s for source, _ in pairs for s in source}
+
+    def table(counts: Mapping[tuple[str, str], float], weight: float) -> dict[tuple[str, str], float]:
+        raw = {(s, t): counts.get((s, t), 0) + prior.get((s, t), 0) + weight * frequency[t] for s in sources for t in words}
+        sums = {s: sum(raw[s, t] for t in words) for s in sources}
+        return {(s, t): value / sums[s] for (s, t), value in raw.items()}
+
+    first, counts = table({}, max(smoothing, 1.0)), Counter[tuple[str, str]]()
+    for source, target in pairs:
+        for t in target:
+            shares = [(1 - null_probability) / len(source) * first[s, t] for s in source]
+            total = sum(shares) + null_probability * frequency[t]
+            for s, share in zip(source, shares, strict=True):
+                counts[s, t] += share / total
+    return table(counts, smoothing)

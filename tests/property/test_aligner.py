@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.align import Aligner, align
-from hyperbaton.base.errors import Cancelled, OptionError
-from hyperbaton.corpus import Bitext
-from tests.oracles.alignment import JumpModel, N, posteriors
+from hyperbaton.base.errors import ArtefactError, Cancelled, OptionError
+from hyperbaton.corpus import Bitext, Text
+from tests.oracles.alignment import JumpModel, N, first_model1_table, posteriors
 
 sentence = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4).map(" ".join)
 corpora = st.lists(st.tuples(sentence, sentence), min_size=1, max_size=8)
@@ -64,13 +64,15 @@ def test_likelihood_is_that_of_brute_force() -> None:
 @given(corpora)
 def test_plain_em_never_lowers_the_likelihood(pairs: list[tuple[str, str]]) -> None:
     bitext = Bitext.of([s for s, _ in pairs], [t for _, t in pairs])
-    aligner = Aligner(freedom=1.0, prior=0.0, model1_iterations=8, hmm_iterations=12).fit(bitext)
+    aligner = Aligner(freedom=1.0, smoothing=0.0, alike=0.0, model1_iterations=8, hmm_iterations=12).fit(bitext)
     for model in (aligner.logprobs_[:8], aligner.logprobs_[8:]):
         assert np.all(np.diff(model, axis=0) >= -1e-4 * np.abs(model[:-1]).clip(1))
 
 
 def test_likelihood_rises_on_a_corpus() -> None:
-    aligner = Aligner(freedom=1.0, prior=0.0, model1_iterations=6, hmm_iterations=10).fit(generated(400, seed=1)[0])
+    aligner = Aligner(freedom=1.0, smoothing=0.0, alike=0.0, model1_iterations=6, hmm_iterations=10).fit(
+        generated(400, seed=1)[0]
+    )
     for model in (aligner.logprobs_[:6], aligner.logprobs_[6:]):
         assert np.all(np.diff(model, axis=0) >= -1e-5 * np.abs(model[:-1]))
         assert np.all(model[-1] > model[0])
@@ -89,9 +91,55 @@ def test_finds_the_words_of_a_toy_language() -> None:
     assert wrong < 0.01 * right
 
 
-def test_threads_change_nothing() -> None:
+@settings(max_examples=20, deadline=None)
+@given(corpora, st.floats(0, 5), st.floats(0.5, 5))
+def test_counts_before_the_text_are_added_to_those_of_the_text(
+    pairs: list[tuple[str, str]], smoothing: float, alike: float
+) -> None:
+    bitext = Bitext.of([s for s, _ in pairs], [t for _, t in pairs])
+    options = {"model1_iterations": 1, "hmm_iterations": 0, "freedom": 1.0}
+    table = Aligner(**options, smoothing=smoothing, alike=alike).fit(bitext).lexical_table(smallest=0.0)  # type: ignore[arg-type]
+    prior = {(word, word): alike for word in {*" ".join(s for s, _ in pairs)} & {*" ".join(t for _, t in pairs)} - {" "}}
+    expected = first_model1_table([(s.split(), t.split()) for s, t in pairs], prior, smoothing, 0.3)
+    for s in bitext.source.vocabulary.words():
+        for t, probability, _ in table.translations(s):
+            assert probability == pytest.approx(expected[s, t], rel=1e-3, abs=1e-5)
+
+
+def test_a_saved_model_is_a_prior_for_little_text(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    Aligner().fit(generated(500, seed=5)[0]).save(tmp_path / "model")
+    bitext, truth = generated(12, seed=6)
+    n_right = {
+        prior: sum(len(true & set(points)) for true, points in zip(truth, align(bitext, prior=prior), strict=True))
+        for prior in (None, str(tmp_path / "model"))
+    }
+    n_links = sum(map(len, truth))
+    assert n_right[None] < 0.7 * n_links
+    assert n_right[str(tmp_path / "model")] > 0.85 * n_links
+
+
+def test_priors_of_other_languages_are_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    bitext, _ = generated(50, seed=7)
+    model = str(tmp_path / "model")
+    Aligner().fit(bitext).save(model)
+    with pytest.raises(
+        OptionError, match="model is of the other direction: its source language is that of the target text"
+    ):
+        align(Bitext(bitext.target, bitext.source), prior=model)
+    with pytest.raises(
+        OptionError, match=r"knows only 0% of the words of the target text: it must be of the same languages"
+    ):
+        align(Bitext(bitext.source, Text.of(["other words"] * 50)), prior=model)
+    with pytest.raises(OptionError, match="was learned with stem 0, not 3: words must be normalised alike"):
+        align(bitext, prior=model, stem=3)
+    with pytest.raises(ArtefactError, match="no such artefact"):
+        align(bitext, prior=str(tmp_path / "none"))
+
+
+def test_threads_change_nothing(tmp_path) -> None:  # type: ignore[no-untyped-def]
     bitext, _ = generated(500, seed=3)
-    one, four = Aligner().fit(bitext, threads=1), Aligner().fit(bitext, threads=4)
+    Aligner().fit(generated(100, seed=4)[0]).save(tmp_path / "model")
+    one, four = (Aligner(prior=str(tmp_path / "model")).fit(bitext, threads=n) for n in (1, 4))
     np.testing.assert_array_equal(one.lexical_table().probabilities, four.lexical_table().probabilities)
     assert list(one.align(bitext, threads=1)) == list(four.align(bitext, threads=3))
 
@@ -111,7 +159,7 @@ def test_saved_model_links_the_same_and_knows_unknown_words(tmp_path) -> None:  
     assert links[2:] == [[], [(0, 0)]]
 
 
-@pytest.mark.parametrize("options", [{}, {"freedom": 1.0, "prior": 0.0}, {"threshold": 0.4}, {"stem": 1}])
+@pytest.mark.parametrize("options", [{}, {"freedom": 1.0, "smoothing": 0.0, "alike": 0.0}, {"threshold": 0.4}, {"stem": 1}])
 def test_odd_corpora(options: dict[str, float]) -> None:
     long = " ".join(f"w{k % 90}" for k in range(500))
     assert align(Bitext.of([""], [""]), **options)[0] == []

@@ -38,6 +38,9 @@ def test_align_save_and_apply(texts: tuple[Path, Path], tmp_path: Path) -> None:
     assert gzip.decompress((tmp_path / "links.gz").read_bytes()).decode() == done.stdout
     bitext = Bitext.read(*texts, empty=True)
     assert list(align(bitext)) == list(read_links(tmp_path / "links.gz", bitext))
+    with_prior = hyperbaton("align", *texts, "--prior", tmp_path / "model", "--verify")
+    assert (with_prior.returncode, with_prior.stderr) == (0, "")
+    assert with_prior.stdout.startswith("0-0 1-1\n0-0 1-1\n\n")
 
 
 def test_function_words_get_no_links(texts: tuple[Path, Path], tmp_path: Path) -> None:
@@ -70,6 +73,9 @@ def test_faults_are_one_line(texts: tuple[Path, Path], tmp_path: Path) -> None:
         (("align", texts[0], tmp_path / "short"), "short:2: the file ends after 1 lines"),
         (("align", *texts, "--aligner", "eflomal", "--save-model", tmp_path / "m"), "only the aligner hmm"),
         (("align", *texts, "--model", tmp_path / "none"), "no such artefact"),
+        (("align", *texts, "--prior", tmp_path / "none"), "no such artefact"),
+        (("align", *texts, "--prior", tmp_path, "--model", tmp_path), "--model and --prior: nothing is learned"),
+        (("align", *texts, "--prior", tmp_path, "--aligner", "eflomal"), "only the aligner hmm starts from saved models"),
         (("symmetrize", texts[0], texts[1]), "src:1: expected links like 0-0, found 'Das'"),
     ]:
         done = hyperbaton(*arguments)

@@ -61,9 +61,12 @@ def align(
 
         hyperbaton align new.zh new.en --model aligner --format json > new.jsonl
 
-        paste new.zh new.en | hyperbaton align --model aligner - > new.links
+        hyperbaton align small.zh small.en --prior aligner > small.links
+
+        hyperbaton align --model aligner - < pairs.tsv > new.links
     """
     _check(aligner, target, model, save_model, scores, format)
+    _check_prior(aligner, model, options.prior)
     places = {"--output": output} | ({} if scores is None else {"--scores": scores})
     for path in places.values():
         check_file(path)
@@ -80,6 +83,7 @@ def align(
             groups = read_pair_groups(source) if target is None else read_groups(source, target)
             total = 0
         else:
+            verify_artefacts(verify, *([] if options.prior is None else [options.prior]))
             bitext = Bitext.read(source, str(target), empty=True)
             chosen = options if aligner == "hmm" else _other(aligner, options)
             chosen.fit(bitext, threads=n, progress=bars.stage("learn"))
@@ -115,6 +119,13 @@ def _check(
         raise OptionError("give SRC and TGT to learn from, or --model to link lines of sentence pairs")
     if model is not None and save_model is not None:
         raise OptionError("--model and --save-model: nothing is learned that could be saved")
+
+
+def _check_prior(aligner: str, model: str | None, prior: str | None) -> None:
+    if prior is not None and aligner != "hmm":
+        raise OptionError(f"only the aligner hmm starts from saved models, not {aligner}: leave out --prior")
+    if prior is not None and model is not None:
+        raise OptionError("--model and --prior: nothing is learned that could start from a prior")
 
 
 def _loaded(model: str, options: Aligner) -> Aligner:

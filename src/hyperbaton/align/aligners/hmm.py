@@ -10,8 +10,11 @@ weights of their own for the first word and for how far the last one is from the
 model with the sides exchanged. Model 1 is the same with all positions equally likely, and gives the first translation
 probabilities.
 
-**Smoothing**. p(t | s) = (c(s, t) + λ·f(t)) / (c(s) + λ) with f the relative frequency of t: a Dirichlet prior of
-weight λ, `prior`. It keeps a rare word from becoming the origin of everything around it.
+**Smoothing**. p(t | s) = (c(s, t) + k(s, t) + λ·f(t)) / (c(s) + k(s) + λ) with f the relative frequency of t: a Dirichlet
+prior. Its weight λ, `smoothing`, keeps a rare word from becoming the origin of everything around it. k is what is believed
+of pairs of words before the text is seen: a count of `alike` for those that are written alike, and of
+`prior_weight` · p(t | s) for translations that a saved model knows, `prior`. Model 1 starts from these counts, where there
+are any, and jumps start from the saved model's.
 
 **Agreement** (Liang, Taskar and Klein 2006). With a and b the two directions' posteriors of a link, plain EM maximises
 each likelihood with the expected counts a and b. Training by agreement maximises
@@ -23,7 +26,7 @@ counts a second link of a word, since the other direction gives that word one or
 links. A share ε of the own posterior, `freedom`, keeps them: the counts are a·(ε + (1-ε)·b) and b·(ε + (1-ε)·a). ε = 0
 is the paper's, ε = 1 trains each direction alone by plain EM. A word that comes from nothing counts in the same way,
 with the probability that the other direction takes no word from it in the place of b. Jumps are always counted by each
-direction's own posteriors. Only with ε = 1 and λ = 0 does the likelihood never decrease from one iteration of a
+direction's own posteriors. Only with ε = 1 and λ = k = 0 does the likelihood never decrease from one iteration of a
 model to the next; otherwise it is reported but is not what is maximised.
 
 **Links**. For each direction, a word is linked to the origin with the highest mean posterior (a + b) / 2, if that
@@ -46,17 +49,19 @@ from hyperbaton import _core
 from hyperbaton.align.base import Removals, Vocabularies, WordAligner
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization
+from hyperbaton.align.prior import alike_words, check_languages, translations
 from hyperbaton.align.scores import AlignmentScores
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Arrays, Artefact, save
-from hyperbaton.corpus import Bitext, Links, Vocabulary
+from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
 from hyperbaton.corpus.removal import restore_links
 
 KIND = "aligner"
 SIDES = ("source", "target")
 SMALLEST_SAVED = 1e-6  # pairs below this in both directions are not worth their place
+SMALLEST_PRIOR = 1e-4  # the same for pairs of a prior model
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,10 @@ class Aligner(WordAligner):
         minimum=0,
         maximum=1,
     )
-    prior: float = option(10.0, "pseudo-count that pulls translation probabilities towards word frequencies", minimum=0)
+    smoothing: float = option(10.0, "pseudo-count that pulls translation probabilities towards word frequencies", minimum=0)
+    alike: float = option(2.0, "pseudo-count of each pair of equal words, numbers or punctuation marks", minimum=0)
+    prior: str | None = option(None, "saved model of the same languages to start from")
+    prior_weight: float = option(10.0, "pseudo-count of the prior model's translations of a word", minimum=0)
     null_probability: float = option(0.3, "probability that a word is aligned to nothing", minimum=0.001, maximum=0.999)
     confidence: float = option(0.3, "lowest mean posterior of a link in one direction", minimum=0, maximum=1)
     threshold: float | None = option(
@@ -109,15 +117,42 @@ class Aligner(WordAligner):
                 model1_iterations=self.model1_iterations,
                 hmm_iterations=self.hmm_iterations,
                 null_probability=self.null_probability,
-                prior=self.prior,
+                smoothing=self.smoothing,
                 freedom=self.freedom,
                 max_length=self.max_length,
             ),
+            prior=self._prior(source, target),
             n_threads=threads or default_threads(),
             progress=progress,
         )
         self.logprobs_ = np.array(logprobs).reshape(-1, 2)  # before each iteration: p(target | source), the reverse
         return self
+
+    def _prior(self, source: Text, target: Text) -> _core.AlignerPrior | None:
+        """What is believed of the words of both normalised texts."""
+        counts, jumps = alike_words(self.vocabularies_, self.alike) if self.alike else None, None
+        if self.prior is not None:
+            model = self._prior_model(self.prior)
+            check_languages(self.prior, model.vocabularies_, (source, target))
+            lexicon = model.model_.lexicon(SMALLEST_PRIOR)
+            known = translations(model.vocabularies_, self.vocabularies_, lexicon, self.prior_weight)
+            counts = known if counts is None else counts + known
+            jumps = model.model_.jump_weights(False), model.model_.jump_weights(True)
+        if counts is None or len(counts.sources) == 0:
+            return None
+        starts, targets, values = counts.by_source(len(source.vocabulary))
+        return _core.AlignerPrior(starts=starts, targets=targets, counts=values, jumps=jumps)
+
+    def _prior_model(self, path: str) -> Aligner:
+        """A saved model whose words are normalised as they are here."""
+        model = Aligner.load(path)
+        for name in ("lowercase", "stem"):
+            if getattr(model, name) != getattr(self, name):
+                raise OptionError(
+                    f"the prior model {path} was learned with {name} {getattr(model, name)}, not {getattr(self, name)}: "
+                    "words must be normalised alike"
+                )
+        return model
 
     def normalizations(self) -> tuple[Normalization, Normalization]:
         return self.normalizations_ if hasattr(self, "normalizations_") else super().normalizations()

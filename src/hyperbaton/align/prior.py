@@ -1,0 +1,119 @@
+"""What an aligner believes of pairs of words before it sees a text: counts that are added to those of the text.
+
+With such counts k(s, t), the aligner's p(t | s) is (c(s, t) + k(s, t) + λ·f(t)) / (c(s) + k(s) + λ). They come from a saved
+model, and from words that are written alike on both sides.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus import Text, Vocabulary
+from hyperbaton.corpus.text import Offsets, WordIds
+
+Vocabularies = tuple[Vocabulary, Vocabulary]
+
+LEAST_KNOWN = 0.2  # of the words of a text with letters in them, what a model of the same language surely knows
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Counts of pairs of words: how often the target word is a translation of the source word, and the reverse."""
+
+    sources: WordIds
+    targets: WordIds
+    values: npt.NDArray[np.float32]  # (number of pairs, 2)
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        """Both together; a pair may then be listed twice."""
+        return PairCounts(
+            np.concatenate([self.sources, other.sources]),
+            np.concatenate([self.targets, other.targets]),
+            np.concatenate([self.values, other.values]),
+        )
+
+    def by_source(self, n_words: int) -> tuple[Offsets, WordIds, npt.NDArray[np.float32]]:
+        """Where the pairs of each source word start, their target words and their counts."""
+        order = np.lexsort((self.targets, self.sources))
+        starts = np.searchsorted(self.sources[order], np.arange(n_words + 1)).astype(np.int64)
+        return starts, self.targets[order], self.values[order]
+
+
+def written_form(word: str) -> str:
+    """What a word or number is written like in any script. Marks stay as they are: other scripts use theirs otherwise.
+
+    >>> [written_form(word) for word in ("２０", "٢٠", "Kyoto", "（", "。")]
+    ['20', '20', 'kyoto', '（', '。']
+    """
+    if not any(letter.isalnum() for letter in word):
+        return word
+    form = unicodedata.normalize("NFKC", word).lower()
+    digits = (unicodedata.decimal(letter, None) for letter in form)
+    return "".join(letter if digit is None else str(digit) for letter, digit in zip(form, digits, strict=True))
+
+
+def alike_words(vocabularies: Vocabularies, weight: float) -> PairCounts:
+    """A count of `weight` for each pair of words, numbers or marks that are written alike."""
+    sources: defaultdict[str, list[int]] = defaultdict(list)
+    for number, word in enumerate(vocabularies[0].words()):
+        sources[written_form(word)].append(number)
+    pairs = [
+        (source, target)
+        for target, word in enumerate(vocabularies[1].words())
+        for source in sources.get(written_form(word), ())
+    ]
+    numbers = np.array(pairs, np.uint32).reshape(-1, 2)
+    return PairCounts(numbers[:, 0].copy(), numbers[:, 1].copy(), np.full((len(pairs), 2), weight, np.float32))
+
+
+def renumbered(old: Vocabulary, new: Vocabulary) -> npt.NDArray[np.int64]:
+    """The number that each old word has in another vocabulary, -1 where it has none."""
+    return np.array([new.lookup.find(word) for word in old.words()], np.int64)
+
+
+def translations(
+    model: Vocabularies,
+    texts: Vocabularies,
+    lexicon: tuple[Offsets, WordIds, npt.NDArray[np.float32]],
+    weight: float,
+) -> PairCounts:
+    """The probabilities of a model's lexicon, in the numbers of other texts; those of each word sum to `weight` at most."""
+    starts, targets, probabilities = lexicon
+    of_source, of_target = (renumbered(old, new) for old, new in zip(model, texts, strict=True))
+    sources = np.repeat(of_source, np.diff(starts))
+    known = (sources >= 0) & (of_target[targets] >= 0)
+    return PairCounts(
+        sources[known].astype(np.uint32),
+        of_target[targets][known].astype(np.uint32),
+        (weight * probabilities[known]).astype(np.float32),
+    )
+
+
+def check_languages(name: str, model: Vocabularies, texts: tuple[Text, Text]) -> None:
+    """Refuse a model that knows few words of the texts, as one of other languages or of the other direction does."""
+    known = [[_known(text, words) for words in model] for text in texts]
+    straight, exchanged = min(known[0][0], known[1][1]), min(known[0][1], known[1][0])
+    if straight >= LEAST_KNOWN:
+        return
+    if exchanged >= LEAST_KNOWN:
+        raise OptionError(
+            f"the prior model {name} is of the other direction: its source language is that of the target text"
+        )
+    side = "source" if known[0][0] < LEAST_KNOWN else "target"
+    raise OptionError(
+        f"the prior model {name} knows only {straight:.0%} of the words of the {side} text: "
+        "it must be of the same languages, and of text that was tokenized alike"
+    )
+
+
+def _known(text: Text, vocabulary: Vocabulary) -> float:
+    """The fraction of a text's words with letters in them that a vocabulary has; 1 if there are no such words."""
+    spelled = np.array([any(map(str.isalpha, word)) for word in text.vocabulary.words()], bool)
+    counts = np.bincount(text.tokens, minlength=len(spelled)) * spelled
+    return float(counts[renumbered(text.vocabulary, vocabulary) >= 0].sum() / counts.sum()) if counts.any() else 1.0
