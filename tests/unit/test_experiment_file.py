@@ -122,6 +122,22 @@ def test_keys_of_stages_change_with_what_they_depend_on_alone() -> None:
     assert not set(keys(seed=2).values()) & set(before.values()) - {before["movement"]}
 
 
+def test_files_that_the_aligner_reads_are_known_by_their_content(tmp_path: Path) -> None:
+    def key() -> str:
+        splits = {split: {"source": "text", "target": "text"} for split in ("train", "dev", "test")}
+        given = corpus(**splits) | {"align": {"drop-source": str(tmp_path / "words"), "prior": str(tmp_path / "model")}}
+        return make_plan(parse_experiment(given, "exp.toml", tmp_path)).stages["align"].key
+
+    (tmp_path / "text").write_text("a\n")
+    (tmp_path / "model").mkdir()
+    keys = set()
+    for words, manifest in (("a", "1"), ("a", "2"), ("b", "2"), ("a", "1")):
+        (tmp_path / "words").write_text(words)
+        (tmp_path / "model" / "manifest.json").write_text(manifest)
+        keys.add(key())
+    assert len(keys) == 3
+
+
 def test_the_demo_is_a_plan() -> None:
     plan = make_plan(read_experiment(Path(str(resources.files("hyperbaton.run") / "demo.toml"))))
     assert {"train.sequence", "tune.sequence.1", "translate.hier.1.none", "score"} <= set(plan.stages)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hyperbaton.align.normalization import Normalization, read_words
@@ -45,6 +46,11 @@ class WordAligner(abc.ABC):
         source, target = self.normalize(bitext)
         forward, backward = self.directed_links(Bitext(source.text, target.text), threads or default_threads(), progress)
         return restore_links(symmetrize(forward, backward, self.symmetrization, threads=threads), source, target)
+
+    def files(self) -> dict[str, Path]:
+        """Files whose content the links depend on, by the option that names them."""
+        named = {"drop_source": self.drop_source, "drop_target": self.drop_target}
+        return {option: Path(path) for option, path in named.items() if path is not None}
 
     def normalize(self, bitext: Bitext, vocabularies: Vocabularies | None = None) -> Removals:
         """Both sides as the aligner sees them, with the old positions of the words that are left."""

@@ -40,6 +40,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ from hyperbaton.align.scores import AlignmentScores
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.store import Arrays, Artefact, save
+from hyperbaton.base.store import MANIFEST, Arrays, Artefact, save
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
 from hyperbaton.corpus.removal import restore_links
 
@@ -153,6 +154,10 @@ class Aligner(WordAligner):
                     "words must be normalised alike"
                 )
         return model
+
+    def files(self) -> dict[str, Path]:
+        # A manifest has the checksums of all that the model consists of.
+        return super().files() | ({} if self.prior is None else {"prior": Path(self.prior) / MANIFEST})
 
     def normalizations(self) -> tuple[Normalization, Normalization]:
         return self.normalizations_ if hasattr(self, "normalizations_") else super().normalizations()

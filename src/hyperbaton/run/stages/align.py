@@ -10,7 +10,7 @@ from hyperbaton.align import ALIGNERS
 from hyperbaton.base.options import from_mapping
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import SPLITS, Work
+from hyperbaton.run.stage import SPLITS, File, Work
 from hyperbaton.run.texts import Texts
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def plan(plan: Plan) -> None:
     """Links, where the corpus has none."""
     if plan.experiment.aligner is not None:
         options = {"aligner": plan.experiment.resolved()["align"], "splits": list(SPLITS)}
-        plan.links = plan.add("align", "align", options, splits=SPLITS)
+        files = {name: File(path) for name, path in plan.experiment.aligner.files().items()}
+        plan.links = plan.add_with("align", "align", options, {**files, **plan.text(*SPLITS)})
 
 
 def run(work: Work) -> None:
