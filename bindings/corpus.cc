@@ -53,8 +53,11 @@ HYPERBATON_BINDINGS(corpus) {
       .def_prop_ro("n_lines", &TextBuilder::n_lines)
       .def(
           "take",
-          [](TextBuilder& self) { return nb::make_tuple(to_numpy(self.take_tokens()), to_numpy(self.take_offsets())); },
-          "Token numbers and sentence offsets; call once, at the end.")
+          [](TextBuilder& self) {
+            auto part = self.take();
+            return nb::make_tuple(to_numpy(std::move(part.tokens)), to_numpy(std::move(part.offsets)));
+          },
+          "Token numbers and sentence offsets, from 0, of what was read since the last call.")
       .def("vocabulary", [](const TextBuilder& self) { return self.vocabulary(); })
       .def(
           "faults",

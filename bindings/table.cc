@@ -1,10 +1,14 @@
 #include "table.hh"
 
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/vector.h>
+
 #include "align/lexical.hh"
 #include "module.hh"
 #include "phrases/inventory.hh"
 #include "phrases/moses_text.hh"
 #include "phrases/score.hh"
+#include "phrases/significance.hh"
 #include "texts.hh"
 
 namespace hyperbaton::bindings {
@@ -97,6 +101,61 @@ HYPERBATON_BINDINGS(table) {
       "source_ids"_a, "target_ids"_a, "n_source_phrases"_a, "n_threads"_a, "progress"_a.none(),
       "Pair offsets by source phrase, target phrases, sample offsets by pair, samples in that order.");
 
+  m.def(
+      "merge_phrases",
+      [](const std::vector<Ints>& offsets, const std::vector<Words>& words, const Spelling& spelling,
+         const OutArray<std::int64_t>& merged_offsets, const OutArray<std::uint32_t>& merged_words,
+         const std::vector<OutArray<std::uint32_t>>& numbers) {
+        std::vector<PhrasesView> runs;
+        std::vector<std::span<std::uint32_t>> number_views;
+        std::size_t n_phrases = 0, n_words = 0;
+        if (words.size() != offsets.size() || numbers.size() != offsets.size())
+          throw Error("the runs do not fit each other");
+        for (std::size_t r = 0; r < offsets.size(); ++r) {
+          runs.push_back({view(offsets[r]), view(words[r])});
+          number_views.emplace_back(numbers[r].data(), numbers[r].size());
+          if (offsets[r].size() != numbers[r].size() + 1) throw Error("the numbers do not fit the phrases");
+          n_phrases += numbers[r].size();
+          n_words += words[r].size();
+        }
+        if (merged_offsets.size() <= n_phrases || merged_words.size() < n_words) throw Error("no room for the phrases");
+        const nb::gil_scoped_release release;
+        const auto order = byte_order(view(spelling.bytes), view(spelling.offsets));
+        return merge_phrases(runs, order, {merged_offsets.data(), merged_offsets.size()},
+                             {merged_words.data(), merged_words.size()}, number_views);
+      },
+      nb::kw_only(), "offsets"_a, "words"_a, "spelling"_a, "merged_offsets"_a.noconvert(), "merged_words"_a.noconvert(),
+      "numbers"_a, "Merge runs of phrases in byte order, numbering those of each run; returns how many are distinct.");
+
+  m.def(
+      "merge_pairs",
+      [](const std::vector<std::array<Ints, 2>>& offsets, const std::vector<std::array<Words, 4>>& columns,
+         const OutArray<std::int64_t>& merged_offsets, const OutArray<std::uint32_t>& merged_targets,
+         const OutArray<std::int64_t>& merged_sample_offsets, const OutArray<std::uint32_t>& merged_sample_order) {
+        std::vector<PairsRun> runs;
+        std::size_t n_pairs = 0, n_samples = 0;
+        if (offsets.size() != columns.size()) throw Error("the runs do not fit each other");
+        for (std::size_t r = 0; r < offsets.size(); ++r) {
+          const auto& [targets, sample_order, source_numbers, target_numbers] = columns[r];
+          runs.push_back({view(offsets[r][0]), view(targets), view(offsets[r][1]), view(sample_order), view(source_numbers),
+                          view(target_numbers)});
+          n_pairs += targets.size();
+          n_samples += sample_order.size();
+        }
+        if (merged_targets.size() < n_pairs || merged_sample_offsets.size() <= n_pairs ||
+            merged_sample_order.size() != n_samples)
+          throw Error("no room for the pairs");
+        const nb::gil_scoped_release release;
+        return merge_pairs(runs, {{merged_offsets.data(), merged_offsets.size()},
+                                  {merged_targets.data(), merged_targets.size()},
+                                  {merged_sample_offsets.data(), merged_sample_offsets.size()},
+                                  {merged_sample_order.data(), merged_sample_order.size()}});
+      },
+      nb::kw_only(), "offsets"_a, "columns"_a, "merged_offsets"_a.noconvert(), "merged_targets"_a.noconvert(),
+      "merged_sample_offsets"_a.noconvert(), "merged_sample_order"_a.noconvert(),
+      "Merge the pairs of runs, given (offsets, sample offsets) and (targets, sample order, numbers of source and target "
+      "phrases) of each; returns how many are distinct.");
+
   nb::class_<PairSpans>(m, "PairSpans", "Where both sides of phrase pairs lie.")
       .def(nb::init<Words, Array<std::uint16_t>, Bytes, Array<std::uint16_t>, Bytes>(), nb::kw_only(), "sentence"_a,
            "source_begin"_a, "source_length"_a, "target_begin"_a, "target_length"_a);
@@ -160,6 +219,21 @@ HYPERBATON_BINDINGS(table) {
           "offsets"_a, "targets"_a, "probabilities"_a, "n_source_words"_a, "n_target_words"_a, "n_threads"_a,
           "(lex(source|target), lex(target|source)) of every pair.")
       .def(
+          "count_occurring",
+          [](const TableArrays& self, const BoundTokens& source, const BoundTokens& target, unsigned n_threads,
+             const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            Occurring counts;
+            {
+              const nb::gil_scoped_release release;
+              counts = count_occurring(self.pairs(), source.tokens(), target.tokens(), n_threads, report);
+            }
+            return nb::make_tuple(to_numpy(std::move(counts.source)), to_numpy(std::move(counts.target)),
+                                  to_numpy(std::move(counts.pairs)));
+          },
+          "source"_a, "target"_a, "n_threads"_a, "progress"_a.none(),
+          "In how many sentence pairs each source phrase, each target phrase, and both phrases of each pair occur.")
+      .def(
           "format",
           [](const TableArrays& self, const Spelling& source, const Spelling& target, const Array2<double>& scores,
              bool exact, bool links, const Array<float>& counts, std::size_t first, std::size_t last) {
@@ -179,6 +253,22 @@ HYPERBATON_BINDINGS(table) {
           },
           "source"_a, "target"_a, "scores"_a, "exact"_a, "links"_a, "counts"_a, "first"_a, "last"_a,
           "Rows of the pairs of source phrases [first, last).");
+
+  m.def(
+      "significance",
+      [](const Words& both, const Words& source, const Words& target, std::size_t n, unsigned n_threads) {
+        if (source.size() != both.size() || target.size() != both.size()) throw Error("counts differ in number");
+        std::vector<double> values(both.size());
+        {
+          const nb::gil_scoped_release release;
+          parallel_chunks(values.size(), 1 << 12, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t k = begin; k < end; ++k)
+              values[k] = significance(both.data()[k], source.data()[k], target.data()[k], n);
+          });
+        }
+        return to_numpy(std::move(values));
+      },
+      "both"_a, "source"_a, "target"_a, "n"_a, "n_threads"_a, "-ln of the p-values of Fisher's exact test.");
 
   m.def(
       "format_sources",

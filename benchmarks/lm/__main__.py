@@ -1,6 +1,6 @@
 """Time and memory of language models on one text, and their speed beside KenLM's in the same run.
 
-    python -m benchmarks.lm train.en test.en --order 5 --memory 4096 256
+    python -m benchmarks.lm train.en test.en --order 5 --memory 4G 256M
 
 Each piece of work runs in a process of its own. Estimating is timed for each memory limit (its peak memory holds mapped
 files that the system could drop). Then the ARPA file is read, and the sentences of the second text are scored on one
@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("text")
     parser.add_argument("test")
     parser.add_argument("--order", type=int, default=5)
-    parser.add_argument("--memory", type=float, nargs="+", default=[4096.0, 256.0], help="MiB")
+    parser.add_argument("--memory", nargs="+", default=["4G", "256M"])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         print_rows([alone(estimate, args.text, folder, args.order, memory) for memory in args.memory])

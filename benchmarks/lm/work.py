@@ -13,7 +13,7 @@ from hyperbaton.corpus import Text
 from hyperbaton.lm import LanguageModel
 
 
-def estimate(text: str, folder: str, order: int, memory: float) -> dict[str, Any]:
+def estimate(text: str, folder: str, order: int, memory: str) -> dict[str, Any]:
     """Estimate a model and store it."""
     words = Text.read(text)
     start = time.perf_counter()

@@ -43,7 +43,7 @@ void LinksBuffer::end_sentence() {
 }
 
 void PharaohReader::add_line(std::string_view line) {
-  const std::size_t s = links_.offsets.size() - 1;
+  const std::size_t s = n_sentences();
   if (s >= source_.n_sentences()) too_many(s + 1, source_.n_sentences());
   if (!line.empty() && line.back() == '\r') throw LineError(s + 1, describe(LineFault::CarriageReturn));
   for_each_token(line, [&](std::string_view token) {
@@ -62,7 +62,7 @@ void PharaohReader::add_line(std::string_view line) {
 
 void PharaohReader::finish() {
   splitter_.finish([this](std::string_view line) { add_line(line); });
-  check_line_count(links_.offsets.size() - 1, source_, "lines");
+  check_line_count(n_sentences(), source_, "lines");
 }
 
 void GizaReader::add_line(std::string_view line) {

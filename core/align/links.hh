@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "corpus/text.hh"
@@ -53,13 +54,19 @@ class PharaohReader {
   }
   // Throws LineError where there are fewer lines than sentence pairs.
   void finish();
-  LinksBuffer take() { return std::move(links_); }
+  // What was read since the last time; its offsets start from 0.
+  LinksBuffer take() {
+    n_taken_ = n_sentences();
+    return std::exchange(links_, {});
+  }
 
  private:
   void add_line(std::string_view line);
+  std::size_t n_sentences() const { return n_taken_ + links_.offsets.size() - 1; }
   SentenceLengths source_, target_;
   LineSplitter splitter_;
   LinksBuffer links_;
+  std::size_t n_taken_ = 0;  // sentence pairs
 };
 
 // Reads GIZA++ Viterbi alignments (A3 files: three lines per sentence pair).

@@ -88,7 +88,7 @@ LineFault TextBuilder::add_tokens(std::string_view line) {
 
 void TextBuilder::add_line(std::string_view line) {
   if (const auto fault = add_tokens(line); fault != LineFault::Fine) {
-    if (!repair_) throw LineError(offsets_.size(), describe(fault));
+    if (!repair_) throw LineError(n_lines() + 1, describe(fault));
     faults_.emplace_back(static_cast<std::int64_t>(n_lines()), fault);
     tokens_.resize(static_cast<std::size_t>(offsets_.back()));
   }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "corpus/vocabulary.hh"
@@ -120,10 +121,17 @@ class TextBuilder {
     splitter_.finish([this](std::string_view line) { add_line(line); });
   }
 
-  std::vector<WordId> take_tokens() { return std::move(tokens_); }
-  std::vector<std::int64_t> take_offsets() { return std::move(offsets_); }
+  // What was read since the last time; its offsets start from 0.
+  struct Part {
+    std::vector<WordId> tokens;
+    std::vector<std::int64_t> offsets;
+  };
+  Part take() {
+    n_taken_ += offsets_.size() - 1;
+    return {std::exchange(tokens_, {}), std::exchange(offsets_, {0})};
+  }
   const Vocabulary& vocabulary() const { return vocabulary_; }
-  std::size_t n_lines() const { return offsets_.size() - 1; }
+  std::size_t n_lines() const { return n_taken_ + offsets_.size() - 1; }
   // (0-based line, fault) of each line emptied by repair.
   const std::vector<std::pair<std::int64_t, LineFault>>& faults() const { return faults_; }
 
@@ -136,6 +144,7 @@ class TextBuilder {
   LineSplitter splitter_;
   std::vector<WordId> tokens_;
   std::vector<std::int64_t> offsets_{0};
+  std::size_t n_taken_ = 0;  // lines
   std::vector<std::pair<std::int64_t, LineFault>> faults_;
 };
 

@@ -12,7 +12,7 @@
 
 #include "base/parallel.hh"
 #include "corpus/text.hh"
-#include "decode/phrase_index.hh"
+#include "phrases/phrase_index.hh"
 #include "lm/ngram_model.hh"
 #include "phrases/score.hh"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 #include <string_view>
 
@@ -231,6 +232,113 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
     }
   });
   return pairs;
+}
+
+namespace {
+
+// The runs whose next item is not taken yet, the one with the least item first; of equal ones the first run.
+template <class Less>
+class Heads {
+ public:
+  Heads(std::size_t n_runs, const Less& less)
+      : later_([less](std::size_t a, std::size_t b) { return less(b, a) || (!less(a, b) && b < a); }) {
+    runs_.reserve(n_runs);
+  }
+  bool empty() const { return runs_.empty(); }
+  void push(std::size_t run) {
+    runs_.push_back(run);
+    std::push_heap(runs_.begin(), runs_.end(), later_);
+  }
+  std::size_t pop() {
+    std::pop_heap(runs_.begin(), runs_.end(), later_);
+    const auto run = runs_.back();
+    runs_.pop_back();
+    return run;
+  }
+
+ private:
+  std::function<bool(std::size_t, std::size_t)> later_;
+  std::vector<std::size_t> runs_;
+};
+
+}  // namespace
+
+std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& order, std::span<std::int64_t> offsets,
+                          std::span<WordId> words, std::span<const std::span<std::uint32_t>> numbers) {
+  std::vector<std::size_t> next(runs.size(), 0);
+  const auto rank = [&](std::span<const WordId> phrase, std::size_t i) {
+    return i < phrase.size() ? order.ranks[phrase[i]] : order.terminator;
+  };
+  const auto less = [&](std::size_t a, std::size_t b) {
+    const auto x = runs[a][next[a]], y = runs[b][next[b]];
+    for (std::size_t i = 0;; ++i) {
+      const auto rank_x = rank(x, i), rank_y = rank(y, i);
+      if (rank_x != rank_y) return rank_x < rank_y;
+      if (i >= x.size()) return false;
+    }
+  };
+  Heads heads(runs.size(), less);
+  for (std::size_t r = 0; r < runs.size(); ++r)
+    if (runs[r].size() > 0) heads.push(r);
+  std::size_t n = 0, n_words = 0;
+  offsets[0] = 0;
+  while (!heads.empty()) {
+    const auto r = heads.pop();
+    const auto phrase = runs[r][next[r]];
+    const auto last = n == 0 ? std::span<WordId>{} : words.subspan(static_cast<std::size_t>(offsets[n - 1]));
+    if (n == 0 || !std::ranges::equal(phrase, last.first(n_words - static_cast<std::size_t>(offsets[n - 1])))) {
+      std::ranges::copy(phrase, words.begin() + static_cast<std::ptrdiff_t>(n_words));
+      n_words += phrase.size();
+      offsets[++n] = static_cast<std::int64_t>(n_words);
+    }
+    numbers[r][next[r]] = static_cast<std::uint32_t>(n - 1);
+    if (++next[r] < runs[r].size()) heads.push(r);
+  }
+  return n;
+}
+
+std::size_t merge_pairs(std::span<const PairsRun> runs, const PairsOut& out) {
+  struct Head {
+    std::size_t source = 0, pair = 0;  // by the numbers of the run
+    std::uint64_t key = 0;             // by those of all
+    std::uint32_t first_sample = 0;
+  };
+  std::vector<Head> next(runs.size());
+  // Whether the run has a pair left; sets its key.
+  const auto has_pair = [&](std::size_t r) {
+    const auto& run = runs[r];
+    auto& head = next[r];
+    if (head.pair >= run.targets.size()) return false;
+    while (run.offsets[head.source + 1] <= static_cast<std::int64_t>(head.pair)) ++head.source;
+    head.key = std::uint64_t{run.source_numbers[head.source]} << 32 | run.target_numbers[run.targets[head.pair]];
+    return true;
+  };
+  Heads heads(runs.size(), [&](std::size_t a, std::size_t b) { return next[a].key < next[b].key; });
+  std::uint32_t n_samples = 0;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    next[r].first_sample = n_samples;
+    n_samples += static_cast<std::uint32_t>(runs[r].sample_order.size());
+    if (has_pair(r)) heads.push(r);
+  }
+  std::size_t n = 0, n_sources = 0, at = 0;
+  std::uint64_t last = 0;
+  while (!heads.empty()) {
+    const auto r = heads.pop();
+    auto& head = next[r];
+    if (n == 0 || head.key != last) {
+      last = head.key;
+      for (; n_sources <= last >> 32; ++n_sources) out.offsets[n_sources] = static_cast<std::int64_t>(n);
+      out.targets[n] = static_cast<std::uint32_t>(last);
+      out.sample_offsets[n++] = static_cast<std::int64_t>(at);
+    }
+    for (const auto sample : slice(runs[r].sample_order, runs[r].sample_offsets, head.pair))
+      out.sample_order[at++] = head.first_sample + sample;
+    ++head.pair;
+    if (has_pair(r)) heads.push(r);
+  }
+  for (; n_sources < out.offsets.size(); ++n_sources) out.offsets[n_sources] = static_cast<std::int64_t>(n);
+  out.sample_offsets[n] = static_cast<std::int64_t>(at);
+  return n;
 }
 
 }  // namespace hyperbaton

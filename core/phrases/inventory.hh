@@ -7,6 +7,7 @@
 
 #include "align/lexical.hh"
 #include "base/parallel.hh"
+#include "base/slices.hh"
 
 namespace hyperbaton {
 
@@ -16,6 +17,13 @@ struct SpansView {
   std::span<const std::uint16_t> begin;
   std::span<const std::uint8_t> length;
   std::size_t size() const { return sentence.size(); }
+};
+
+struct PhrasesView {
+  std::span<const std::int64_t> offsets;
+  std::span<const WordId> words;
+  std::size_t size() const { return offsets.size() - 1; }
+  std::span<const WordId> operator[](std::size_t p) const { return slice(words, offsets, p); }
 };
 
 // Distinct phrases. Phrase p is words[offsets[p] .. offsets[p+1]).
@@ -50,5 +58,32 @@ struct PhrasePairs {
 };
 PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<const std::uint32_t> target_ids,
                          std::size_t n_source_phrases, unsigned n_threads, const Progress& progress);
+
+// Phrases and pairs of more samples than fit into memory: the samples are taken in runs, and the runs' results merged.
+// What comes out is what all samples at once would give. Outputs are written from front to back.
+
+// Merge runs of distinct phrases in byte order. numbers[r][p] becomes the number of phrase p of run r. The outputs must
+// have room for all phrases of the runs; returns how many phrases are distinct.
+std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& order, std::span<std::int64_t> offsets,
+                          std::span<WordId> words, std::span<const std::span<std::uint32_t>> numbers);
+
+// The pairs of a run of samples, by its own numbers of phrases, and what these are among all phrases.
+struct PairsRun {
+  std::span<const std::int64_t> offsets;
+  std::span<const std::uint32_t> targets;
+  std::span<const std::int64_t> sample_offsets;
+  std::span<const std::uint32_t> sample_order;
+  std::span<const std::uint32_t> source_numbers, target_numbers;
+};
+
+// Merge the pairs of runs; the samples of a run come behind those of the runs before it. `offsets` has room for all source
+// phrases and one more, the others for all pairs of the runs and for all samples; returns how many pairs are distinct.
+struct PairsOut {
+  std::span<std::int64_t> offsets;
+  std::span<std::uint32_t> targets;
+  std::span<std::int64_t> sample_offsets;
+  std::span<std::uint32_t> sample_order;
+};
+std::size_t merge_pairs(std::span<const PairsRun> runs, const PairsOut& out);
 
 }  // namespace hyperbaton

@@ -35,13 +35,6 @@ enum class TiesBy : std::uint8_t { Target, Source };
 InnerLinks most_frequent_links(Groups samples, SpansView source, SpansView target, LinksView links, TiesBy ties,
                                unsigned n_threads, const Progress& progress);
 
-struct PhrasesView {
-  std::span<const std::int64_t> offsets;
-  std::span<const WordId> words;
-  std::size_t size() const { return offsets.size() - 1; }
-  std::span<const WordId> operator[](std::size_t p) const { return slice(words, offsets, p); }
-};
-
 struct PairsView {
   PhrasesView source, target;
   std::span<const std::int64_t> offsets;  // pairs by source phrase

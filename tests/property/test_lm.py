@@ -64,7 +64,7 @@ def test_estimates(text: list[list[str]], order: int, prune: str) -> None:
     assert found.keys() == wanted.keys()
     np.testing.assert_allclose([found[n] for n in wanted], list(wanted.values()), atol=2e-5)
     # Neither memory nor threads make a difference; so little memory makes a run of each sentence.
-    small = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True, memory=0.002, threads=3)
+    small = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True, memory="2K", threads=3)
     assert all((a.slots == b.slots).all() for a, b in zip(model.tables, small.tables, strict=True))
 
 

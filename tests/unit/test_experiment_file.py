@@ -33,7 +33,7 @@ def corpus(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (values(modles={}), "key 'modles': unknown (did you mean models?); allowed: title, seed, corpus"),
+        (values(modles={}), "key 'modles': unknown (did you mean models?); allowed: title, seed, memory, corpus"),
         (values(seed="one"), "key 'seed': must be a whole number, not 'one'"),
         (values(seed=True), "key 'seed': must be a whole number, not True"),
         (values(lm={"ordr": 3}), "key 'lm.ordr': unknown (did you mean order?); allowed: order, prune"),
@@ -89,6 +89,7 @@ def corpus(**changes: Any) -> dict[str, Any]:
         (corpus(train={"source": "no.zh", "target": "no.en"}), "key 'corpus.train.source': there is no file"),
         (corpus(), "key 'corpus.train': missing; a table with source and target"),
         (corpus(generate={"style": "klingon"}), "key 'corpus.generate.style': must be one of chinese, japanese"),
+        (values(memory="lots"), "key 'memory': it must be an amount like 512M, 4G or 2.5GiB, not 'lots'"),
         (corpus(root="${NO_SUCH_VARIABLE}"), "key 'corpus.root': the environment variable NO_SUCH_VARIABLE is not set"),
     ],
 )

@@ -34,6 +34,10 @@ from hyperbaton.cli._help import Program, Verb, value_name
 
 # Arguments that mean the same for every command.
 Threads = Annotated[int, typer.Option("--threads", "-t", help="Number of threads; 0 uses all processors.", min=0)]
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="AMOUNT", help="Memory limit, e.g. 512M or 4G; what does not fit goes to temporary files."),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.", min=0)]
 Force = Annotated[bool, typer.Option("--force", help="Replace an artefact of another kind or model.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress bars and remarks.")]

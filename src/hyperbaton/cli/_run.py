@@ -6,9 +6,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.progress import LiveLine, is_terminal, n_threads
 from hyperbaton.cli._common import say
-from hyperbaton.run.execute import Limits, execute, total_memory_mib
+from hyperbaton.run.execute import Limits, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.finish import finish
 from hyperbaton.run.plan import make_plan
@@ -22,14 +23,15 @@ def carry_out(
     settings: Sequence[str] = (),
     *,
     jobs: int = 2,
-    memory: float = 0,
+    memory: str | None = None,
     threads: int = 0,
     quiet: bool = False,
 ) -> None:
     """Run an experiment; print the findings and where the report is."""
     plan = make_plan(read_experiment(experiment, settings))
+    amount = plan.experiment.memory if memory is None else memory
+    limits = Limits(jobs, n_threads(threads), None if amount is None else parse_memory(amount))
     write_plan(plan, folder)
-    limits = Limits(jobs, n_threads(threads), memory or 0.8 * total_memory_mib())
     live = not quiet and is_terminal(sys.stderr)
     watch = Watch(plan, folder, limits, lambda line: say(line, quiet), says_starts=not live)
     with LiveLine(watch.line, quiet):

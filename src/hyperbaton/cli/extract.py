@@ -10,7 +10,8 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact, check_text_folder
 from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Force, Json, Quiet, Threads
+from hyperbaton.base.scratch import limited
+from hyperbaton.cli import Force, Json, Memory, Quiet, Threads
 from hyperbaton.cli._common import log, print_json, say
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
@@ -33,6 +34,7 @@ def extract(
         typer.Option(help="Reordering table to write there, e.g. hier-mslr-bidirectional-fe; may be repeated."),
     ] = None,
     reordering_smoothing: Annotated[float, typer.Option(help="Pseudo-count of each orientation.", min=0)] = 0.5,
+    memory: Memory = None,
     force: Force = False,
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -52,6 +54,7 @@ def extract(
         raise OptionError(f"unexpected argument {more[0]!r}: expected three files, SRC TGT LINKS")
     if reordering and moses is None:
         raise OptionError("--reordering needs --moses DIR")
+    scratch = limited(memory)
     kinds = [ReorderingType.parse(name) for name in (reordering or []) + (more or [])]
     if output is not None:
         check_artefact(output, KIND, force=force)
@@ -59,10 +62,12 @@ def extract(
         check_text_folder(moses)
     with Bars(quiet) as bars:
         log.info("reading %s, %s and %s", source, target, links)
-        bitext = Bitext.read(source, target, links)
+        bitext = Bitext.read(source, target, links, scratch=scratch)
         log.info("extracting from %d sentence pairs", len(bitext))
         progress = bars.stage("extract")
-        extracted = Extracted.of(bitext, extraction, scoring, threads=n_threads(threads), progress=progress)
+        extracted = Extracted.of(
+            bitext, extraction, scoring, threads=n_threads(threads), progress=progress, scratch=scratch
+        )
         table = extracted.table
         log.info("writing %d phrase pairs", len(table))
         if output is not None:
@@ -78,6 +83,7 @@ def extract(
                         smoothing=reordering_smoothing,
                         min_count=scoring.min_count,
                         threads=n_threads(threads),
+                        scratch=scratch,
                     ),
                 )
                 for kind in kinds

@@ -10,10 +10,11 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact, check_file
 from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Force, Json, Quiet, Threads, Verify
+from hyperbaton.cli import Force, Json, Memory, Quiet, Threads, Verify
 from hyperbaton.cli._common import log, print_json, say, verify_artefacts
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
+from hyperbaton.lm.estimation import MEMORY
 from hyperbaton.lm.model import KIND
 
 
@@ -27,6 +28,7 @@ def lm(
     quantize: Annotated[
         int | None, typer.Option(help="Store probabilities and back-off weights in this many bits.", min=1, max=8)
     ] = None,
+    memory: Memory = None,
     force: Force = False,
     verify: Verify = False,
     threads: Threads = 0,
@@ -70,6 +72,7 @@ def lm(
             model = LanguageModel.estimate(
                 words,
                 **vars(estimation),
+                memory=memory or MEMORY,
                 vocabulary=allowed,
                 threads=n_threads(threads),
                 progress=bars.stage("estimate"),

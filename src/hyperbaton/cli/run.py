@@ -29,8 +29,12 @@ def run(
     ] = False,
     jobs: Annotated[int, typer.Option(help="Stages to run at the same time, if memory allows.", min=1)] = 2,
     memory: Annotated[
-        float, typer.Option(help="Memory limit for all stages together, in MiB; 0 means 80% of the machine's.", min=0)
-    ] = 0,
+        str | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="Memory limit for all stages together, e.g. 4G; default: key of the file, or 80% of the machine's.",
+        ),
+    ] = None,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:

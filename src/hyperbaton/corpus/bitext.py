@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import Arrays, Artefact, group, hash_arrays, save
 from hyperbaton.corpus.files import AnyPath
@@ -36,19 +37,28 @@ class Bitext(Shown):
     links: Links | None = None
 
     @classmethod
-    def read(cls, source: AnyPath, target: AnyPath, links: AnyPath | None = None, *, empty: bool = False) -> Bitext:
+    def read(
+        cls,
+        source: AnyPath,
+        target: AnyPath,
+        links: AnyPath | None = None,
+        *,
+        empty: bool = False,
+        scratch: Scratch | None = None,
+    ) -> Bitext:
         """Read two tokenized texts and Pharaoh links, plain or compressed (gz, xz, zst).
 
         Every fault of the input is an `InputError` with file and line. Empty lines are one too, unless `empty` is true.
+        With `scratch`, word numbers and links lie where it puts them.
         """
         with ThreadPoolExecutor(2) as pool:
-            texts = [pool.submit(Text.read, path) for path in (source, target)]
+            texts = [pool.submit(Text.read, path, scratch=scratch) for path in (source, target)]
             src, tgt = texts[0].result(), texts[1].result()
         check_same_length(src, tgt)
         if not empty:
             for text in (src, tgt):
                 _refuse_empty(text)
-        return cls(src, tgt, None if links is None else Links.read(links, src, tgt))
+        return cls(src, tgt, None if links is None else Links.read(links, src, tgt, scratch=scratch))
 
     @classmethod
     def of(cls, source: list[str], target: list[str], links: list[list[tuple[int, int]]] | None = None) -> Bitext:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
-from hyperbaton.corpus.files import AnyPath, feed, write_pieces
-from hyperbaton.corpus.text import Offsets, Text, gather
+from hyperbaton.corpus.files import AnyPath, write_pieces
+from hyperbaton.corpus.text import Offsets, Text, gather, read_in_parts
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,13 @@ class Links:
     offsets: Offsets
 
     @classmethod
-    def read(cls, path: AnyPath, source: Text, target: Text | None = None) -> Links:
-        """Read Pharaoh links (`0-0 1-2`, one line per sentence pair) and check them against the text that is at hand."""
+    def read(cls, path: AnyPath, source: Text, target: Text | None = None, *, scratch: Scratch | None = None) -> Links:
+        """Read Pharaoh links (`0-0 1-2`, one line per sentence pair) and check them against the text that is at hand.
+
+        With `scratch` the links lie where it puts them.
+        """
         reader = _core.PharaohReader(source.offsets, None if target is None else target.offsets)
-        feed(reader, path)
-        return cls(*reader.take())
+        return cls(*read_in_parts(reader, path, scratch or Scratch(), np.uint16))
 
     @classmethod
     def of(cls, pairs: Iterable[Sequence[tuple[int, int]]]) -> Links:

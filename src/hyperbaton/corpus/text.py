@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.picklable import Picklable
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, check_offsets
-from hyperbaton.corpus.files import AnyPath, feed, feed_lines, shown
+from hyperbaton.corpus.files import AnyPath, Reader, feed, feed_lines, read_pieces, shown
 
 WordIds = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
@@ -92,6 +93,40 @@ def gather(offsets: Offsets, sentences: npt.NDArray[np.int64]) -> tuple[npt.NDAr
     return where, new
 
 
+class PartReader(Reader, Protocol):
+    """A reader of the core that hands out what it has read so far."""
+
+    def take(self) -> tuple[npt.NDArray[Any], Offsets]:
+        """Values, and offsets of lines from 0, of what was read since the last call."""
+
+
+def read_in_parts(
+    reader: PartReader, path: AnyPath, scratch: Scratch, dtype: npt.DTypeLike
+) -> tuple[npt.NDArray[Any], Offsets]:
+    """Values and offsets of all lines of a file; while it is read, little of them is in memory where scratch is on disk."""
+    values, offsets, n_values = Column(scratch, dtype), Column(scratch, np.int64), 0
+
+    def take() -> None:
+        nonlocal n_values
+        part, part_offsets = reader.take()
+        values.append(part)
+        offsets.append(part_offsets if n_values == 0 and not offsets else part_offsets[1:] + n_values)
+        n_values += len(part)
+
+    def pieces() -> Iterator[bytes]:
+        n_bytes = 0
+        for piece in read_pieces(path):
+            yield piece
+            n_bytes += len(piece)
+            if scratch.memory is not None and n_bytes > scratch.memory // 8:
+                take()
+                n_bytes = 0
+
+    feed(reader, path, pieces())
+    take()
+    return values.finish(), offsets.finish()
+
+
 class Faults(NamedTuple):
     """Lines that were emptied because they are broken, and what is wrong with each (`_core.describe_fault`)."""
 
@@ -114,14 +149,15 @@ class Text:
     path: str | None = field(default=None, compare=False)
 
     @classmethod
-    def read(cls, path: AnyPath, vocabulary: Vocabulary | None = None) -> Text:
+    def read(cls, path: AnyPath, vocabulary: Vocabulary | None = None, *, scratch: Scratch | None = None) -> Text:
         """Read a tokenized text, one sentence per line, plain or compressed.
 
-        A vocabulary given here keeps its numbers; new words get numbers behind it.
+        A vocabulary given here keeps its numbers; new words get numbers behind it. With `scratch` the word numbers lie
+        where it puts them, and only the vocabulary is in memory.
         """
         builder = _core.TextBuilder(_copy(vocabulary), False)
-        feed(builder, path)
-        return cls.taken(builder, shown(path))[0]
+        tokens, offsets = read_in_parts(builder, path, scratch or Scratch(), np.uint32)
+        return cls(tokens, offsets, Vocabulary(*builder.vocabulary().arrays()), shown(path))
 
     @classmethod
     def read_with_faults(cls, path: AnyPath, repair: bool) -> tuple[Text, Faults]:

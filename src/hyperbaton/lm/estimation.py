@@ -19,10 +19,11 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import LARGEST, check_options, option
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus.text import Text, Vocabulary, gather
-from hyperbaton.lm.scratch import Scratch
 
 Rows = npt.NDArray[np.uint32]  # (n, order + 2): words, newest first, and two numbers
 Columns = tuple[Rows, npt.NDArray[np.float32], npt.NDArray[np.float32]]  # words oldest first, log10 p, log10 back-off
@@ -30,6 +31,7 @@ Columns = tuple[Rows, npt.NDArray[np.float32], npt.NDArray[np.float32]]  # words
 MARKERS = ("<unk>", "<s>", "</s>")
 FALLBACK = (0.5, 1.0, 1.5)  # discounts where a text is too small to tell
 MAX_ORDER = 9
+MEMORY = "4G"  # for counting and sorting, unless another amount is given
 
 
 @dataclass
@@ -43,9 +45,6 @@ class Estimation:
     max_words: int | None = option(None, "keep only this many words, the most frequent; others become <unk>", minimum=1)
     discount_fallback: bool = option(
         False, "use discounts 0.5, 1, 1.5 for orders where the text is too small to estimate them"
-    )
-    memory: float = option(
-        4096.0, "memory for counting and sorting, in MiB; the rest goes to temporary files", minimum=0.001
     )
 
     def __post_init__(self) -> None:
@@ -70,6 +69,7 @@ def estimate_ngrams(
     options: Estimation,
     vocabulary: Vocabulary | None = None,
     *,
+    memory: str | int = MEMORY,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Vocabulary, list[Columns]]:
@@ -77,16 +77,17 @@ def estimate_ngrams(
 
     Arguments:
         vocabulary: the words that may be in the model; others become <unk>.
+        memory: what counting and sorting may take, for example "4G", or bytes; what does not fit goes to temporary files.
         progress: called with (steps done, steps in all).
     """
     if len(text) == 0:
         raise InputError("no sentences to estimate a language model from", text.path)
     words, tokens = number_words(text, options.max_words, vocabulary)
-    run = _Run(options, threads or default_threads(), progress)
+    run = _Run(options, parse_memory(memory), threads or default_threads(), progress)
     # Rows of all orders at most, once more for sorting, and the columns made of them.
     n_bytes = 8 * (len(tokens) + len(text)) * sum(n + 2 for n in range(1, options.order + 1))
-    with Scratch(on_disk=n_bytes > run.memory) as run.scratch:
-        return words, run.estimate(tokens, text.offsets)
+    run.scratch = Scratch(run.memory if n_bytes > run.memory else None)
+    return words, run.estimate(tokens, text.offsets)
 
 
 def number_words(
@@ -146,9 +147,8 @@ class _Run:
 
     scratch: Scratch
 
-    def __init__(self, options: Estimation, n_threads: int, progress: Progress | None) -> None:
-        self.options, self.n_threads, self.progress = options, n_threads, progress
-        self.memory = int(options.memory * (1 << 20))
+    def __init__(self, options: Estimation, memory: int, n_threads: int, progress: Progress | None) -> None:
+        self.options, self.memory, self.n_threads, self.progress = options, memory, n_threads, progress
         self.steps_done, self.n_steps = 0, 2 + options.order
 
     def estimate(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> list[Columns]:

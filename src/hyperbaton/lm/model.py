@@ -29,7 +29,7 @@ from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
-from hyperbaton.lm.estimation import Estimation, estimate_ngrams
+from hyperbaton.lm.estimation import MEMORY, Estimation, estimate_ngrams
 
 KIND = "lm"
 UNK, BOS, EOS = 0, 1, 2  # their numbers in every model's vocabulary
@@ -88,7 +88,7 @@ class LanguageModel(Picklable):
         prune: str = Estimation.prune,
         max_words: int | None = Estimation.max_words,
         discount_fallback: bool = Estimation.discount_fallback,
-        memory: float = Estimation.memory,
+        memory: str | int = MEMORY,
         vocabulary: Vocabulary | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -98,6 +98,7 @@ class LanguageModel(Picklable):
         The result depends neither on the memory nor on the number of threads.
 
         Arguments:
+            memory: what counting and sorting may take, "4G" for example, or bytes; what does not fit goes to files.
             vocabulary: the words that may be in the model; others become <unk>.
             progress: called with (steps done, steps in all).
 
@@ -105,8 +106,8 @@ class LanguageModel(Picklable):
         >>> bool(model.score(["b a"]) > model.score(["c a"]))
         True
         """
-        options = Estimation(order, prune, max_words, discount_fallback, memory)
-        words, ngrams = estimate_ngrams(text, options, vocabulary, threads=threads, progress=progress)
+        options = Estimation(order, prune, max_words, discount_fallback)
+        words, ngrams = estimate_ngrams(text, options, vocabulary, memory=memory, threads=threads, progress=progress)
         n_threads = threads or default_threads()
         tables = _core.build_ngram_tables(ngrams, n_words=len(words), n_threads=n_threads, progress=None)
         return cls(words, _without_bins(tables), to_mapping(options))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Artefact, check_offsets, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.inventory import Inventory
@@ -33,12 +36,18 @@ class Extracted:
         *,
         threads: int | None = None,
         progress: Progress | None = None,
+        scratch: Scratch | None = None,
     ) -> Extracted:
-        """Extract and score the phrase pairs of a bitext with links."""
+        """Extract and score the phrase pairs of a bitext with links.
+
+        With `scratch` the work is done in pieces that fit into its memory; the result is the same.
+        """
         max_length = (extraction or Extraction()).max_length
-        samples = extract(bitext, max_length, threads=threads, progress=progress)
-        inventory = Inventory.of(bitext, samples, threads=threads, progress=progress)
-        table = PhraseTable.build(bitext, samples, scoring, inventory=inventory, threads=threads, progress=progress)
+        samples = extract(bitext, max_length, threads=threads, progress=progress, scratch=scratch)
+        inventory = Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
+        table = PhraseTable.build(
+            bitext, samples, scoring, inventory=inventory, threads=threads, progress=progress, scratch=scratch
+        )
         return cls(samples, inventory, table)
 
     def save(
@@ -47,8 +56,10 @@ class Extracted:
         bitext: Bitext,
         extraction: Extraction | None = None,
         scoring: Scoring | None = None,
+        *,
+        pruning: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write everything as one artefact."""
+        """Write everything as one artefact; `pruning`: what else is to be known of how it was made."""
         inventory = self.inventory
         arrays = {
             **self.samples.arrays("samples"),
@@ -58,7 +69,7 @@ class Extracted:
             "pairs.sample_offsets": inventory.sample_offsets,
             "pairs.sample_order": inventory.sample_order,
         }
-        options = {**to_mapping(extraction or Extraction()), **to_mapping(scoring or Scoring())}
+        options = {**to_mapping(extraction or Extraction()), **to_mapping(scoring or Scoring()), **(pruning or {})}
         details = {
             "n_sentences": len(bitext),
             "n_samples": len(self.samples),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,14 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.samples import Samples
+
+# Memory that numbering phrases and pairs takes for each sample.
+_BYTES = 160
 
 
 @dataclass(frozen=True)
@@ -85,9 +90,17 @@ class Inventory:
 
     @classmethod
     def of(
-        cls, bitext: Bitext, samples: Samples, *, threads: int | None = None, progress: Progress | None = None
+        cls,
+        bitext: Bitext,
+        samples: Samples,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        scratch: Scratch | None = None,
     ) -> Inventory:
         """Number the phrases and pairs of samples.
+
+        With `scratch` that is done for runs of samples that fit into its memory, and the sorted runs are merged.
 
         >>> from hyperbaton.phrases import extract
         >>> bitext = Bitext.of(["a b a"], ["x y x"], [[(0, 0), (1, 1), (2, 2)]])
@@ -96,13 +109,104 @@ class Inventory:
         ['a b a', 'a b', 'a', 'b a', 'b']
         """
         threads = threads or default_threads()
-        source, source_ids = number_phrases(
-            bitext.source, samples.sentence, samples.source_begin, samples.source_length, threads, progress
+        runs = list((scratch or Scratch()).rows(len(samples), _BYTES))
+        if scratch is None or len(runs) <= 1:
+            return cls._of_run(bitext, samples, slice(0, len(samples)), threads, progress)
+        merge = _Merge(scratch)
+        for n, run in enumerate(runs):
+            merge.add(cls._of_run(bitext, samples, run, threads, None))
+            if progress is not None and progress(n + 1, len(runs) + 1) is False:
+                raise _core.Cancelled("cancelled")
+        return merge.finish(bitext)
+
+    @classmethod
+    def _of_run(cls, bitext: Bitext, samples: Samples, run: slice, threads: int, progress: Progress | None) -> Inventory:
+        """Number the phrases and pairs of a run of samples, which are numbered from 0."""
+        sentence = samples.sentence[run]
+        sides = (
+            (bitext.source, samples.source_begin, samples.source_length),
+            (bitext.target, samples.target_begin, samples.target_length),
         )
-        target, target_ids = number_phrases(
-            bitext.target, samples.sentence, samples.target_begin, samples.target_length, threads, progress
+        (source, source_ids), (target, target_ids) = (
+            number_phrases(text, sentence, begin[run], length[run], threads, progress) for text, begin, length in sides
         )
         return cls(source, target, *_core.pair_phrases(source_ids, target_ids, len(source), threads, progress))
+
+
+class _Runs:
+    """The same array of every run, one behind the other: a file for each run would be too many of them."""
+
+    def __init__(self, scratch: Scratch, dtype: npt.DTypeLike) -> None:
+        self._column, self._ends = Column(scratch, dtype), [0]
+
+    def append(self, array: npt.NDArray[Any]) -> None:
+        self._column.append(array)
+        self._ends.append(len(self._column))
+
+    def finish(self) -> list[npt.NDArray[Any]]:
+        whole = self._column.finish()
+        return [whole[begin:end] for begin, end in pairwise(self._ends)]
+
+
+class _Merge:
+    """Merges inventories of runs of samples; what is merged lies in files."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        self._phrases = [(_Runs(scratch, np.int64), _Runs(scratch, np.uint32)) for _ in range(2)]
+        self._offsets, self._sample_offsets = _Runs(scratch, np.int64), _Runs(scratch, np.int64)
+        self._targets, self._sample_order = _Runs(scratch, np.uint32), _Runs(scratch, np.uint32)
+
+    def add(self, run: Inventory) -> None:
+        """The next run."""
+        for (offsets, words), phrases in zip(self._phrases, (run.source, run.target), strict=True):
+            offsets.append(phrases.offsets)
+            words.append(phrases.words)
+        self._offsets.append(run.offsets)
+        self._sample_offsets.append(run.sample_offsets)
+        self._targets.append(run.targets)
+        self._sample_order.append(run.sample_order)
+
+    def finish(self, bitext: Bitext) -> Inventory:
+        """The inventory of all samples."""
+        vocabularies = bitext.source.vocabulary, bitext.target.vocabulary
+        (source, source_numbers), (target, target_numbers) = (
+            self._merge_phrases(offsets.finish(), words.finish(), vocabulary)
+            for (offsets, words), vocabulary in zip(self._phrases, vocabularies, strict=True)
+        )
+        targets, sample_order = self._targets.finish(), self._sample_order.finish()
+        n_pairs, array = sum(map(len, targets)), self._scratch.array
+        offsets, merged_targets = array(len(source) + 1, np.int64), array(n_pairs, np.uint32)
+        sample_offsets, order = array(n_pairs + 1, np.int64), array(sum(map(len, sample_order)), np.uint32)
+        n = _core.merge_pairs(
+            offsets=list(zip(self._offsets.finish(), self._sample_offsets.finish(), strict=True)),
+            columns=list(zip(targets, sample_order, source_numbers, target_numbers, strict=True)),
+            merged_offsets=offsets,
+            merged_targets=merged_targets,
+            merged_sample_offsets=sample_offsets,
+            merged_sample_order=order,
+        )
+        return Inventory(source, target, offsets, merged_targets[:n], sample_offsets[: n + 1], order)
+
+    def _merge_phrases(
+        self, offsets: list[npt.NDArray[Any]], words: list[npt.NDArray[Any]], vocabulary: Vocabulary
+    ) -> tuple[Phrases, list[npt.NDArray[Any]]]:
+        """All phrases, and the numbers that those of each run have among them."""
+        n_phrases = [len(run) - 1 for run in offsets]
+        ends = [0, *accumulate(n_phrases)]
+        whole = self._scratch.array(ends[-1], np.uint32)
+        numbers = [whole[begin:end] for begin, end in pairwise(ends)]
+        merged_offsets = self._scratch.array(ends[-1] + 1, np.int64)
+        merged_words = self._scratch.array(sum(map(len, words)), np.uint32)
+        n = _core.merge_phrases(
+            offsets=offsets,
+            words=words,
+            spelling=vocabulary.spelling,
+            merged_offsets=merged_offsets,
+            merged_words=merged_words,
+            numbers=numbers,
+        )
+        return Phrases(merged_offsets[: n + 1], merged_words[: merged_offsets[n]], vocabulary), numbers
 
 
 def number_phrases(

@@ -16,11 +16,15 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import default_threads
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, OrientationSet, Side, orientation_set
 from hyperbaton.phrases.samples import Samples
 
 SMOOTHING = 0.5
+
+# Memory that counting takes for each column of the table.
+_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -94,14 +98,9 @@ def orientation_counts(
     threads: int | None = None,
 ) -> npt.NDArray[np.uint32]:
     """How often each phrase pair (or source phrase) has each orientation: shape (n, n_orientations)."""
-    offsets = inventory.sample_offsets[inventory.offsets] if by_source else inventory.sample_offsets
-    return _core.count_classes(
-        offsets,
-        inventory.sample_order,
-        orientations.classify(samples, side),
-        len(orientations),
-        threads or default_threads(),
-    )
+    groups = inventory.sample_offsets[inventory.offsets] if by_source else inventory.sample_offsets
+    classes = orientations.classify(samples, side)
+    return _core.count_classes(groups, inventory.sample_order, classes, len(orientations), threads or default_threads())
 
 
 def reordering_probabilities(
@@ -112,20 +111,34 @@ def reordering_probabilities(
     smoothing: float = SMOOTHING,
     min_count: int = 1,
     threads: int | None = None,
+    scratch: Scratch | None = None,
 ) -> npt.NDArray[np.float64]:
     """The probabilities of a reordering table, a block of columns for each side.
 
     Shape: (pairs seen at least `min_count` times, columns), or (source phrases, columns) where the conditioning is on `f`
-    alone.
+    alone. With `scratch` they are counted in pieces that fit into its memory, and lie where it puts them.
     """
-    orientations, sides = kind.set, []
-    for side in kind.sides:
-        counts = orientation_counts(
-            inventory, samples, orientations, side, by_source=kind.conditioning == "f", threads=threads
-        ).astype(np.float64)
-        totals = counts.sum(axis=1, keepdims=True)
-        sides.append((counts + smoothing) / (totals + smoothing * len(orientations)))
-    table = np.concatenate(sides, axis=1)
-    if min_count > 1 and kind.conditioning == "fe":
-        table = table[np.diff(inventory.sample_offsets) >= min_count]
-    return table
+    scratch = scratch or Scratch()
+    orientations, by_source = kind.set, kind.conditioning == "f"
+    sides = [_classes(samples, orientations, side, scratch) for side in kind.sides]
+    table = Column(scratch, np.float64)
+    n_groups = len(inventory.source) if by_source else inventory.n_pairs
+    for rows in scratch.rows(n_groups, _BYTES * len(sides) * len(orientations)) if n_groups else [slice(0, 0)]:
+        groups = (inventory.offsets if by_source else inventory.sample_offsets)[rows.start : rows.stop + 1]
+        groups = inventory.sample_offsets[groups] if by_source else groups
+        blocks = []
+        for classes in sides:
+            counts = _core.count_classes(
+                groups, inventory.sample_order, classes, len(orientations), threads or default_threads()
+            ).astype(np.float64)
+            totals = counts.sum(axis=1, keepdims=True)
+            blocks.append((counts + smoothing) / (totals + smoothing * len(orientations)))
+        piece = np.concatenate(blocks, axis=1)
+        table.append(piece if by_source or min_count <= 1 else piece[np.diff(groups) >= min_count])
+    return table.finish()
+
+
+def _classes(samples: Samples, orientations: OrientationSet, side: Side, scratch: Scratch) -> npt.NDArray[np.uint8]:
+    """The class of each sample, found for a piece of the samples at a time."""
+    pieces = scratch.rows(len(samples), 16) if len(samples) else [slice(0, 0)]
+    return scratch.join((orientations.classify(samples.part(rows), side) for rows in pieces), np.uint8)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass, fields
 from os import PathLike
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import InputError, LineError, OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import Arrays, Artefact, save
 from hyperbaton.corpus import Bitext
@@ -71,6 +72,10 @@ class Samples(Shown):
         columns = {name: column[keep] for name, column in self.columns().items()}
         return Samples(offsets=kept[self.offsets], **columns)
 
+    def part(self, rows: slice) -> Samples:
+        """Some of the samples, as views, with their places among those of the whole in `offsets`."""
+        return Samples(offsets=self.offsets, **{name: column[rows] for name, column in self.columns().items()})
+
     def arrays(self, prefix: str = KIND) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for the store."""
         return {f"{prefix}.{f.name}": getattr(self, f.name) for f in fields(self)}
@@ -111,10 +116,21 @@ class Extraction:
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
 
 
+# Memory that extraction takes for each target word and word of the longest phrase; there are rarely half as many samples.
+_BYTES = 40
+
+
 def extract(
-    bitext: Bitext, max_length: int = 8, *, threads: int | None = None, progress: Progress | None = None
+    bitext: Bitext,
+    max_length: int = 8,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    scratch: Scratch | None = None,
 ) -> Samples:
     """Find every consistent phrase pair of a bitext with links, up to `max_length` words on each side.
+
+    With `scratch` the columns lie where it puts them.
 
     >>> bitext = Bitext.of(["wo zai jia chi"], ["i eat at home"], [[(0, 0), (1, 2), (2, 3), (3, 1)]])
     >>> samples = extract(bitext, max_length=2)
@@ -122,18 +138,43 @@ def extract(
     (5, [0, -2, 3, 3, 0])
     """
     check_options(Extraction(max_length))
+    scratch = scratch or Scratch()
+    hints = get_type_hints(Samples)
+    columns = {f.name: Column(scratch, get_args(get_args(hints[f.name])[1])[0]) for f in fields(Samples)}
+    n_samples = 0
+    for begin, end in scratch.ranges(bitext.target.offsets, _BYTES * max_length) or [(0, 0)]:
+        part = _extract_range(bitext, begin, end, max_length, threads or default_threads(), progress)
+        part["sentence"] += np.uint32(begin)
+        part["offsets"] += n_samples
+        if begin:
+            part["offsets"] = part["offsets"][1:]
+        n_samples += len(part["sentence"])
+        for name, column in part.items():
+            columns[name].append(column)
+    return Samples(**{name: column.finish() for name, column in columns.items()})
+
+
+def _extract_range(
+    bitext: Bitext, begin: int, end: int, max_length: int, threads: int, progress: Progress | None
+) -> dict[str, npt.NDArray[Any]]:
+    """The columns of the samples of sentence pairs [begin, end), numbered from 0."""
     links = bitext.need_links()
+    offsets = links.offsets[begin : end + 1]
+
+    def report(done: int, _total: int) -> bool | None:
+        return None if progress is None else progress(begin + done, len(bitext))
+
     try:
-        columns = _core.extract_samples(
-            bitext.source.offsets,
-            bitext.target.offsets,
-            links.points,
-            links.offsets,
+        columns: dict[str, npt.NDArray[Any]] = _core.extract_samples(
+            bitext.source.offsets[begin : end + 1],
+            bitext.target.offsets[begin : end + 1],
+            links.points[offsets[0] : offsets[-1]],
+            offsets - offsets[0] if begin else offsets,
             max_length,
-            threads or default_threads(),
-            progress,
+            threads,
+            None if progress is None else report,
         )
     except LineError as error:
         message, line = error.args
-        raise InputError(f"{message}; 'hyperbaton clean' drops such pairs", bitext.source.path, line) from error
-    return Samples(**columns)
+        raise InputError(f"{message}; 'hyperbaton clean' drops such pairs", bitext.source.path, begin + line) from error
+    return columns

@@ -6,41 +6,74 @@ A smoothing is one file in `phrases/smoothings/`, found by its name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.registry import Registry
+from hyperbaton.base.scratch import Scratch
 
 Doubles = npt.NDArray[np.float64]
+
+# Memory that a smoothing takes for each pair that it looks at.
+_BYTES = 100
 
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Joint counts of phrase pairs and, for each pair, the numbers of its given and its predicted phrase."""
+    """Joint counts of phrase pairs and, for each pair, the numbers of its given and its predicted phrase.
+
+    There may be more pairs than fit into memory: they are looked at in pieces, `rows`.
+    """
 
     joint: npt.NDArray[np.uint32]
     given: npt.NDArray[np.uint32]
     predicted: npt.NDArray[np.uint32]
     n_given: int
     n_predicted: int
+    scratch: Scratch = field(default_factory=Scratch)
 
+    def rows(self) -> Iterator[slice]:
+        """The pieces."""
+        return self.scratch.rows(len(self.joint), _BYTES)
+
+    @cached_property
     def given_totals(self) -> Doubles:
         """Summed counts of the given phrases."""
-        return np.bincount(self.given, self.joint, self.n_given).astype(np.float64)
+        return self.sums_by_given(lambda joint: joint)
+
+    def sums_by_given(self, weight: Callable[[npt.NDArray[np.uint32]], npt.NDArray[Any]]) -> Doubles:
+        """Sums over the pairs of each given phrase of a weight that depends on the joint count."""
+        sums: Doubles = self.scratch.zeros(self.n_given, np.float64)
+        for rows in self.rows():
+            np.add.at(sums, self.given[rows], weight(self.joint[rows]).astype(np.float64))
+        return sums
+
+    def n_given_of_predicted(self) -> npt.NDArray[np.int64]:
+        """How many given phrases each predicted phrase was seen with."""
+        numbers: npt.NDArray[np.int64] = self.scratch.zeros(self.n_predicted, np.int64)
+        for rows in self.rows():
+            np.add.at(numbers, self.predicted[rows], 1)
+        return numbers
 
     def count_of_counts(self, highest: int) -> Doubles:
         """How many pairs were seen once, twice, …, `highest` times; entry 0 is unused."""
-        return np.bincount(np.minimum(self.joint, highest + 1), minlength=highest + 2)[: highest + 1].astype(float)
+        counts = np.zeros(highest + 2, np.int64)
+        for rows in self.rows():
+            counts += np.bincount(np.minimum(self.joint[rows], highest + 1), minlength=highest + 2)
+        return counts[: highest + 1].astype(float)
 
 
 class Smoothing(ABC):
     """Estimates p(predicted|given) for every pair."""
 
     @abstractmethod
-    def probabilities(self, counts: PairCounts) -> Doubles:
-        """The probability of each pair."""
+    def probabilities(self, counts: PairCounts) -> Iterator[Doubles]:
+        """The probability of each pair, in the pieces of `counts.rows()`."""
 
 
 SMOOTHINGS: Registry[Smoothing] = Registry("smoothing", "hyperbaton.phrases.smoothings", Smoothing)

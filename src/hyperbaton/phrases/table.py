@@ -7,7 +7,7 @@ frequencies or smoothed; lexical weights are the product over words of the mean 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -21,6 +21,7 @@ from hyperbaton.base.errors import ArtefactError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, Artefact, check_offsets, group, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets, WordIds
@@ -30,6 +31,11 @@ from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts
 
 KIND = "phrase-table"
 SCORES = ("p(s|t)", "lex(s|t)", "p(t|s)", "lex(t|s)")
+
+
+# Memory that scoring takes for each pair, its inner links included.
+_BYTES = 200
+_NO_LINKS, _NO_POINTS = np.zeros(1, np.int64), np.zeros((0, 2), np.uint8)
 
 
 @dataclass
@@ -132,11 +138,12 @@ class PhraseTable(Picklable):
         lexical: LexicalTable | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        scratch: Scratch | None = None,
     ) -> PhraseTable:
         """Score the phrase pairs of samples.
 
         Lexical weights come from the frequencies of links, as in Moses, unless a lexical table is given, for example an
-        aligner's.
+        aligner's. With `scratch` pairs are scored in pieces that fit into its memory, and the table lies where it puts it.
 
         >>> from hyperbaton.phrases import extract
         >>> bitext = Bitext.of(["a b", "a"], ["x y", "z"], [[(0, 0), (1, 1)], [(0, 0)]])
@@ -146,57 +153,90 @@ class PhraseTable(Picklable):
         """
         options = options or Scoring()
         check_options(options)
-        threads = threads or default_threads()
-        pairs = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress)
-        joint = np.diff(pairs.sample_offsets).astype(np.uint32)
-        sources = np.repeat(np.arange(len(pairs.source), dtype=np.uint32), np.diff(pairs.offsets))
-        forward = PairCounts(joint, sources, pairs.targets, len(pairs.source), len(pairs.target))
-        backward = PairCounts(joint, pairs.targets, sources, len(pairs.target), len(pairs.source))
+        threads, scratch = threads or default_threads(), scratch or Scratch()
+        pairs = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
+        ranges = scratch.ranges(pairs.offsets, _BYTES)
+        joint, sources = (scratch.array(pairs.n_pairs, np.uint32) for _ in range(2))
+        for begin, end in ranges:
+            rows = slice(pairs.offsets[begin], pairs.offsets[end])
+            joint[rows] = np.diff(pairs.sample_offsets[rows.start : rows.stop + 1])
+            sources[rows] = np.repeat(np.arange(begin, end, dtype=np.uint32), np.diff(pairs.offsets[begin : end + 1]))
+        forward = PairCounts(joint, sources, pairs.targets, len(pairs.source), len(pairs.target), scratch)
+        backward = PairCounts(joint, pairs.targets, sources, len(pairs.target), len(pairs.source), scratch)
         smoothing = SMOOTHINGS[options.smoothing]()
-        counts = np.stack([backward.given_totals()[pairs.targets], forward.given_totals()[sources], joint], axis=1)
-        scores = np.empty((pairs.n_pairs, 4), np.float32)
-        scores[:, 0] = smoothing.probabilities(backward)
-        scores[:, 2] = smoothing.probabilities(forward)
+        scores = scratch.array((pairs.n_pairs, len(SCORES)), np.float32)
+        counts = scratch.array((pairs.n_pairs, 3), np.float32)
+        for direction, column in ((backward, 0), (forward, 2)):
+            for rows, probabilities in zip(direction.rows(), smoothing.probabilities(direction), strict=True):
+                scores[rows, column] = probabilities
+                counts[rows, column // 2] = direction.given_totals[direction.given[rows]]
+        for rows in forward.rows():
+            counts[rows, 2] = joint[rows]
 
         lexical = lexical or LexicalTable.from_links(bitext, threads)
-        links = bitext.need_links()
-        # Equally frequent inner links are told apart by each direction in its own way, as Moses does.
-        spans = _core.PairSpans(
-            sentence=samples.sentence,
-            source_begin=samples.source_begin,
-            source_length=samples.source_length,
-            target_begin=samples.target_begin,
-            target_length=samples.target_length,
-        )
-        for ties_by_source, column, weight in ((True, 1, 0), (False, 3, 1)):
-            inner = _core.most_frequent_links(
-                pairs.sample_offsets,
-                pairs.sample_order,
-                spans,
-                links.points,
-                links.offsets,
-                ties_by_source,
-                threads,
-                progress,
-            )
-            table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts.astype(np.float32), *inner)
-            scores[:, column] = table.lexical_weights(lexical, threads)[:, weight]
-        return table if options.min_count <= 1 else table.select(joint >= options.min_count)
+        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, _NO_LINKS, _NO_POINTS)
+        inner = _InnerLinks(bitext, samples, pairs, threads)
+        link_offsets, links = Column(scratch, np.int64), Column(scratch, np.uint8)
+        link_offsets.append(np.zeros(1, np.int64))
+        for n, (begin, end) in enumerate(ranges):
+            whole = progress if len(ranges) == 1 else None
+            # Equally frequent inner links are told apart by each direction in its own way, as Moses does.
+            for ties_by_source, column, weight in ((True, 1, 0), (False, 3, 1)):
+                part = table._part(begin, end, *inner.of(begin, end, ties_by_source, whole))
+                rows = slice(pairs.offsets[begin], pairs.offsets[end])
+                scores[rows, column] = part.lexical_weights(lexical, threads)[:, weight]
+            link_offsets.append(part.link_offsets[1:] + len(links))
+            links.append(part.links)
+            if progress is not None and progress(n + 1, len(ranges)) is False:
+                raise _core.Cancelled("cancelled")
+        if not ranges:
+            links.append(_NO_POINTS)
+        table = replace(table, link_offsets=link_offsets.finish(), links=links.finish())
+        return table if options.min_count <= 1 else table.select(_at_least(joint, options.min_count, scratch), scratch)
 
-    def select(self, keep: npt.NDArray[np.bool_]) -> PhraseTable:
+    def _part(self, begin: int, end: int, link_offsets: Offsets, links: npt.NDArray[np.uint8]) -> PhraseTable:
+        """The pairs of source phrases [begin, end), which are numbered from 0, with inner links given apart."""
+        first, last = self.offsets[begin], self.offsets[end]
+        return PhraseTable(
+            replace(self.source, offsets=self.source.offsets[begin : end + 1]),
+            self.target,
+            self.offsets[begin : end + 1] - first,
+            self.targets[first:last],
+            self.scores[first:last],
+            self.counts[first:last],
+            link_offsets,
+            links,
+        )
+
+    def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> PhraseTable:
         """The table with only the pairs where `keep` is true; phrases keep their numbers."""
         self.check()
-        kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
-        lengths = np.diff(self.link_offsets)
+        scratch = scratch or Scratch()
+        offsets = scratch.array(len(self.offsets), np.int64)
+        offsets[0] = 0
+        link_offsets, links = Column(scratch, np.int64), Column(scratch, np.uint8)
+        link_offsets.append(np.zeros(1, np.int64))
+        n_kept = 0
+        for begin, end in scratch.ranges(self.offsets, _BYTES):
+            rows = slice(self.offsets[begin], self.offsets[end])
+            kept = np.concatenate([[0], np.cumsum(keep[rows])])
+            offsets[begin + 1 : end + 1] = n_kept + kept[self.offsets[begin + 1 : end + 1] - rows.start]
+            n_kept += kept[-1]
+            lengths = np.diff(self.link_offsets[rows.start : rows.stop + 1])
+            link_offsets.append(len(links) + np.cumsum(lengths[keep[rows]], dtype=np.int64))
+            inner = self.links[self.link_offsets[rows.start] : self.link_offsets[rows.stop]]
+            links.append(inner[np.repeat(keep[rows], lengths)])
+        if not len(links):
+            links.append(_NO_POINTS)
         return PhraseTable(
             self.source,
             self.target,
-            kept[self.offsets],
-            self.targets[keep],
-            self.scores[keep],
-            self.counts[keep],
-            np.concatenate([[0], np.cumsum(lengths[keep])]).astype(np.int64),
-            self.links[np.repeat(keep, lengths)],
+            offsets,
+            scratch.select(self.targets, keep),
+            scratch.select(self.scores, keep),
+            scratch.select(self.counts, keep),
+            link_offsets.finish(),
+            links.finish(),
         )
 
     def arrays(self, prefix: str = KIND) -> dict[str, npt.NDArray[Any]]:
@@ -243,3 +283,41 @@ class PhraseTable(Picklable):
         artefact = Artefact(path, KIND)
         with artefact.reading():
             return cls.from_arrays(artefact.group(KIND))
+
+
+class _InnerLinks:
+    """The links inside phrase pairs that they have most often, of some pairs at a time."""
+
+    def __init__(self, bitext: Bitext, samples: Samples, pairs: Inventory, threads: int) -> None:
+        self._links, self._pairs, self._threads = bitext.need_links(), pairs, threads
+        self._spans = _core.PairSpans(
+            sentence=samples.sentence,
+            source_begin=samples.source_begin,
+            source_length=samples.source_length,
+            target_begin=samples.target_begin,
+            target_length=samples.target_length,
+        )
+
+    def of(
+        self, begin: int, end: int, ties_by_source: bool, progress: Progress | None
+    ) -> tuple[Offsets, npt.NDArray[np.uint8]]:
+        """Offsets and points of the pairs of source phrases [begin, end)."""
+        pairs = self._pairs
+        return _core.most_frequent_links(
+            pairs.sample_offsets[pairs.offsets[begin] : pairs.offsets[end] + 1],
+            pairs.sample_order,
+            self._spans,
+            self._links.points,
+            self._links.offsets,
+            ties_by_source,
+            self._threads,
+            progress,
+        )
+
+
+def _at_least(joint: npt.NDArray[np.uint32], min_count: int, scratch: Scratch) -> npt.NDArray[np.bool_]:
+    """Which pairs were seen so often."""
+    keep: npt.NDArray[np.bool_] = scratch.array(len(joint), np.bool_)
+    for rows in scratch.rows(len(joint), joint.itemsize):
+        keep[rows] = joint[rows] >= min_count
+    return keep

@@ -62,7 +62,7 @@ def do(order: dict[str, Any]) -> None:
 def _write_stage(order: dict[str, Any], aside: Path, scratch: Path) -> None:
     started, used = time.perf_counter(), time.process_time()
     inputs = {name: Path(path) for name, path in order["inputs"].items()}
-    work = Work(inputs, order["options"], aside, scratch, order["threads"])
+    work = Work(inputs, order["options"], aside, scratch, order["threads"], order.get("memory"))
     importlib.import_module(f"hyperbaton.run.stages.{order['kind']}").run(work)
     record = {
         **{name: order[name] for name in ("name", "kind", "key", "options", "input_keys")},

@@ -41,7 +41,12 @@ class Limits:
 
     jobs: int = 2
     threads: int = field(default_factory=default_threads)
-    memory_mib: float = field(default_factory=lambda: 0.8 * total_memory_mib())
+    memory: int | None = None  # bytes of all stages together
+
+    @property
+    def memory_mib(self) -> float:
+        """What stages may use together by the estimate of what each needs: 80% of the machine's where there is no limit."""
+        return 0.8 * total_memory_mib() if self.memory is None else self.memory / 2**20
 
 
 class Observer:
@@ -109,9 +114,11 @@ class _Executor:
             if self.running and used + stage.cost.mib > self.limits.memory_mib:
                 continue
             alone = not self.running and (len(ready) - at == 1 or self.limits.jobs == 1)
-            self._start(stage, self.limits.threads if alone else max(1, self.limits.threads // self.limits.jobs))
+            share = 1 if alone else self.limits.jobs
+            memory = None if self.limits.memory is None else self.limits.memory // share
+            self._start(stage, max(1, self.limits.threads // share), memory)
 
-    def _start(self, stage: Stage, threads: int) -> None:
+    def _start(self, stage: Stage, threads: int, memory: int | None) -> None:
         self.waiting.remove(stage)
         log = self._log(stage.name).open("wb")
         environment = dict(os.environ)
@@ -130,7 +137,7 @@ class _Executor:
         if process.stdin is None:
             raise StageFailed("the process of a stage has no stdin")
         with suppress(BrokenPipeError):  # where it ended already, its log says why
-            process.stdin.write((json.dumps(stage.order(self.root, threads)) + "\n").encode())
+            process.stdin.write((json.dumps(stage.order(self.root, threads, memory)) + "\n").encode())
             process.stdin.flush()
         self.observer.started(stage)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from hyperbaton.align import ALIGNERS, WordAligner
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import option, options_of, to_mapping
 from hyperbaton.corpus.classes import Clustering
 from hyperbaton.corpus.clean import Cleaning
@@ -105,6 +106,7 @@ class Experiment:
     evaluating: Evaluating
     translation: Translation
     text: TextProcessing | None = None  # of raw text, for systems that translate it
+    memory: str | None = None  # of all stages together; results do not depend on it
     own: dict[str, Any] = field(default_factory=dict)  # tables of stages that have options of their own, by stage
 
     def resolved(self) -> dict[str, Any]:
@@ -121,6 +123,7 @@ class Experiment:
         return {
             "title": self.title,
             "seed": self.seed,
+            **({} if self.memory is None else {"memory": self.memory}),
             "corpus": corpus,
             "align": _without_none(align),
             "classes": to_mapping(self.classes),
@@ -158,6 +161,9 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
     top = Table(file, "", values)
     title = top.take("title", str, Path(file).stem)
     seed = top.take("seed", int, 1, minimum=0)
+    memory = top.take("memory", str, "") or None
+    if memory is not None:
+        top.trying(lambda: parse_memory(memory, "it"), "memory")
     corpus = _read_corpus(top.table("corpus"), folder)
     aligner = _read_aligner(top.table("align"))
     classes = top.table("classes").options(Clustering)
@@ -172,7 +178,7 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
     own = {kind: top.table(kind).options(options) for kind, options in offered.items() if kind in top}
     top.done(
         [
-            *(*offered, "title", "seed", "corpus", "align", "classes", "extract", "lm", "models", "evaluate"),
+            *(*offered, "title", "seed", "memory", "corpus", "align", "classes", "extract", "lm", "models", "evaluate"),
             *("translation", "text"),
         ]
     )
@@ -191,6 +197,7 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
         evaluating,
         translation,
         text,
+        memory,
         own,
     )
 

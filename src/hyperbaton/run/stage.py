@@ -93,7 +93,7 @@ class Stage:
         """What a finished stage says about itself: seconds, peak_mib, output_mib and so on."""
         return dict(read_json(self.folder(root) / STAGE_FILE))
 
-    def order(self, root: Path, threads: int) -> dict[str, Any]:
+    def order(self, root: Path, threads: int, memory: int | None = None) -> dict[str, Any]:
         """What the process that does the stage needs to know."""
         inputs = {n: str(g.folder(root) if isinstance(g, Stage) else g.path) for n, g in self.inputs.items()}
         return {
@@ -105,6 +105,7 @@ class Stage:
             "input_keys": {name: source.key for name, source in self.inputs.items()},
             "folder": str(self.folder(root)),
             "threads": threads,
+            "memory": memory,
         }
 
 
@@ -113,7 +114,8 @@ class Work:
     """What the function of a stage is given.
 
     `out` is the folder to write to, `scratch` one that survives an interruption: what is found there is from
-    an earlier attempt at exactly this stage.
+    an earlier attempt at exactly this stage. `memory` is the number of bytes that a stage should keep to if it can, None
+    where there is no limit; what it makes must not depend on it, nor on `threads`.
     """
 
     inputs: Mapping[str, Path]
@@ -121,6 +123,7 @@ class Work:
     out: Path
     scratch: Path
     threads: int
+    memory: int | None = None
 
     def write_json(self, name: str, value: Any) -> None:
         """Write plain values to a file of the output."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode import annotate
@@ -32,10 +33,10 @@ class Texts:
         folders = [self.inputs[name] for name in ("links", f"{CORPUS}{split}") if name in self.inputs]
         return next((path for folder in folders if (path := folder / f"{split}.{column}").exists()), None)
 
-    def bitext(self, split: str, *, links: bool = True) -> Bitext:
-        """A split as a bitext, with links if there are any."""
+    def bitext(self, split: str, *, links: bool = True, scratch: Scratch | None = None) -> Bitext:
+        """A split as a bitext, with links if there are any; it lies where `scratch` puts it."""
         links_path = self.path(split, "links") if links else None
-        return Bitext.read(self.path(split, "source"), self.path(split, "target"), links_path)
+        return Bitext.read(self.path(split, "source"), self.path(split, "target"), links_path, scratch=scratch)
 
     def lines(self, split: str, column: str) -> list[str]:
         """A column as lines."""

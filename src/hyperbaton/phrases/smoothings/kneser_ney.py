@@ -6,6 +6,8 @@ n(t) is the number of distinct source phrases seen with t, n the number of pairs
 three discounts D1, D2 and D3+ come from the counts of counts.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from hyperbaton.phrases.smoothing import Doubles, PairCounts, Smoothing
@@ -14,14 +16,16 @@ from hyperbaton.phrases.smoothing import Doubles, PairCounts, Smoothing
 class KneserNey(Smoothing):
     """Discounted counts, the rest given to target phrases in proportion to how many sources they go with."""
 
-    def probabilities(self, counts: PairCounts) -> Doubles:
+    def probabilities(self, counts: PairCounts) -> Iterator[Doubles]:
         discounts = _discounts(counts.count_of_counts(4))
-        discount = discounts[np.minimum(counts.joint, 3)]
-        totals = counts.given_totals()
-        freed = np.bincount(counts.given, discount, counts.n_given) / np.maximum(totals, 1)
-        spread = np.bincount(counts.predicted, minlength=counts.n_predicted) / max(len(counts.joint), 1)
-        kept = (counts.joint - discount) / totals[counts.given]
-        return kept + freed[counts.given] * spread[counts.predicted]
+        totals = counts.given_totals
+        freed = counts.sums_by_given(lambda joint: discounts[np.minimum(joint, 3)])
+        spread = counts.n_given_of_predicted()
+        for rows in counts.rows():
+            joint, given = counts.joint[rows], counts.given[rows]
+            kept = (joint - discounts[np.minimum(joint, 3)]) / totals[given]
+            backed_off = spread[counts.predicted[rows]] / len(counts.joint)
+            yield kept + freed[given] / np.maximum(totals[given], 1) * backed_off
 
 
 def _discounts(n: Doubles) -> Doubles:

@@ -1,10 +1,13 @@
 """Relative frequencies, as Moses' default."""
 
+from collections.abc import Iterator
+
 from hyperbaton.phrases.smoothing import Doubles, PairCounts, Smoothing
 
 
 class None_(Smoothing):
     """c(s, t) / c(s): relative frequency."""
 
-    def probabilities(self, counts: PairCounts) -> Doubles:
-        return counts.joint / counts.given_totals()[counts.given]
+    def probabilities(self, counts: PairCounts) -> Iterator[Doubles]:
+        for rows in counts.rows():
+            yield counts.joint[rows] / counts.given_totals[counts.given[rows]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
+from hyperbaton.base.scratch import limited
 from hyperbaton.phrases import Extracted, Extraction, Scoring
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
@@ -26,8 +27,9 @@ def plan(plan: Plan) -> None:
 
 
 def run(work: Work) -> None:
-    bitext = Texts(work.inputs).bitext("train")
+    scratch = limited(work.memory)
+    bitext = Texts(work.inputs).bitext("train", scratch=scratch)
     extraction = from_mapping(Extraction, work.options["extraction"])
     scoring = from_mapping(Scoring, work.options["scoring"])
-    extracted = Extracted.of(bitext, extraction, scoring, threads=work.threads)
+    extracted = Extracted.of(bitext, extraction, scoring, threads=work.threads, scratch=scratch)
     extracted.save(work.out / "phrases", bitext, extraction, scoring)

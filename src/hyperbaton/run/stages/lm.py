@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
+from hyperbaton.lm.estimation import MEMORY
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
@@ -27,4 +28,6 @@ def plan(plan: Plan) -> None:
 def run(work: Work) -> None:
     text = Text.read(Texts(work.inputs).path("train", "target"))
     estimation = from_mapping(Estimation, work.options["estimation"])
-    LanguageModel.estimate(text, **vars(estimation), threads=work.threads).save(work.out / "lm")
+    LanguageModel.estimate(
+        text, **vars(estimation), memory=MEMORY if work.memory is None else work.memory // 2, threads=work.threads
+    ).save(work.out / "lm")

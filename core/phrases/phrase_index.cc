@@ -1,4 +1,4 @@
-#include "decode/phrase_index.hh"
+#include "phrases/phrase_index.hh"
 
 #include <algorithm>
 #include <bit>

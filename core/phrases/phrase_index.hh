@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "phrases/score.hh"
+#include "phrases/inventory.hh"
 
 namespace hyperbaton {
 

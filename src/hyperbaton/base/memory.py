@@ -1,0 +1,34 @@
+"""Amounts of memory as people write them: 512M, 4G, 2.5GiB.
+
+>>> parse_memory("512M"), parse_memory("2.5GiB"), parse_memory("1GB")
+(536870912, 2684354560, 1000000000)
+"""
+
+from __future__ import annotations
+
+import re
+
+from hyperbaton.base.errors import OptionError
+
+_AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([kmgt])(i?b)?\s*", re.IGNORECASE)
+_POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
+LARGEST_MEMORY = 2**60
+
+
+def parse_memory(amount: str | int, option: str = "memory") -> int:
+    """The number of bytes that an amount stands for; a whole number is one of bytes already.
+
+    K, M, G and T, alone or followed by iB, are powers of 1024; KB, MB, GB and TB are powers of 1000. `option` is what
+    errors call the amount.
+    """
+    if isinstance(amount, int) and not isinstance(amount, bool):
+        n_bytes = amount
+    else:
+        match = _AMOUNT.fullmatch(amount) if isinstance(amount, str) else None
+        if match is None:
+            raise OptionError(f"{option} must be an amount like 512M, 4G or 2.5GiB, not {amount!r}")
+        base = 1000 if (match[3] or "").lower() == "b" else 1024
+        n_bytes = int(float(match[1]) * base ** _POWERS[match[2].lower()])
+    if not 1024 <= n_bytes <= LARGEST_MEMORY:
+        raise OptionError(f"{option} must be at least 1K and at most 1024P, not {amount!r}")
+    return n_bytes

@@ -1,0 +1,145 @@
+"""Arrays that may be larger than memory: in memory while they fit, otherwise in temporary files that are memory-mapped.
+
+Whoever works on them goes through them from front to back in pieces (`rows`, `ranges`), so that the system can write out
+and drop what is done. Temporary files lie where Python puts them (TMPDIR), and are gone when their arrays are.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.memory import parse_memory
+
+Array = npt.NDArray[Any]
+
+
+class Scratch:
+    """Room for arrays: temporary files where `memory`, a number of bytes, is given; otherwise memory.
+
+    >>> scratch = Scratch(memory=1 << 20)
+    >>> array = scratch.array((2, 3), np.uint32)
+    >>> array[:] = 1
+    >>> int(array.sum())
+    6
+    >>> list(scratch.rows(5, row_bytes=1 << 19)), list(Scratch().rows(5, row_bytes=1 << 19))
+    ([slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)], [slice(0, 5, None)])
+    """
+
+    def __init__(self, memory: int | None = None) -> None:
+        self.memory = memory
+
+    def array(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> Array:
+        """A new array, its content undefined."""
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        if self.memory is None or size == 0:  # an empty file cannot be mapped
+            return np.empty(shape, dtype)
+        with tempfile.TemporaryFile(prefix="hyperbaton-") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, and a crash later
+            mapped: Array = np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+        return mapped
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> Array:
+        """A new array of zeros."""
+        array = self.array(shape, dtype)
+        array[...] = 0
+        return array
+
+    def keep(self, array: Array) -> Array:
+        """The same array, out of memory if need be."""
+        if self.memory is None:
+            return array
+        kept = self.array(array.shape, array.dtype)
+        kept[...] = array
+        return kept
+
+    def join(self, pieces: Iterable[Array], dtype: npt.DTypeLike) -> Array:
+        """One array of pieces, which are not in memory at the same time if there is little of it."""
+        column = Column(self, dtype)
+        for piece in pieces:
+            column.append(piece)
+        return column.finish()
+
+    def select(self, array: Array, keep: npt.NDArray[np.bool_]) -> Array:
+        """The rows of an array where `keep` is true."""
+        if self.memory is None:
+            chosen: Array = array[keep]
+            return chosen
+        selected = self.array((int(np.count_nonzero(keep)), *array.shape[1:]), array.dtype)
+        at = 0
+        for rows in self.rows(len(array), array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))):
+            piece = array[rows][keep[rows]]
+            selected[at : at + len(piece)] = piece
+            at += len(piece)
+        return selected
+
+    def n_rows(self, row_bytes: int) -> int | None:
+        """How many rows fit into memory at once, each taking so many bytes; None where there is no limit."""
+        return None if self.memory is None else max(1, self.memory // row_bytes)
+
+    def rows(self, n: int, row_bytes: int) -> Iterator[slice]:
+        """Pieces of n rows that fit into memory, if a row takes so many bytes there."""
+        step = self.n_rows(row_bytes) or max(n, 1)
+        return (slice(at, min(at + step, n)) for at in range(0, n, step))
+
+    def ranges(self, offsets: npt.NDArray[np.int64], row_bytes: int) -> list[tuple[int, int]]:
+        """Ranges of groups, group g being the rows `offsets[g]` to `offsets[g + 1]`, that fit into memory; at least one
+        group each.
+
+        >>> Scratch(memory=4).ranges(np.array([0, 2, 3, 9, 10]), row_bytes=1)
+        [(0, 2), (2, 3), (3, 4)]
+        """
+        n, step = len(offsets) - 1, self.n_rows(row_bytes)
+        if step is None:
+            return [(0, n)] if n else []
+        ranges, begin = [], 0
+        while begin < n:
+            end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + step, side="right")) - 1)
+            ranges.append((begin, end))
+            begin = end
+        return ranges
+
+
+class Column:
+    """An array that grows at its end; on disk where its scratch is."""
+
+    def __init__(self, scratch: Scratch, dtype: npt.DTypeLike) -> None:
+        self._dtype, self._pieces, self._n = np.dtype(dtype), list[Array](), 0
+        self._file = None if scratch.memory is None else tempfile.TemporaryFile(prefix="hyperbaton-")  # noqa: SIM115
+        self._shape: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return self._n
+
+    def append(self, piece: Array) -> None:
+        """Add rows."""
+        self._n, self._shape = self._n + len(piece), piece.shape[1:]
+        piece = np.ascontiguousarray(piece, self._dtype)
+        if self._file is None:
+            self._pieces.append(piece)
+        elif piece.size:
+            self._file.write(piece.reshape(-1).view(np.uint8).data)
+
+    def finish(self) -> Array:
+        """The whole array; nothing can be added then."""
+        shape = (self._n, *self._shape)
+        if self._file is None:
+            whole = len(self._pieces) == 1  # and needs no copy
+            return self._pieces[0] if whole else np.concatenate([np.empty((0, *self._shape), self._dtype), *self._pieces])
+        with self._file as file:
+            file.flush()
+            return np.memmap(file, self._dtype, "r+", 0, shape) if np.prod(shape) else np.empty(shape, self._dtype)
+
+
+def limited(memory: str | int | None) -> Scratch | None:
+    """The scratch of a process that is to take so much memory in all; None where there is no limit.
+
+    Half of it is for pieces of arrays, the rest for what is always in memory: the program, vocabularies, buffers.
+    """
+    return None if memory is None else Scratch(parse_memory(memory) // 2)

@@ -1,0 +1,107 @@
+"""--memory: amounts as people write them, results that do not depend on it, and the limit itself."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.memory import parse_memory
+from hyperbaton.base.scratch import Scratch
+from hyperbaton.corpus import Bitext
+from hyperbaton.data import generate
+from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
+
+MEMORY = "256M"
+
+
+@pytest.mark.parametrize(
+    ("amount", "n_bytes"), [("512M", 2**29), ("4g", 2**32), ("2.5GiB", 5 * 2**29), ("3 MB", 3_000_000), (2048, 2048)]
+)
+def test_amounts(amount: str | int, n_bytes: int) -> None:
+    assert parse_memory(amount) == n_bytes
+
+
+@pytest.mark.parametrize("amount", ["4", "G", "-4G", "4 apples", "", "1e3G", "4GG"])
+def test_what_is_no_amount_is_told(amount: str) -> None:
+    with pytest.raises(OptionError, match=r"memory must be an amount like 512M, 4G or 2\.5GiB, not"):
+        parse_memory(amount)
+
+
+def test_amounts_have_limits() -> None:
+    with pytest.raises(OptionError, match="memory must be at least 1K"):
+        parse_memory("0.5K")
+
+
+def same(one: object, other: object) -> bool:
+    return all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(one, other, strict=True))  # type: ignore[call-overload]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("text")
+    generate(400, seed=3, noise=0.1).write(folder, 0, 0)
+    return [str(folder / f"train.{column}") for column in ("source", "target", "links")]
+
+
+@pytest.mark.parametrize("scoring", [Scoring(), Scoring("kneser-ney", min_count=2), Scoring("good-turing")])
+def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: Scoring) -> None:
+    scratch = Scratch(20_000)  # a few hundred samples at once
+    whole, parts = Bitext.read(*files), Bitext.read(*files, scratch=scratch)
+    assert same(whole.arrays().values(), parts.arrays().values())
+    one, other = Extracted.of(whole, Extraction(5), scoring), Extracted.of(parts, Extraction(5), scoring, scratch=scratch)
+    assert len(list(scratch.rows(len(other.samples), 160))) > 50  # runs that were merged
+    assert isinstance(other.table.scores, np.memmap)
+    assert same(one.samples.arrays().values(), other.samples.arrays().values())
+    assert same(one.table.arrays().values(), other.table.arrays().values())
+    for name in ("offsets", "targets", "sample_offsets", "sample_order"):
+        assert same([getattr(one.inventory, name)], [getattr(other.inventory, name)])
+    for name in ("hier-mslr-bidirectional-fe", "wbe-msd-backward-f"):
+        kind = ReorderingType.parse(name)
+        tables = [
+            reordering_probabilities(e.inventory, e.samples, kind, min_count=scoring.min_count, scratch=room)
+            for e, room in ((one, None), (other, scratch))
+        ]
+        assert same([tables[0]], [tables[1]])
+
+
+def test_no_samples_in_little_memory() -> None:
+    bitext = Bitext.of(["a"], ["x"], [[]])
+    extracted = Extracted.of(bitext, scoring=Scoring(min_count=2), scratch=Scratch(1024))
+    kind = ReorderingType.parse("msd-bidirectional-fe")
+    assert len(extracted.table) == len(reordering_probabilities(extracted.inventory, extracted.samples, kind)) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere RLIMIT_DATA does not limit what is mapped")
+def test_extract_keeps_to_its_memory(tmp_path: Path) -> None:
+    """A process that may not have more memory extracts what takes several times as much without the option."""
+    words = np.random.default_rng(1).integers(0, 3000, (60_000, 12))
+    for column, letter in (("source", "s"), ("target", "t")):
+        lines = (" ".join(f"{letter}{word}" for word in sentence) for sentence in words.tolist())
+        (tmp_path / column).write_text("\n".join(lines) + "\n")
+    (tmp_path / "links").write_text((" ".join(f"{i}-{i}" for i in range(12)) + "\n") * len(words))
+    limit = parse_memory(MEMORY)
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "hyperbaton", "extract", "source", "target", "links", *options, "--threads", "2"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+        )
+
+    limited = run("-o", "phrases", "--memory", MEMORY, "--moses", "moses", "--reordering", "msd-bidirectional-fe")
+    assert limited.returncode == 0, limited.stderr
+    free = run("-o", "other")
+    assert free.returncode == 1
+    assert "not enough memory" in free.stderr
