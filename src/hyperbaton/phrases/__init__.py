@@ -13,6 +13,7 @@ from hyperbaton.phrases.orientation import (
     near_samples,
     orientation_set,
 )
+from hyperbaton.phrases.pruning import Pruning, prune
 from hyperbaton.phrases.reordering import ReorderingType, orientation_counts, reordering_probabilities
 from hyperbaton.phrases.samples import Extraction, Samples, extract
 from hyperbaton.phrases.table import PhraseTable, Scoring
@@ -30,6 +31,7 @@ __all__ = [
     "OrientationSet",
     "PhraseTable",
     "Phrases",
+    "Pruning",
     "ReorderingType",
     "Samples",
     "Scoring",
@@ -39,6 +41,7 @@ __all__ = [
     "near_samples",
     "orientation_counts",
     "orientation_set",
+    "prune",
     "reordering_probabilities",
     "smooth",
 ]

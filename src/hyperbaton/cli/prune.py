@@ -1,0 +1,83 @@
+"""The verb `prune`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.options import from_mapping, options_of, to_mapping
+from hyperbaton.base.outputs import check_artefact
+from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.base.store import Artefact
+from hyperbaton.cli import Force, Json, Quiet, Threads
+from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.corpus import Bitext
+from hyperbaton.corpus.files import shown
+from hyperbaton.phrases import Extracted, Extraction, Pruning, Scoring
+from hyperbaton.phrases import prune as prune_phrases
+from hyperbaton.phrases.extracted import KIND
+
+T = TypeVar("T")
+
+
+def prune(
+    phrases: Annotated[Path, typer.Argument(metavar="PHRASES", help="What 'hyperbaton extract -o' wrote.")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="The source text that it was extracted from.")],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="The target text.")],
+    *,
+    pruning: Pruning,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Artefact to write.")],
+    force: Force = False,
+    threads: Threads = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Drop phrase pairs that are not worth keeping: those that chance explains, rare ones, all but the best.
+
+    Pairs are tested with Fisher's exact test, which counts how many sentence pairs have either phrase and both. The size
+    before and after is printed.
+
+    Examples:
+
+        hyperbaton prune phrases train.zh train.en -o pruned
+
+        hyperbaton prune phrases train.zh train.en -o pruned --significance a+e --top 20
+    """
+    check_artefact(output, KIND, force=force)
+    artefact = Artefact(phrases, KIND)
+    options, n_sentences = artefact.options, artefact.details["n_sentences"]
+    extracted, bitext = Extracted.load(phrases), Bitext.read(source, target)
+    if len(bitext) != n_sentences:
+        what = f"has {len(bitext)} lines, but {phrases} was extracted from {n_sentences}; give the same text"
+        raise InputError(what, shown(source), min(len(bitext), n_sentences) + 1)
+    with Bars(quiet) as bars:
+        smaller = prune_phrases(extracted, bitext, pruning, threads=n_threads(threads), progress=bars.stage("count"))
+    extraction, scoring = _options(Extraction, options), _options(Scoring, options)
+    more = {**to_mapping(pruning), "min-count": max(int(options["min-count"]), pruning.min_count)}
+    smaller.save(output, bitext, extraction, scoring, pruning=more)
+    rows = [_row("before", extracted, phrases), _row("after", smaller, output)]
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(rows)
+
+
+def _options(cls: type[T], options: Mapping[str, Any]) -> T:
+    """Those options of an artefact that are of one class."""
+    return from_mapping(cls, {option.flag: options[option.flag] for option in options_of(cls)})
+
+
+def _row(name: str, extracted: Extracted, path: Path) -> dict[str, Any]:
+    size = sum(file.stat().st_size for file in path.iterdir())
+    return {
+        "phrases": name,
+        "pairs": len(extracted.table),
+        "source phrases": len(extracted.table.source),
+        "target phrases": len(extracted.table.target),
+        "samples": len(extracted.samples),
+        "MiB": round(size / 2**20, 1),
+    }

@@ -1,0 +1,155 @@
+"""Smaller phrase tables: pairs whose phrases occur together by chance, rare pairs, and all but the best are dropped.
+
+Whether two phrases occur together by chance is told by Fisher's exact test (Johnson et al. 2007). Of N sentence pairs,
+c(s) have the source phrase, c(t) the target phrase, c(s, t) both; −ln of the probability of c(s, t) or more by chance is
+the significance of the pair. Where all three counts are 1 it is α = ln N. Very many pairs are of that kind: the
+threshold α − ε keeps them, α + ε drops them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import log
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import check_options, option
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.corpus import Bitext
+from hyperbaton.phrases.extracted import Extracted
+from hyperbaton.phrases.inventory import Inventory, Phrases
+from hyperbaton.phrases.table import PhraseTable
+
+EPSILON = 0.01
+Keep = npt.NDArray[np.bool_]
+
+
+@dataclass
+class Pruning:
+    """Which phrase pairs are kept."""
+
+    significance: str = option(
+        "a-e", "keep pairs more significant than this: a-e, a+e (drops pairs of phrases seen once too), a number, or none"
+    )
+    min_count: int = option(1, "leave out pairs seen fewer times", minimum=1)
+    top: int = option(0, "keep so many target phrases of a source phrase, the most probable; 0 keeps all", minimum=0)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        self.threshold(1)
+
+    def threshold(self, n_sentences: int) -> float | None:
+        """The significance that a pair must exceed in a text of so many sentence pairs."""
+        alpha = log(max(n_sentences, 1))
+        named = {"none": None, "a+e": alpha + EPSILON, "a-e": alpha - EPSILON}
+        if self.significance in named:
+            return named[self.significance]
+        try:
+            value = float(self.significance)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value < float("inf"):
+            raise OptionError(
+                f"significance must be a+e, a-e, none or a number that is not negative, not {self.significance!r}"
+            )
+        return value
+
+
+def significance(
+    table: PhraseTable, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None
+) -> npt.NDArray[np.float64]:
+    """−ln of the p-value of each pair of a table by Fisher's exact test on the sentence pairs of a bitext.
+
+    >>> from hyperbaton.phrases import extract
+    >>> bitext = Bitext.of(["a", "b", "b"], ["x", "y", "y"], [[(0, 0)]] * 3)
+    >>> significance(PhraseTable.build(bitext, extract(bitext)), bitext).round(3).tolist()  # ln 3, and ln 3 again
+    [1.099, 1.099]
+    """
+    threads = threads or default_threads()
+    source, target = bitext.source.over(table.source.vocabulary), bitext.target.over(table.target.vocabulary)
+    sources, targets, pairs = table.arrays_view.count_occurring(source.core_tokens, target.core_tokens, threads, progress)
+    return _core.significance(pairs, sources[table.sources], targets[table.targets], len(bitext), threads)
+
+
+def kept_pairs(
+    table: PhraseTable,
+    bitext: Bitext,
+    options: Pruning | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Keep:
+    """Which pairs of a table are kept: those that pass every threshold, of them the `top` of each source phrase."""
+    options = options or Pruning()
+    keep: Keep = table.counts[:, 2] >= options.min_count
+    threshold = options.threshold(len(bitext))
+    if threshold is not None:
+        keep &= significance(table, bitext, threads=threads, progress=progress) > threshold
+    if options.top:
+        if table.scores.shape[1] < 3:
+            raise OptionError("the phrase table has no p(t|s) to find the most probable target phrases by")
+        sources = table.sources
+        # Dropped pairs last, then by falling probability; equally probable ones as they are in the table.
+        order = np.lexsort((-table.scores[:, 2], ~keep, sources))
+        places = np.empty(len(table), np.int64)
+        places[order] = np.arange(len(table)) - np.repeat(table.offsets[:-1], np.diff(table.offsets))
+        keep &= places < options.top
+    return keep
+
+
+def prune(
+    extracted: Extracted,
+    bitext: Bitext,
+    options: Pruning | None = None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Extracted:
+    """What was extracted, with only the phrase pairs that are worth keeping, and their samples.
+
+    >>> bitext = Bitext.of(["a", "b", "b"], ["x", "y", "y"], [[(0, 0)]] * 3)
+    >>> len(prune(Extracted.of(bitext), bitext, Pruning(significance="none", min_count=2)).table)
+    1
+    """
+    table, inventory = extracted.table, extracted.inventory
+    keep = kept_pairs(table, bitext, options, threads=threads, progress=progress)
+    # A table that was made with a least count has fewer pairs than the inventory.
+    counts = np.diff(inventory.sample_offsets)
+    rows = np.arange(inventory.n_pairs)
+    if len(table) < inventory.n_pairs:
+        rows = np.flatnonzero(counts >= table.counts[:, 2].min(initial=np.inf))
+    if len(rows) != len(table) or (inventory.targets[rows] != table.targets).any():
+        raise OptionError("the phrase table does not fit the samples")
+    kept = np.zeros(inventory.n_pairs, np.bool_)
+    kept[rows[keep]] = True
+
+    smaller = table.select(keep)
+    in_use = np.zeros(len(table.target), np.bool_)
+    in_use[smaller.targets] = True
+    source, source_numbers = _used(table.source, np.diff(smaller.offsets) > 0)
+    target, target_numbers = _used(table.target, in_use)
+    offsets = np.append(smaller.offsets[:-1][source_numbers], len(smaller))
+    numbers = np.zeros(len(table.target), np.uint32)
+    numbers[target_numbers] = np.arange(len(target), dtype=np.uint32)
+    targets = numbers[smaller.targets]
+
+    in_kept = np.repeat(kept, counts)
+    used = np.zeros(len(extracted.samples), np.bool_)
+    used[inventory.sample_order[in_kept]] = True
+    order = (np.cumsum(used) - 1)[inventory.sample_order[in_kept]].astype(np.uint32)
+    sample_offsets = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int64)
+    return Extracted(
+        extracted.samples.select(used),
+        Inventory(source, target, offsets, targets, sample_offsets, order),
+        replace(smaller, source=source, target=target, offsets=offsets, targets=targets),
+    )
+
+
+def _used(phrases: Phrases, used: Keep) -> tuple[Phrases, npt.NDArray[np.int64]]:
+    """The phrases that are used, and their old numbers."""
+    lengths = np.diff(phrases.offsets)
+    offsets = np.concatenate([[0], np.cumsum(lengths[used])]).astype(np.int64)
+    return Phrases(offsets, phrases.words[np.repeat(used, lengths)], phrases.vocabulary), np.flatnonzero(used)

@@ -1,0 +1,128 @@
+"""Pruning of phrase tables against exact binomials and plain counting."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from fractions import Fraction
+from math import comb, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hyperbaton import _core
+from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus import Bitext
+from hyperbaton.data import generate
+from hyperbaton.phrases import Extracted, Extraction, Pruning, ReorderingType, prune, reordering_probabilities
+from hyperbaton.phrases.pruning import kept_pairs, significance
+from tests.unit.test_cli_extract import run
+
+
+def exact(both: int, source: int, target: int, n: int) -> float:
+    ways = sum(comb(source, k) * comb(n - source, target - k) for k in range(both, min(source, target) + 1))
+    p = Fraction(ways, comb(n, target))
+    return log(p.denominator) - log(p.numerator)
+
+
+@given(st.data())
+def test_significance_is_fishers(data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, 300))
+    source, target = data.draw(st.integers(1, n)), data.draw(st.integers(1, n))
+    both = data.draw(st.integers(max(0, source + target - n), min(source, target)))
+    counts = (np.array([count], np.uint32) for count in (both, source, target))
+    assert _core.significance(*counts, n, 1)[0] == pytest.approx(exact(both, source, target, n), abs=1e-8, rel=1e-9)
+
+
+def test_pairs_of_phrases_seen_once_are_at_alpha_in_any_size() -> None:
+    one = np.ones(1, np.uint32)
+    for n in (10, 10**5, 10**9):
+        assert _core.significance(one, one, one, n, 1)[0] == pytest.approx(log(n), abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def bitext() -> Bitext:
+    return generate(300, seed=5, noise=0.1).bitext
+
+
+@pytest.fixture(scope="module")
+def extracted(bitext: Bitext) -> Extracted:
+    return Extracted.of(bitext, Extraction(3))
+
+
+def test_phrases_are_counted_by_sentence_pair(bitext: Bitext, extracted: Extracted) -> None:
+    def phrases(sentence: list[str]) -> set[str]:
+        return {" ".join(sentence[i:j]) for i in range(len(sentence)) for j in range(i + 1, min(i + 3, len(sentence)) + 1)}
+
+    table = extracted.table
+    sides = [(phrases(s), phrases(t)) for s, t in zip(bitext.source, bitext.target, strict=True)]
+    sources, targets = Counter(p for s, _ in sides for p in s), Counter(p for _, t in sides for p in t)
+    values = significance(table, bitext, threads=2)
+    for k in range(0, len(table), 37):
+        s, t = table.source[int(table.sources[k])], table.target[int(table.targets[k])]
+        both = sum(s in src and t in tgt for src, tgt in sides)
+        assert values[k] == pytest.approx(exact(both, sources[s], targets[t], len(bitext)), rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    "options", [Pruning("a+e"), Pruning("a-e", top=2), Pruning("none", min_count=2), Pruning("3.5", top=1, min_count=2)]
+)
+def test_kept_pairs_and_their_samples(bitext: Bitext, extracted: Extracted, options: Pruning) -> None:
+    table = extracted.table
+    threshold = {"a+e": log(300) + 0.01, "a-e": log(300) - 0.01, "none": -1.0}.get(options.significance, 3.5)
+    values = significance(table, bitext)
+    good = (values > threshold) & (table.counts[:, 2] >= options.min_count)
+    wanted = set()
+    for s in range(len(table.source)):
+        rows = [k for k in range(table.offsets[s], table.offsets[s + 1]) if good[k]]
+        rows.sort(key=lambda k: (-table.scores[k, 2], k))
+        wanted |= {(table.source[s], table.target[table.targets[k]]) for k in rows[: options.top or None]}
+    smaller = prune(extracted, bitext, options)
+    small = smaller.table
+    pairs = [(small.source[s], small.target[t]) for s, t in zip(small.sources, small.targets, strict=True)]
+    assert set(pairs) == wanted
+    assert len(pairs) == len(wanted) < len(table)
+    keep = kept_pairs(table, bitext, options)
+    assert np.array_equal(small.scores, table.scores[keep])
+    assert np.array_equal(small.links, table.select(keep).links)
+    assert len(small.source) == len({s for s, _ in pairs})
+    assert [small.target.number(phrase) for phrase in small.target] == list(range(len(small.target)))
+    kind = ReorderingType.parse("hier-mslr-bidirectional-fe")
+    before, after = (reordering_probabilities(e.inventory, e.samples, kind) for e in (extracted, smaller))
+    assert np.array_equal(before[keep], after)
+    again = prune(smaller, bitext, Pruning("none"))
+    assert np.array_equal(again.table.scores, small.scores)
+
+
+def test_thresholds_are_checked() -> None:
+    with pytest.raises(
+        OptionError, match="significance must be a\\+e, a-e, none or a number that is not negative, not 'x'"
+    ):
+        Pruning("x")
+
+
+def test_verb(tmp_path: Path) -> None:
+    generate(200, seed=2).write(tmp_path, 0, 0)
+    texts = [tmp_path / "train.source", tmp_path / "train.target"]
+    assert run("extract", *texts, tmp_path / "train.links", "-o", tmp_path / "phrases").returncode == 0
+    done = run("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "pruned", "--top", 5, "--json")
+    assert done.returncode == 0, done.stderr
+    before, after = json.loads(done.stdout)
+    assert 0 < after["pairs"] < before["pairs"]
+    assert after["MiB"] < before["MiB"]
+    assert len(Extracted.load(tmp_path / "pruned").table) == after["pairs"]
+    made = run(
+        "system", "-o", tmp_path / "system", "--phrases", tmp_path / "pruned", "--reordering", "R=msd-bidirectional-fe"
+    )
+    assert made.returncode == 0, made.stderr
+    wrong = run("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "other", "--significance", "x")
+    assert wrong.returncode != 0
+    assert b"significance must be a+e, a-e, none or a number" in wrong.stderr
+    for text in texts:
+        text.write_text("a\n")
+    other = run("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "other")
+    assert other.returncode == 1
+    assert b"train.source:2: has 1 lines, but" in other.stderr
