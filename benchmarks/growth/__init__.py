@@ -1,0 +1,1 @@
+"""Cost per sentence pair of every stage, by the size of the text."""

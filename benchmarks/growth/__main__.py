@@ -1,0 +1,41 @@
+"""Whether the cost per sentence pair stays the same as the text grows: time and memory of every stage by size.
+
+    python -m benchmarks.growth --sizes 10000 30000 100000 --stages extract lm --memory 1G
+
+Each stage runs as a verb of the program on generated text, in a process of its own. `us_each` is processor microseconds per
+sentence pair, `relative` the same relative to the smallest size, `kib_each` the peak memory per pair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from benchmarks._measure import print_growth
+from benchmarks.growth.work import STAGES, measure, write_text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 30_000, 100_000])
+    parser.add_argument("--stages", nargs="+", choices=list(STAGES), default=list(STAGES))
+    parser.add_argument("--memory", help="limit of the stages that take one, e.g. 1G")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, help="where to keep the texts and what is made of them")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        root = args.folder or Path(temporary)
+        for n in args.sizes:
+            (root / str(n)).mkdir(parents=True, exist_ok=True)
+            if not (root / str(n) / "train.source").exists():
+                write_text(root / str(n), n, args.seed)
+        for name in args.stages:
+            print(f"# {name}", flush=True)
+            rows = (measure(STAGES[name], root / str(n), n, args.memory, args.threads) for n in args.sizes)
+            print_growth(({**row, "kib_each": 1024 * row["peak_mib"] / row["pairs"]} for row in rows), "pairs")
+
+
+if __name__ == "__main__":
+    main()

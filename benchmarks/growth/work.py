@@ -1,0 +1,59 @@
+"""Stages on generated text, as verbs of the program, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.data import generate
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage: the words of its command line behind `hyperbaton`; `limited` if it takes --memory."""
+
+    words: str
+    output: str = ""  # a file for stdout
+    limited: bool = False
+
+
+TEXT = "train.source train.target"
+STAGES = {
+    "align": Stage(f"align {TEXT}", "links"),
+    "classes": Stage("classes train.target", "classes"),
+    "extract": Stage(
+        f"extract {TEXT} train.links -o phrases --moses moses --reordering hier-mslr-bidirectional-fe", limited=True
+    ),
+    "prune": Stage(f"prune phrases {TEXT} -o pruned"),
+    "lm": Stage("lm train.target -o lm --discount-fallback", limited=True),
+    "dpr": Stage(f"train dpr {TEXT} train.links -o dpr"),
+    "pair": Stage(f"train pair {TEXT} train.links -o pair --source-tags train.source.tags"),
+    "sequence": Stage(f"train sequence {TEXT} train.links -o sequence --source-tags train.source.tags"),
+}
+
+
+def write_text(folder: Path, n: int, seed: int) -> None:
+    """Generated text of n sentence pairs."""
+    generate(n, seed=seed).write(folder, 0, 0)
+
+
+def measure(stage: Stage, folder: Path, n: int, memory: str | None, threads: int) -> dict[str, Any]:
+    """Seconds and processor seconds of a stage, and the most memory that it had; mapped files count as far as they are
+    in memory."""
+    limit = ["--memory", memory] if memory and stage.limited else []
+    command = [sys.executable, "-m", "hyperbaton", *stage.words.split(), *limit, "--threads", str(threads), "--quiet"]
+    start = time.perf_counter()
+    with (folder / (stage.output or "stdout")).open("wb") as output:
+        process = subprocess.Popen(command, cwd=folder, stdout=output)
+        _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{' '.join(command)} failed")
+    seconds = time.perf_counter() - start
+    processor = used.ru_utime + used.ru_stime
+    scale = 2**20 if sys.platform == "darwin" else 2**10
+    return {"pairs": n, "seconds": seconds, "processor_s": processor, "peak_mib": used.ru_maxrss / scale}
