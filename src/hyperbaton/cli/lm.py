@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.outputs import check_artefact, check_file
 from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.base.scratch import limited
 from hyperbaton.cli import Force, Json, Memory, Quiet, Threads, Verify
 from hyperbaton.cli._common import log, print_json, say, verify_artefacts
 from hyperbaton.corpus import Text
@@ -66,13 +68,13 @@ def lm(
         elif is_arpa:
             model = LanguageModel.read_arpa(text)
         else:
-            words = Text.read(text)
+            words = Text.read(text, scratch=limited(memory))
             allowed = None if vocabulary is None else Text.read(vocabulary).vocabulary
             log.info("estimating from %d sentences of %d words", len(words), words.n_tokens)
             model = LanguageModel.estimate(
                 words,
                 **vars(estimation),
-                memory=memory or MEMORY,
+                memory=MEMORY if memory is None else parse_memory(memory) // 2,
                 vocabulary=allowed,
                 threads=n_threads(threads),
                 progress=bars.stage("estimate"),

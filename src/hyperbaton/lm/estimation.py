@@ -31,6 +31,7 @@ Columns = tuple[Rows, npt.NDArray[np.float32], npt.NDArray[np.float32]]  # words
 MARKERS = ("<unk>", "<s>", "</s>")
 FALLBACK = (0.5, 1.0, 1.5)  # discounts where a text is too small to tell
 MAX_ORDER = 9
+_TOKEN_BYTES = 16  # that numbering the words takes for each token
 MEMORY = "4G"  # for counting and sorting, unless another amount is given
 
 
@@ -82,24 +83,27 @@ def estimate_ngrams(
     """
     if len(text) == 0:
         raise InputError("no sentences to estimate a language model from", text.path)
-    words, tokens = number_words(text, options.max_words, vocabulary)
     run = _Run(options, parse_memory(memory), threads or default_threads(), progress)
     # Rows of all orders at most, once more for sorting, and the columns made of them.
-    n_bytes = 8 * (len(tokens) + len(text)) * sum(n + 2 for n in range(1, options.order + 1))
+    n_bytes = 8 * (text.n_tokens + len(text)) * sum(n + 2 for n in range(1, options.order + 1))
     run.scratch = Scratch(run.memory if n_bytes > run.memory else None)
+    words, tokens = number_words(text, options.max_words, vocabulary, run.scratch)
     return words, run.estimate(tokens, text.offsets)
 
 
 def number_words(
-    text: Text, max_words: int | None, allowed: Vocabulary | None
+    text: Text, max_words: int | None, allowed: Vocabulary | None, scratch: Scratch | None = None
 ) -> tuple[Vocabulary, npt.NDArray[np.uint32]]:
     """The model's vocabulary, <unk>, <s>, </s> and then words as they appear in the text; and the text in its numbers."""
+    scratch = scratch or Scratch()
     own = text.vocabulary
     for marker in MARKERS[1:]:
         if (number := own.number(marker)) >= 0 and (at := np.flatnonzero(text.tokens == number)).size:
             line = int(np.searchsorted(text.offsets, at[0], side="right"))
             raise InputError(f"the token {marker!r} is reserved for the edges of sentences: remove it", text.path, line)
-    counts = np.bincount(text.tokens, minlength=len(own))
+    counts = np.zeros(len(own), np.int64)
+    for rows in scratch.rows(text.n_tokens, _TOKEN_BYTES):
+        counts += np.bincount(text.tokens[rows], minlength=len(own))
     kept = counts > 0
     if allowed is not None:
         kept &= allowed.lookup.find_all(own.lookup) < len(allowed)
@@ -118,7 +122,10 @@ def number_words(
         np.concatenate([markers.bytes, own.bytes[where]]),
         np.concatenate([markers.offsets, markers.offsets[-1] + offsets[1:]]),
     )
-    return vocabulary, numbers[text.tokens]
+    tokens: npt.NDArray[np.uint32] = scratch.array(text.n_tokens, np.uint32)
+    for rows in scratch.rows(text.n_tokens, _TOKEN_BYTES):
+        tokens[rows] = numbers[text.tokens[rows]]
+    return vocabulary, tokens
 
 
 def discounts(count_of_counts: npt.NDArray[np.uint64], order: int, fallback: bool) -> npt.NDArray[np.float32]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
+from hyperbaton.base.scratch import limited
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
 from hyperbaton.lm.estimation import MEMORY
@@ -26,7 +27,7 @@ def plan(plan: Plan) -> None:
 
 
 def run(work: Work) -> None:
-    text = Text.read(Texts(work.inputs).path("train", "target"))
+    text = Text.read(Texts(work.inputs).path("train", "target"), scratch=limited(work.memory))
     estimation = from_mapping(Estimation, work.options["estimation"])
     LanguageModel.estimate(
         text, **vars(estimation), memory=MEMORY if work.memory is None else work.memory // 2, threads=work.threads
