@@ -17,6 +17,7 @@ from hyperbaton.cli import build
 ARTEFACTS = {
     "train": (["dpr", "no.src", "no.tgt", "no.links", "-o"], "reordering-model", "dpr"),
     "extract": (["no.src", "no.tgt", "no.links", "-o"], "phrases", ""),
+    "prune": (["no.phrases", "no.src", "no.tgt", "-o"], "phrases", ""),
     "lm": (["no.text", "-o"], "lm", ""),
     "align": (["no.src", "no.tgt", "--save-model"], "aligner", ""),
     "system": (["--phrases", "no.phrases", "-o"], "system", ""),

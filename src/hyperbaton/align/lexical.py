@@ -13,6 +13,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.base.progress import default_threads
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 
@@ -36,8 +37,8 @@ class LexicalTable:
     normalizations: tuple[Normalization, Normalization] = (Normalization(lowercase=False), Normalization(lowercase=False))
 
     @classmethod
-    def from_links(cls, bitext: Bitext, threads: int | None = None) -> LexicalTable:
-        """Count the links of a bitext.
+    def from_links(cls, bitext: Bitext, threads: int | None = None, *, scratch: Scratch | None = None) -> LexicalTable:
+        """Count the links of a bitext; with `scratch`, of a part of the sentence pairs at a time.
 
         Probabilities are rounded to seven decimals, the precision of Moses' files, so that lexical weights come out the
         same; none is rounded to zero.
@@ -47,7 +48,7 @@ class LexicalTable:
         """
         source, target = bitext.source, bitext.target
         sizes = len(source.vocabulary), len(target.vocabulary)
-        offsets, targets, counts = link_counts(bitext, threads)
+        offsets, targets, counts = link_counts(bitext, threads, scratch=scratch)
         sources = np.repeat(np.arange(sizes[0] + 1), np.diff(offsets))
         by_source = np.bincount(sources, counts, sizes[0] + 1)
         by_target = np.bincount(targets, counts, sizes[1] + 1)
@@ -92,16 +93,46 @@ class LexicalTable:
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
+# Memory that counting links takes for each source word.
+_BYTES = 64
+
+
 def link_counts(
-    bitext: Bitext, threads: int | None = None
+    bitext: Bitext, threads: int | None = None, *, scratch: Scratch | None = None
 ) -> tuple[Offsets, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     """How often words are linked: offsets by source word, target words, counts; with the empty words as above."""
-    links = bitext.need_links()
+    ranges = (scratch or Scratch()).ranges(bitext.source.offsets, _BYTES)
+    if len(ranges) <= 1:
+        return _link_counts(bitext, 0, len(bitext), threads)
+    n_rows = len(bitext.source.vocabulary) + 1
+    keys, counts = np.zeros(0, np.uint64), np.zeros(0, np.int64)  # of all sentence pairs so far
+    for begin, end in ranges:
+        offsets, targets, more = _link_counts(bitext, begin, end, threads)
+        sources = np.repeat(np.arange(n_rows, dtype=np.uint64), np.diff(offsets))
+        keys, where = np.unique(np.concatenate([keys, sources << np.uint64(32) | targets]), return_inverse=True)
+        both = np.zeros(len(keys), np.int64)
+        np.add.at(both, where, np.concatenate([counts, more]))
+        counts = both
+    starts = np.searchsorted(keys, np.arange(n_rows + 1, dtype=np.uint64) << np.uint64(32)).astype(np.int64)
+    return starts, (keys & np.uint64(0xFFFFFFFF)).astype(np.uint32), counts.astype(np.uint32)
+
+
+def _link_counts(
+    bitext: Bitext, begin: int, end: int, threads: int | None
+) -> tuple[Offsets, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """The same for sentence pairs [begin, end)."""
+    links, texts = bitext.need_links(), (bitext.source, bitext.target)
+    offsets = [text.offsets[begin : end + 1] for text in texts]
+    source, target = (
+        _core.Tokens(words=text.tokens[own[0] : own[-1]], offsets=own - own[0])
+        for text, own in zip(texts, offsets, strict=True)
+    )
+    first, last = links.offsets[begin], links.offsets[end]
     return _core.lexical_counts(
-        bitext.source.core_tokens,
-        bitext.target.core_tokens,
-        links.points,
-        links.offsets,
+        source,
+        target,
+        links.points[first:last],
+        links.offsets[begin : end + 1] - first,
         len(bitext.source.vocabulary),
         len(bitext.target.vocabulary),
         threads or default_threads(),

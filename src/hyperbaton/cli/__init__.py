@@ -28,15 +28,30 @@ import typer
 from typer.models import OptionInfo
 
 from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
+from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import Option, from_mapping, options_of, plain_type
 from hyperbaton.base.signals import Signals
 from hyperbaton.cli._help import Program, Verb, value_name
+
+
+def check_amount(amount: str | None) -> str | None:
+    """Refuse what is no amount of memory."""
+    try:
+        _ = None if amount is None else parse_memory(amount)
+    except OptionError as error:
+        raise typer.BadParameter(str(error).removeprefix("memory ")) from error
+    return amount
+
 
 # Arguments that mean the same for every command.
 Threads = Annotated[int, typer.Option("--threads", "-t", help="Number of threads; 0 uses all processors.", min=0)]
 Memory = Annotated[
     str | None,
-    typer.Option(metavar="AMOUNT", help="Memory limit, e.g. 512M or 4G; what does not fit goes to temporary files."),
+    typer.Option(
+        metavar="AMOUNT",
+        callback=check_amount,
+        help="Memory limit, e.g. 512M or 4G; what does not fit goes to temporary files.",
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.", min=0)]
 Force = Annotated[bool, typer.Option("--force", help="Replace an artefact of another kind or model.")]

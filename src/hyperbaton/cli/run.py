@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.cli import Quiet, Threads
+from hyperbaton.cli import Quiet, Threads, check_amount
 from hyperbaton.cli._common import print_table
 from hyperbaton.cli._run import carry_out
 from hyperbaton.run.experiment import read_experiment
@@ -32,6 +32,7 @@ def run(
         str | None,
         typer.Option(
             metavar="AMOUNT",
+            callback=check_amount,
             help="Memory limit for all stages together, e.g. 4G; default: key of the file, or 80% of the machine's.",
         ),
     ] = None,

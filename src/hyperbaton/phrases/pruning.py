@@ -32,10 +32,12 @@ class Pruning:
     """Which phrase pairs are kept."""
 
     significance: str = option(
-        "a-e", "keep pairs more significant than this: a-e, a+e (drops pairs of phrases seen once too), a number, or none"
+        "a-e", "significance threshold: a-e, a+e (which also drops pairs of phrases seen once), a number, or none"
     )
-    min_count: int = option(1, "leave out pairs seen fewer times", minimum=1)
-    top: int = option(0, "keep so many target phrases of a source phrase, the most probable; 0 keeps all", minimum=0)
+    min_count: int = option(1, "drop pairs seen fewer times", minimum=1)
+    top: int = option(
+        0, "keep at most this many target phrases per source phrase, the most probable; 0 keeps all", minimum=0
+    )
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass, fields
 from os import PathLike
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -139,8 +139,7 @@ def extract(
     """
     check_options(Extraction(max_length))
     scratch = scratch or Scratch()
-    hints = get_type_hints(Samples)
-    columns = {f.name: Column(scratch, get_args(get_args(hints[f.name])[1])[0]) for f in fields(Samples)}
+    columns: dict[str, Column] = {}
     n_samples = 0
     for begin, end in scratch.ranges(bitext.target.offsets, _BYTES * max_length) or [(0, 0)]:
         part = _extract_range(bitext, begin, end, max_length, threads or default_threads(), progress)
@@ -150,6 +149,8 @@ def extract(
             part["offsets"] = part["offsets"][1:]
         n_samples += len(part["sentence"])
         for name, column in part.items():
+            if name not in columns:
+                columns[name] = Column(scratch, column.dtype)
             columns[name].append(column)
     return Samples(**{name: column.finish() for name, column in columns.items()})
 

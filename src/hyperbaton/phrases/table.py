@@ -173,7 +173,7 @@ class PhraseTable(Picklable):
         for rows in forward.rows():
             counts[rows, 2] = joint[rows]
 
-        lexical = lexical or LexicalTable.from_links(bitext, threads)
+        lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
         table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, _NO_LINKS, _NO_POINTS)
         inner = _InnerLinks(bitext, samples, pairs, threads)
         link_offsets, links = Column(scratch, np.int64), Column(scratch, np.uint8)
