@@ -19,18 +19,21 @@ SEPARATOR = "|||"
 
 def read_groups(source: AnyPath, target: AnyPath, most: int = GROUP) -> Iterator[Bitext]:
     """Read two texts that are line by line translations; lines may be empty."""
-    pairs = zip_longest(read_sentences(source), read_sentences(target))
-    done = 0
+    pairs, first = read_pairs(source, target), 0
     while group := list(islice(pairs, most)):
-        complete = [(src, tgt) for src, tgt in group if src is not None and tgt is not None]
-        done += len(complete)
-        if len(complete) < len(group):
-            n_longer = done + len(group) - len(complete) + sum(1 for _ in pairs)
-            shorter, longer = (target, source) if group[-1][1] is None else (source, target)
-            what = f"the file ends after {done} lines; {shown(longer)} has {n_longer}"
+        yield Bitext(_text([src for src, _ in group], source, first), _text([tgt for _, tgt in group], target, first))
+        first += len(group)
+
+
+def read_pairs(source: AnyPath, target: AnyPath) -> Iterator[tuple[str, str]]:
+    """Read the lines of two texts of the same length."""
+    pairs = zip_longest(read_sentences(source), read_sentences(target))
+    for done, (src, tgt) in enumerate(pairs):
+        if src is None or tgt is None:
+            shorter, longer = (target, source) if tgt is None else (source, target)
+            what = f"the file ends after {done} lines; {shown(longer)} has {done + 1 + sum(1 for _ in pairs)}"
             raise InputError(what, shown(shorter), done + 1)
-        first = done - len(complete)
-        yield Bitext(_text([src for src, _ in complete], source, first), _text([tgt for _, tgt in complete], target, first))
+        yield src, tgt
 
 
 def read_pair_groups(path: AnyPath, most: int = GROUP) -> Iterator[Bitext]:

@@ -57,6 +57,9 @@ class AnnotationError(InputError):
         super().__init__(what, kind, line)
         self.kind, self.number = kind, line
 
+    def __reduce__(self) -> tuple[type[AnnotationError], tuple[str, str, int]]:
+        return AnnotationError, (self.kind, self.what, self.number)  # raised in a worker, told by another process
+
     def moved(self, n_lines: int) -> AnnotationError:
         """The same for sentences that have so many others before them."""
         return AnnotationError(self.kind, self.what, self.number + n_lines)
@@ -79,3 +82,7 @@ class MissingExtra(HyperbatonError):
 
     def __init__(self, library: str, extra: str) -> None:
         super().__init__(f"{library} is not installed: pip install 'hyperbaton[{extra}]'")
+        self.library, self.extra = library, extra
+
+    def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
+        return MissingExtra, (self.library, self.extra)

@@ -58,6 +58,13 @@ Force = Annotated[bool, typer.Option("--force", help="Replace an artefact of ano
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress bars and remarks.")]
 Verify = Annotated[bool, typer.Option("--verify", help="Check the artefacts against their checksums first.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+ExecutorAddress = Annotated[
+    str | None,
+    typer.Option("--executor", help="Who does the work: dask://HOST:PORT or processes:N; --threads is then of each task."),
+]
+Shards = Annotated[
+    int, typer.Option("--shards", help="Tasks to cut the work into; 0 means 16 with --executor, otherwise 1.", min=0)
+]
 
 ABOUT = """Learn how words and phrases move between languages, and translate with what was learned.
 

@@ -16,7 +16,7 @@ import typer
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import MANIFEST, verify
-from hyperbaton.corpus.files import shown
+from hyperbaton.corpus.files import Output, read_pieces, shown
 
 log = logging.getLogger("hyperbaton")
 
@@ -51,6 +51,14 @@ def verify_artefacts(wanted: bool, *paths: str | PathLike[str]) -> None:
     for path in paths if wanted else ():
         if (Path(path) / MANIFEST).exists():
             verify(path)
+
+
+def append_parts(outputs: Mapping[str, Output], parts: Mapping[str, Path]) -> None:
+    """Add what a shard wrote to the outputs, which are known by their flags, and remove its files."""
+    for name, part in parts.items():
+        for piece in read_pieces(part):
+            outputs[f"--{name}"].write(piece)
+        part.unlink()
 
 
 def print_json(value: Any) -> None:

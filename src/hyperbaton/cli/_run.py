@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hyperbaton.base.executors import n_shards, open_executor
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.progress import LiveLine, is_terminal, n_threads
 from hyperbaton.cli._common import say
@@ -25,12 +26,19 @@ def carry_out(
     jobs: int = 2,
     memory: str | None = None,
     threads: int = 0,
+    executor: str | None = None,
+    shards: int = 0,
     quiet: bool = False,
 ) -> None:
     """Run an experiment; print the findings and where the report is."""
     plan = make_plan(read_experiment(experiment, settings))
     amount = plan.experiment.memory if memory is None else memory
-    limits = Limits(jobs, n_threads(threads), None if amount is None else parse_memory(amount))
+    limited = None if amount is None else parse_memory(amount)
+    if executor is None:
+        limits = Limits(jobs, n_threads(threads), limited)
+    else:
+        with open_executor(executor):
+            limits = Limits(jobs, threads or 1, limited, executor, n_shards(shards, executor))
     write_plan(plan, folder)
     live = not quiet and is_terminal(sys.stderr)
     watch = Watch(plan, folder, limits, lambda line: say(line, quiet), says_starts=not live)

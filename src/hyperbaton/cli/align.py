@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from hyperbaton.align.aligners.hmm import KIND, Aligner
 from hyperbaton.align.base import ALIGNERS, WordAligner
+from hyperbaton.align.shards import LinkOutputs, align_shards
 from hyperbaton.align.streaming import GROUP, read_groups, read_pair_groups
-from hyperbaton.align.writing import FORMATS, PLAIN, format_links
+from hyperbaton.align.writing import FORMATS, PLAIN
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.executors import n_shards, open_executor, shard_folder
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact, check_file
 from hyperbaton.base.progress import Bars, is_terminal, n_threads
-from hyperbaton.cli import Force, Quiet, Threads, Verify
-from hyperbaton.cli._common import verify_artefacts
+from hyperbaton.cli import ExecutorAddress, Force, Quiet, Shards, Threads, Verify
+from hyperbaton.cli._common import append_parts, verify_artefacts
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import writing_outputs
 
@@ -41,6 +42,8 @@ def align(
     ] = 1,
     force: Force = False,
     verify: Verify = False,
+    executor: ExecutorAddress = None,
+    shards: Shards = 0,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -64,10 +67,15 @@ def align(
         hyperbaton align small.zh small.en --prior aligner > small.links
 
         hyperbaton align --model aligner - < pairs.tsv > new.links
+
+        hyperbaton align web.zh web.en --model aligner -o web.links --executor dask://10.0.0.1:8786 --shards 200
     """
     _check(aligner, target, model, save_model, scores, format)
     _check_prior(aligner, model, options.prior)
-    places = {"--output": output} | ({} if scores is None else {"--scores": scores})
+    places = {"output": output} | ({} if scores is None else {"scores": scores})
+    sharded = executor is not None or shards > 1
+    if sharded and (aligner != "hmm" or target is None):
+        raise OptionError("--executor and --shards need the aligner hmm, and the two sides in files of their own")
     for path in places.values():
         check_file(path)
     if save_model is not None:
@@ -91,18 +99,29 @@ def align(
             groups, total = bitext.groups(GROUP if aligner == "hmm" else len(bitext)), len(bitext)
         if save_model is not None:
             options.save(save_model)
-        outputs = stack.enter_context(writing_outputs(places, [path for path in (source, target) if path is not None]))
-        progress, done = bars.stage("link"), 0
-        for group in groups:
-            linked = replace(group, links=chosen.align(group, threads=n))
-            sure = chosen.score(linked, threads=n) if isinstance(chosen, Aligner) and (scores or format != PLAIN) else None
-            for piece in format_links(linked, sure, format, done):
-                outputs["--output"].write(piece)
-            if sure is not None and scores is not None:
-                outputs["--scores"].write("".join(f"{line}\n" for line in sure.lines(linked.need_links())).encode())
-            for file in outputs.values():
-                file.flush()
-            done += len(group)
+        inputs = [path for path in (source, target) if path is not None]
+        outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}, inputs))
+        wanted, progress = LinkOutputs(tuple(places), format), bars.stage("link")
+        if sharded and isinstance(chosen, Aligner):
+            for result in align_shards(
+                chosen,
+                source,
+                str(target),
+                wanted,
+                folder=stack.enter_context(shard_folder(output)),
+                shards=n_shards(shards, executor),
+                executor=stack.enter_context(open_executor(executor)),
+                threads=threads or 1,
+                progress=progress,
+            ):
+                append_parts(outputs, result.value)
+            return
+        done = 0
+        for size, pieces in wanted.write(chosen, groups, threads=n):
+            for name, piece in pieces.items():
+                outputs[f"--{name}"].write(piece)
+                outputs[f"--{name}"].flush()
+            done += size
             progress(done, total or done)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.cli import Quiet, Threads, check_amount
+from hyperbaton.cli import ExecutorAddress, Quiet, Shards, Threads, check_amount
 from hyperbaton.cli._common import print_table
 from hyperbaton.cli._run import carry_out
 from hyperbaton.run.experiment import read_experiment
@@ -36,13 +36,17 @@ def run(
             help="Memory limit for all stages together, e.g. 4G; default: key of the file, or 80% of the machine's.",
         ),
     ] = None,
+    executor: ExecutorAddress = None,
+    shards: Shards = 0,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
     """Run an experiment: corpus, links, phrases, models, systems, tuning, translations, scores, report.
 
     Mistakes in the file are reported before anything starts. Finished stages are not run again: the same command
-    continues an interrupted run, and after a change to the file only the stages that depend on it are repeated.
+    continues an interrupted run, and after a change to the file only the stages that depend on it are repeated. With
+    --executor, stages are tasks of other machines, --jobs at a time, and tuning translates in --shards tasks; the folder
+    must be on a disk that all machines see.
 
     Examples:
 
@@ -51,9 +55,21 @@ def run(
         hyperbaton run examples/kyoto-ja-en.toml --dry-run
 
         hyperbaton run examples/kyoto-ja-en.toml --set corpus.root=corpora --set corpus.train.lines=2000
+
+        hyperbaton run examples/kyoto-ja-en.toml --executor dask://10.0.0.1:8786 --jobs 20 --shards 40
     """
     folder = output or Path(experiment.stem)
     if dry_run:
         print_table(plan_rows(make_plan(read_experiment(experiment, settings or [])), folder))
     else:
-        carry_out(experiment, folder, settings or [], jobs=jobs, memory=memory, threads=threads, quiet=quiet)
+        carry_out(
+            experiment,
+            folder,
+            settings or [],
+            jobs=jobs,
+            memory=memory,
+            threads=threads,
+            executor=executor,
+            shards=shards,
+            quiet=quiet,
+        )

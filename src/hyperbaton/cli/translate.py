@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -12,9 +11,10 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.executors import n_shards, open_executor, shard_folder
 from hyperbaton.base.progress import Bars, is_terminal, n_threads
-from hyperbaton.cli import Quiet, Threads, Verify
-from hyperbaton.cli._common import say, verify_artefacts
+from hyperbaton.cli import ExecutorAddress, Quiet, Shards, Threads, Verify
+from hyperbaton.cli._common import append_parts, say, verify_artefacts
 from hyperbaton.cli._system import (
     DecodingFlags,
     SourceTags,
@@ -25,13 +25,14 @@ from hyperbaton.cli._system import (
     parse_weights,
 )
 from hyperbaton.corpus import read_tree_lines
+from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.files import read_line_groups, read_sentence_groups, read_sentences, writing_outputs
-from hyperbaton.decode import NBest, System, Translations, Translator
-from hyperbaton.decode.annotated import as_they_arrive
+from hyperbaton.decode import System, Translator
+from hyperbaton.decode.annotated import AnnotatedLines, as_they_arrive
 from hyperbaton.decode.glossary import Glossary
-from hyperbaton.decode.raw import RawTranslator
-from hyperbaton.decode.trace import TRACED, traces
+from hyperbaton.decode.shards import SourceText, translate_shards
 from hyperbaton.decode.translator import BATCH
+from hyperbaton.decode.writing import TranslationOutputs
 
 
 def translate(
@@ -62,6 +63,8 @@ def translate(
     verify: Verify = False,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
+    executor: ExecutorAddress = None,
+    shards: Shards = 0,
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -83,47 +86,61 @@ def translate(
         hyperbaton translate system --raw --glossary terms.tsv < letter.de > letter.en
 
         hyperbaton translate system test.zh --nbest 100 --distinct --distortion-limit -1 > test.nbest
+
+        hyperbaton translate system web.zh -o web.hyp --executor dask://10.0.0.1:8786 --shards 200
     """
     if raw and (nbest or trace or links or search_graph or source_tags or source_trees):
         raise OptionError(
             "--raw writes translations alone: leave out --nbest, --trace, --links, --search-graph and annotations"
         )
-    wanted = {"--output": output, "--trace": trace, "--links": links, "--search-graph": search_graph}
-    places = {option: path for option, path in wanted.items() if path is not None}
+    named = {"output": output, "trace": trace, "links": links, "search-graph": search_graph}
+    places = {name: path for name, path in named.items() if path is not None}
     inputs = [path for path in (source, source_tags, source_trees) if path is not None]
+    wanted = TranslationOutputs(tuple(places), nbest, distinct, alignment, raw)
     with ExitStack() as stack:
         stack.enter_context(naming_annotations(source_tags, source_trees))
-        outputs = stack.enter_context(writing_outputs(places, inputs))
+        outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}, inputs))
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))
         terms = None if glossary is None else Glossary.read(glossary, loaded.text if raw else None)
-        translator = Translator(loaded, changed(loaded, flags), threads=n_threads(threads), glossary=terms)
+        decoding = changed(loaded, flags)
         # Somebody who types, or reads what is written, needs no bar among the lines.
         at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
         progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
-        done = 0
-        if raw:
-            for lines in RawTranslator(translator).groups(_raw_groups(source, 1 if unbuffered else BATCH)):
-                outputs["--output"].write("".join(f"{line}\n" for line in lines).encode())
-                outputs["--output"].flush()
-                done += len(lines)
-                progress(done, done)
-                _report_conflicts(terms, quiet)
+        if executor is not None or shards > 1:
+            _report_conflicts(terms, quiet)
+            for written in translate_shards(
+                loaded,
+                SourceText(source, source_tags, source_trees, raw),
+                wanted,
+                folder=stack.enter_context(shard_folder(output)),
+                shards=n_shards(shards, executor),
+                executor=stack.enter_context(open_executor(executor)),
+                decoding=decoding,
+                glossary=terms,
+                threads=threads or 1,
+                progress=progress,
+            ):
+                append_parts(outputs, written.files)
+                for conflict in written.conflicts:
+                    say(f"warning: {conflict}", quiet)
             return
-        for translations in translator.groups(
-            as_they_arrive(
+        translator = Translator(loaded, decoding, threads=n_threads(threads), glossary=terms)
+        groups: Iterable[AnnotatedLines]
+        if raw:
+            groups = (AnnotatedLines(lines, NOTHING) for lines in _raw_groups(source, 1 if unbuffered else BATCH))
+        else:
+            groups = as_they_arrive(
                 read_sentence_groups(source, 1 if unbuffered else BATCH),
                 None if source_tags is None else read_sentences(source_tags),
                 None if source_trees is None else read_tree_lines(source_trees),
-            ),
-            NBest(max(nbest, TRACED if trace else 1), distinct and not trace),
-            graph=search_graph is not None,
-        ):
-            for option, output_file in outputs.items():
-                for piece in _pieces(option, translations, done, nbest, alignment):
-                    output_file.write(piece)
-                output_file.flush()
-            done += len(translations)
+            )
+        done = 0
+        for n, pieces in wanted.write(translator, groups):
+            for name, piece in pieces.items():
+                outputs[f"--{name}"].write(piece)
+                outputs[f"--{name}"].flush()
+            done += n
             progress(done, done)
             _report_conflicts(terms, quiet)
 
@@ -136,17 +153,3 @@ def _raw_groups(source: str, most: int) -> Iterator[list[str]]:
 def _report_conflicts(glossary: Glossary | None, quiet: bool) -> None:
     for conflict in [] if glossary is None else glossary.take_conflicts():
         say(f"warning: {conflict}", quiet)
-
-
-def _pieces(option: str, translations: Translations, first: int, nbest: int, alignment: bool) -> Iterable[bytes]:
-    """What an output says of translations of which the first belongs to line `first`."""
-    if option == "--links":
-        return translations.links().pieces()
-    rows: Iterable[str]
-    if option == "--trace":
-        rows = (json.dumps(item, ensure_ascii=False) for item in traces(translations, first))
-    elif option == "--search-graph":
-        rows = translations.graph(first)
-    else:
-        rows = translations.nbest(first, alignment, nbest) if nbest else translations.lines()
-    return (f"{row}\n".encode() for row in rows)

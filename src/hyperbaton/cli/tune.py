@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +13,11 @@ import numpy as np
 import typer
 
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.executors import n_shards, open_executor, shard_folder
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.store import MANIFEST, hash_arrays
-from hyperbaton.cli import Force, Json, Quiet, Seed, Threads, Verify
+from hyperbaton.cli import ExecutorAddress, Force, Json, Quiet, Seed, Shards, Threads, Verify
 from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
 from hyperbaton.cli._system import (
     Copy,
@@ -67,6 +69,8 @@ def tune(
     copy: Copy = False,
     force: Force = False,
     seed: Seed = 0,
+    executor: ExecutorAddress = None,
+    shards: Shards = 0,
     threads: Threads = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -89,9 +93,14 @@ def tune(
         hyperbaton tune system dev.ja dev.en -o tuned --source-tags dev.ja.pos
 
         hyperbaton tune system dev.ja dev.en -o tuned --fix Distortion0=0
+
+        hyperbaton tune system dev.zh dev.en -o tuned --executor dask://10.0.0.1:8786 --shards 40
     """
     check_artefact(output, KIND, force=force)
-    with Bars(quiet) as bars, naming_annotations(source_tags, source_trees):
+    sharded = executor is not None or shards > 1
+    with ExitStack() as stack:
+        bars = stack.enter_context(Bars(quiet))
+        stack.enter_context(naming_annotations(source_tags, source_trees))
         text = _read(source, references, source_tags, source_trees)
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))
@@ -109,11 +118,14 @@ def tune(
             decoding=decoding,
             fix=parse_weights(fix, "--fix"),
             seed=seed,
-            threads=n_threads(threads),
+            threads=threads or 1 if sharded else n_threads(threads),
             folder=state,
             inputs=_inputs(system, f"{decoding} {nbest} {lattice}"),
             report=report,
             progress_of=bars.stage,
+            executor=stack.enter_context(open_executor(executor)),
+            shards=n_shards(shards, executor),
+            shard_folder=stack.enter_context(shard_folder(output)) if sharded else None,
         )
         choice = tuning.on(text, runs)
     best = tuning.decoder(text).with_weights(choice.tuned.weights)

@@ -14,23 +14,21 @@ import os
 import stat
 import sys
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, Protocol, TextIO, TypeVar, cast
+from typing import BinaryIO, Protocol, TextIO, cast
 
 import zstandard
 
 from hyperbaton import _core
 from hyperbaton.base.errors import HyperbatonError, InputError, LineError, OptionError
+from hyperbaton.base.executors import ordered_map
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.store import writing_files
 
 AnyPath = str | PathLike[str]
-S = TypeVar("S")
-T = TypeVar("T")
 
 PIECE = 1 << 20
 CHUNK = 4 << 20  # bytes that are compressed together
@@ -412,14 +410,3 @@ def _chunks(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
             waiting, n_waiting, any_chunk = [], 0, True
     if waiting or not any_chunk:
         yield b"".join(waiting)
-
-
-def ordered_map(pool: Executor, ahead: int, function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
-    """Map on the workers of a pool, results in order, at most `ahead` items in flight."""
-    waiting: deque[Future[T]] = deque()
-    for item in items:
-        waiting.append(pool.submit(function, item))
-        if len(waiting) > ahead:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()

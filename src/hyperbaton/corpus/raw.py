@@ -13,8 +13,9 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.executors import ordered_map
 from hyperbaton.base.options import from_mapping, to_mapping
-from hyperbaton.corpus.files import AnyPath, feed, ordered_map, read_byte_lines, shown
+from hyperbaton.corpus.files import AnyPath, feed, read_byte_lines, shown
 from hyperbaton.corpus.text import Faults, Text
 from hyperbaton.corpus.tokenizers import Tokenizer
 

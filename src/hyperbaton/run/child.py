@@ -16,10 +16,12 @@ import sys
 import threading
 import time
 import traceback
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.base.executors import do_shards, open_executor, worker_name
 from hyperbaton.base.store import writing_folder
 from hyperbaton.run.stage import STAGE_FILE, Work, write_json
 
@@ -30,7 +32,8 @@ def main() -> int:
     order = json.loads(sys.stdin.readline())
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     try:
-        do(order)
+        with open_executor(order["executor"]) as executor:
+            _do_where_it_belongs(order, executor)
     except HyperbatonError as error:
         print(error, file=sys.stderr)
         return 1
@@ -49,21 +52,38 @@ def main() -> int:
     return 0
 
 
-def do(order: dict[str, Any]) -> None:
+def _do_where_it_belongs(order: dict[str, Any], executor: Executor | None) -> None:
+    """Do a stage here, if there is no executor or the stage shares out its own work; otherwise as one task."""
+    if executor is None or getattr(_module(order), "SHARDED", False):
+        do(order, executor)
+    else:
+        list(do_shards(executor, _do_as_task, order, 1))
+
+
+def _do_as_task(order: dict[str, Any], shard: int) -> None:
+    do(order)
+
+
+def _module(order: dict[str, Any]) -> Any:
+    return importlib.import_module(f"hyperbaton.run.stages.{order['kind']}")
+
+
+def do(order: dict[str, Any], executor: Executor | None = None) -> None:
     """Do a stage: all of its folder appears, or nothing."""
     folder = Path(order["folder"])
     scratch = folder.with_name(f"{folder.name}.scratch")
     scratch.mkdir(parents=True, exist_ok=True)
     with writing_folder(folder, mark=STAGE_FILE) as aside:
-        _write_stage(order, aside, scratch)
+        _write_stage(order, aside, scratch, executor)
     shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _write_stage(order: dict[str, Any], aside: Path, scratch: Path) -> None:
+def _write_stage(order: dict[str, Any], aside: Path, scratch: Path, executor: Executor | None) -> None:
     started, used = time.perf_counter(), time.process_time()
     inputs = {name: Path(path) for name, path in order["inputs"].items()}
-    work = Work(inputs, order["options"], aside, scratch, order["threads"], order.get("memory"))
-    importlib.import_module(f"hyperbaton.run.stages.{order['kind']}").run(work)
+    shards = order["shards"] if executor is not None else 1
+    work = Work(inputs, order["options"], aside, scratch, order["threads"], order.get("memory"), executor, shards)
+    _module(order).run(work)
     record = {
         **{name: order[name] for name in ("name", "kind", "key", "options", "input_keys")},
         "seconds": time.perf_counter() - started,
@@ -72,6 +92,8 @@ def _write_stage(order: dict[str, Any], aside: Path, scratch: Path) -> None:
         "output_mib": sum(file.stat().st_size for file in aside.rglob("*") if file.is_file()) / 2**20,
         "threads": order["threads"],
     }
+    if order["executor"] is not None:
+        record |= {"executor": order["executor"], "shards": shards, "workers": sorted(work.workers or {worker_name()})}
     write_json(aside / STAGE_FILE, record)
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.base.executors import SHARDS
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.store import remove_leftovers
 from hyperbaton.run.plan import Plan
@@ -37,11 +38,16 @@ class StageFailed(HyperbatonError):
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of the machine may be used."""
+    """How much of the machine may be used, and who else does the work.
+
+    With an executor, stages are its tasks, or are cut into `shards` of them; `threads` are then those of each task.
+    """
 
     jobs: int = 2
     threads: int = field(default_factory=default_threads)
     memory: int | None = None  # bytes of all stages together
+    executor: str | None = None
+    shards: int = SHARDS
 
     @property
     def memory_mib(self) -> float:
@@ -111,7 +117,11 @@ class _Executor:
             if len(self.running) >= self.limits.jobs:
                 return
             used = sum(r.stage.cost.mib for r in self.running)
-            if self.running and used + stage.cost.mib > self.limits.memory_mib:
+            here = self.limits.executor is None  # elsewhere the memory of this machine limits nothing
+            if here and self.running and used + stage.cost.mib > self.limits.memory_mib:
+                continue
+            if self.limits.executor is not None:
+                self._start(stage, self.limits.threads, self.limits.memory)
                 continue
             alone = not self.running and (len(ready) - at == 1 or self.limits.jobs == 1)
             share = 1 if alone else self.limits.jobs
@@ -137,7 +147,8 @@ class _Executor:
         if process.stdin is None:
             raise StageFailed("the process of a stage has no stdin")
         with suppress(BrokenPipeError):  # where it ended already, its log says why
-            process.stdin.write((json.dumps(stage.order(self.root, threads, memory)) + "\n").encode())
+            order = stage.order(self.root, threads, memory, self.limits.executor, self.limits.shards)
+            process.stdin.write((json.dumps(order) + "\n").encode())
             process.stdin.flush()
         self.observer.started(stage)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -93,19 +94,26 @@ class Stage:
         """What a finished stage says about itself: seconds, peak_mib, output_mib and so on."""
         return dict(read_json(self.folder(root) / STAGE_FILE))
 
-    def order(self, root: Path, threads: int, memory: int | None = None) -> dict[str, Any]:
-        """What the process that does the stage needs to know."""
-        inputs = {n: str(g.folder(root) if isinstance(g, Stage) else g.path) for n, g in self.inputs.items()}
+    def order(
+        self, root: Path, threads: int, memory: int | None = None, executor: str | None = None, shards: int = 0
+    ) -> dict[str, Any]:
+        """What the process that does the stage needs to know; it may run elsewhere, if there is an executor."""
+        inputs = {n: g.folder(root) if isinstance(g, Stage) else g.path for n, g in self.inputs.items()}
+        folder = self.folder(root)
+        if executor is not None:
+            inputs, folder = {n: path.absolute() for n, path in inputs.items()}, folder.absolute()
         return {
             "name": self.name,
             "kind": self.kind,
             "key": self.key,
             "options": dict(self.options),
-            "inputs": inputs,
+            "inputs": {name: str(path) for name, path in inputs.items()},
             "input_keys": {name: source.key for name, source in self.inputs.items()},
-            "folder": str(self.folder(root)),
+            "folder": str(folder),
             "threads": threads,
             "memory": memory,
+            "executor": executor,
+            "shards": shards,
         }
 
 
@@ -115,7 +123,9 @@ class Work:
 
     `out` is the folder to write to, `scratch` one that survives an interruption: what is found there is from
     an earlier attempt at exactly this stage. `memory` is the number of bytes that a stage should keep to if it can, None
-    where there is no limit; what it makes must not depend on it, nor on `threads`.
+    where there is no limit; what it makes must not depend on it, nor on `threads`. A stage that shares out its own work
+    (`SHARDED = True` in its file) has an `executor`, where the run has one, and the number of `shards`; it adds who did
+    them to `workers`.
     """
 
     inputs: Mapping[str, Path]
@@ -124,6 +134,9 @@ class Work:
     scratch: Path
     threads: int
     memory: int | None = None
+    executor: Executor | None = None
+    shards: int = 0
+    workers: set[str] = field(default_factory=set)
 
     def write_json(self, name: str, value: Any) -> None:
         """Write plain values to a file of the output."""

@@ -73,6 +73,8 @@ def status_rows(root: Path) -> list[dict[str, Any]]:
                 "MiB": round(record["peak_mib"]),
                 "output MiB": round(record["output_mib"], 1),
             }
+            if "workers" in record:  # the run used an executor
+                row |= {"shards": record["shards"], "workers": len(record["workers"])}
         elif any(folder.parent.glob(f"{folder.name}.*.incomplete")):
             row["state"] = "begun"
         rows.append(row)

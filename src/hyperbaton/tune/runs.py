@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode import Decoding, System
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, tune
 from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
+from hyperbaton.tune.shards import ShardedDecoder
 from hyperbaton.tune.system import SystemDecoder
 
 
@@ -56,7 +59,8 @@ class DevelopmentText:
 class TuningRuns:
     """How a system is tuned; run i has the seed `seed` + i, and its iterations are kept in `folder`.
 
-    `report` is called with the number of the run, that of the iteration, both from 0, and what it found.
+    `report` is called with the number of the run, that of the iteration, both from 0, and what it found. With `shards`,
+    texts are translated in so many tasks of an executor, or of this process without one, by files in `shard_folder`.
     """
 
     system: System
@@ -71,6 +75,9 @@ class TuningRuns:
     inputs: Mapping[str, str] = field(default_factory=dict)
     report: Callable[[int, int, Iteration], None] = lambda run, number, iteration: None
     progress_of: Callable[[str], Progress | None] = lambda stage: None
+    executor: Executor | None = None
+    shards: int = 0
+    shard_folder: Path | None = None
 
     def on(self, text: DevelopmentText, n_runs: int = 1) -> Choice:
         """Tune once on the whole text, or several times on its first half, and choose by the second."""
@@ -89,18 +96,20 @@ class TuningRuns:
 
     def decoder(self, text: DevelopmentText) -> SystemDecoder:
         """What translates a text with any weights."""
-        return SystemDecoder(
-            self.system,
-            text.sentences,
-            annotations=text.annotations,
-            fix=self.fix,
-            first=text.first,
-            n_best=self.n_best,
-            lattice=self.lattice,
-            options=self.decoding,
-            threads=self.threads,
-            progress=self.progress_of("translate"),
-        )
+        how: dict[str, Any] = {
+            "annotations": text.annotations,
+            "fix": self.fix,
+            "first": text.first,
+            "n_best": self.n_best,
+            "lattice": self.lattice,
+            "options": self.decoding,
+            "progress": self.progress_of("translate"),
+        }
+        if self.shard_folder is None:
+            return SystemDecoder(self.system, text.sentences, threads=self.threads, **how)
+        place = self.shard_folder / f"{text.first}-{text.first + len(text)}"
+        how |= {"folder": place, "shards": self.shards, "executor": self.executor, "threads": self.threads or 1}
+        return ShardedDecoder(self.system, text.sentences, **how)
 
     def _run(self, number: int, text: DevelopmentText, decoder: SystemDecoder, inputs: Mapping[str, str]) -> Tuned:
         return tune(

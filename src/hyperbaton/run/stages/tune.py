@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.decode import System
@@ -11,12 +12,14 @@ from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 from hyperbaton.tune import Tuning, tune
+from hyperbaton.tune.shards import ShardedDecoder
 from hyperbaton.tune.system import SystemDecoder
 
 if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("system",)
+SHARDED = True  # the optimizer runs here, and the workers of an executor translate
 RATES = {"": Rate(3, 12, 130, 12, "dev"), "block_me": Rate(3, 20, 130, 15, "dev")}
 
 
@@ -42,15 +45,14 @@ def plan(plan: Plan) -> None:
 def run(work: Work) -> None:
     options, texts = work.options, Texts(work.inputs)
     system = System.load(work.inputs["system"] / "system")
-    decoder = SystemDecoder(
-        system,
-        texts.lines("dev", "source"),
-        annotations=texts.for_decoder("dev", options["columns"]),
-        fix=options["fix"],
-        n_best=options["n_best"],
-        options=replace(system.options, distortion_limit=options["limit"]),
-        threads=work.threads,
-    )
+    lines, how = texts.lines("dev", "source"), _how(work, texts, system)
+    decoder: SystemDecoder
+    if work.executor is None:
+        decoder = SystemDecoder(system, lines, **how)
+    else:
+        folder = work.scratch / "shards"
+        shutil.rmtree(folder, ignore_errors=True)  # of an attempt that was interrupted
+        decoder = ShardedDecoder(system, lines, folder=folder, shards=work.shards, executor=work.executor, **how)
     tuned = tune(
         decoder,
         decoder.start,
@@ -61,6 +63,8 @@ def run(work: Work) -> None:
         threads=work.threads,
         folder=work.scratch / "tuning",
     )
+    if isinstance(decoder, ShardedDecoder):
+        work.workers.update(decoder.workers)
     best = decoder.with_weights(tuned.weights)
     best.save(work.out / "system")  # ready to translate: it refers to its parts
     work.write_json(
@@ -75,3 +79,13 @@ def run(work: Work) -> None:
             ],
         },
     )
+
+
+def _how(work: Work, texts: Texts, system: System) -> dict[str, Any]:
+    return {
+        "annotations": texts.for_decoder("dev", work.options["columns"]),
+        "fix": work.options["fix"],
+        "n_best": work.options["n_best"],
+        "options": replace(system.options, distortion_limit=work.options["limit"]),
+        "threads": work.threads,
+    }

@@ -1,0 +1,105 @@
+"""Links as text, group by group, and of a whole bitext in shards, by the workers of any executor.
+
+A fitted aligner gives a pair the same links whatever stands around it, so they do not depend on the number of shards.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from pathlib import Path
+
+from hyperbaton.align.aligners.hmm import Aligner
+from hyperbaton.align.base import WordAligner
+from hyperbaton.align.streaming import GROUP, read_groups, read_pairs
+from hyperbaton.align.writing import PLAIN, format_links
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.executors import ShardResult, do_shards, part_files, shard_starts, writing_parts
+from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import Bitext
+from hyperbaton.corpus.files import AnyPath, read_byte_lines
+
+
+@dataclass(frozen=True)
+class LinkOutputs:
+    """The outputs that are wanted, `output` and `scores`, and the format of the links."""
+
+    names: tuple[str, ...] = ("output",)
+    format: str = PLAIN
+
+    def write(
+        self, aligner: WordAligner, groups: Iterable[Bitext], first: int = 0, threads: int | None = None
+    ) -> Iterator[tuple[int, dict[str, bytes]]]:
+        """Link groups of sentence pairs, of which the first is number `first`: how many, and each output of them."""
+        scored = "scores" in self.names or self.format != PLAIN
+        for group in groups:
+            linked = replace(group, links=aligner.align(group, threads=threads))
+            sure = aligner.score(linked, threads=threads) if isinstance(aligner, Aligner) and scored else None
+            pieces = {"output": b"".join(format_links(linked, sure, self.format, first))}
+            if sure is not None and "scores" in self.names:
+                pieces["scores"] = "".join(f"{line}\n" for line in sure.lines(linked.need_links())).encode()
+            yield len(group), pieces
+            first += len(group)
+
+
+@dataclass(frozen=True)
+class _Job:
+    folder: Path
+    starts: tuple[int, ...]
+    outputs: LinkOutputs
+    threads: int
+
+
+def align_shards(
+    aligner: Aligner,
+    source: AnyPath,
+    target: AnyPath,
+    outputs: LinkOutputs | None = None,
+    *,
+    folder: Path,
+    shards: int,
+    executor: Executor | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Iterator[ShardResult[dict[str, Path]]]:
+    """Link a bitext in shards with a fitted aligner; yields the files that each wrote, in the order of the bitext.
+
+    Arguments:
+        folder: where the files of shards lie, on a disk that all workers see; the caller removes it.
+        executor: who does the work; None is this process.
+        threads: of each task.
+        progress: counts shards.
+    """
+    if "-" in (source, target):
+        raise OptionError("a bitext that is linked in shards is read twice: give files, not standard input")
+    starts = shard_starts(sum(1 for _ in read_byte_lines(source)), shards)
+    # Not an artefact, which leaves out improbable pairs of words.
+    (folder / "aligner").write_bytes(pickle.dumps(aligner))
+    pairs = read_pairs(source, target)
+    for shard, (begin, end) in enumerate(pairwise(starts)):
+        paths = _side_files(folder, shard)
+        with paths[0].open("wb") as sources, paths[1].open("wb") as targets:
+            for src, tgt in islice(pairs, end - begin):
+                sources.write(f"{src}\n".encode())
+                targets.write(f"{tgt}\n".encode())
+    for _ in pairs:  # says what is wrong with a target that is longer
+        pass
+    job = _Job(folder, tuple(starts), outputs or LinkOutputs(), threads)
+    yield from do_shards(executor, _align_shard, job, shards, progress)
+
+
+def _align_shard(job: _Job, shard: int) -> dict[str, Path]:
+    aligner: Aligner = pickle.loads((job.folder / "aligner").read_bytes())
+    groups = read_groups(*_side_files(job.folder, shard), GROUP)
+    with writing_parts(job.folder, shard, job.outputs.names) as files:
+        for _, pieces in job.outputs.write(aligner, groups, job.starts[shard], job.threads):
+            for name, piece in pieces.items():
+                files[name].write(piece)
+    return part_files(job.folder, shard, job.outputs.names)
+
+
+def _side_files(folder: Path, shard: int) -> tuple[Path, Path]:
+    return folder / f"{shard}.source", folder / f"{shard}.target"

@@ -1,0 +1,261 @@
+"""Work cut into shards, done by any `concurrent.futures.Executor`: processes of this machine, Dask, MPI, Slurm.
+
+A task is a function, a job (paths and options, no large arrays) and the number of a shard; it reads and writes files that
+driver and workers both see. The number of shards is chosen by the user, never by the number of workers; results are taken
+in the order of the shards. So the same files come out whatever executor does the work, and also where a task is done
+twice because its worker was lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import multiprocessing
+import os
+import re
+import signal
+import socket
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, Generic, ParamSpec, TypeVar
+
+from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.writing import writing_file
+
+log = logging.getLogger(__name__)
+
+SHARDS = 16  # where there is an executor, and the number of shards is not given
+ATTEMPTS = 4  # at a task whose workers are lost; Dask counts the same way
+CONNECTING = 10.0  # seconds to wait for a scheduler
+FORMS = "dask://HOST:PORT or processes:N"
+
+S = TypeVar("S")
+T = TypeVar("T")
+J = TypeVar("J")
+P = ParamSpec("P")
+
+
+class WorkersLost(HyperbatonError):
+    """Tasks cannot be finished, because the processes that do them end."""
+
+
+def n_shards(shards: int, executor: object) -> int:
+    """The number of shards that an option stands for, 0 being the default."""
+    return shards or (SHARDS if executor is not None else 1)
+
+
+def shard_starts(n_items: int, shards: int) -> list[int]:
+    """Where each of so many consecutive shards starts, and where the last one ends.
+
+    >>> shard_starts(10, 4)
+    [0, 2, 5, 7, 10]
+    """
+    return [n_items * k // shards for k in range(shards + 1)]
+
+
+@dataclass(frozen=True)
+class ShardResult(Generic[T]):
+    """What the task of a shard returned, and who did it: host and process."""
+
+    value: T
+    worker: str
+
+
+def do_shards(
+    executor: Executor | None,
+    function: Callable[[J, int], T],
+    job: J,
+    shards: int,
+    progress: Progress | None = None,
+) -> Iterator[ShardResult[T]]:
+    """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards.
+
+    Without an executor, this process does the work. `progress` counts shards.
+    """
+    tasks = [(function, job, k) for k in range(shards)]
+    results = map(_do, tasks) if executor is None else ordered_map(executor, shards, _do, tasks)
+    for done, result in enumerate(results, start=1):
+        yield result
+        if progress is not None:
+            progress(done, shards)
+
+
+def _do(task: tuple[Callable[[J, int], T], J, int]) -> ShardResult[T]:
+    function, job, shard = task
+    return ShardResult(function(job, shard), worker_name())
+
+
+def worker_name() -> str:
+    """Host and process id of this process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def ordered_map(executor: Executor, ahead: int, function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+    """Map on the workers of an executor, results in order, at most `ahead` items in flight.
+
+    An item whose worker was lost is done again. When the caller stops, or an item fails, the others are cancelled.
+    """
+    waiting: deque[_Attempt[S, T]] = deque()
+    try:
+        for item in items:
+            waiting.append(_Attempt(item, executor.submit(function, item)))
+            if len(waiting) > ahead:
+                yield _next_result(executor, function, waiting)
+        while waiting:
+            yield _next_result(executor, function, waiting)
+    finally:
+        for attempt in waiting:
+            attempt.future.cancel()
+
+
+@dataclass
+class _Attempt(Generic[S, T]):
+    item: S
+    future: Future[T]
+    number: int = 1
+
+    @property
+    def lost(self) -> bool:
+        return self.future.done() and not self.future.cancelled() and isinstance(self.future.exception(), BrokenExecutor)
+
+
+def _next_result(executor: Executor, function: Callable[[S], T], waiting: deque[_Attempt[S, T]]) -> T:
+    first = waiting[0]
+    while True:
+        try:
+            result = first.future.result()
+            waiting.popleft()
+            return result
+        except BrokenExecutor as error:
+            if first.number == ATTEMPTS:
+                raise WorkersLost(f"a task ended {ATTEMPTS} workers, one after the other (out of memory?)") from error
+            log.warning("a worker was lost; its tasks are done again")
+            for attempt in waiting:
+                if attempt.lost:
+                    attempt.future, attempt.number = _submit_again(executor, function, attempt.item), attempt.number + 1
+        except CancelledError as error:
+            raise WorkersLost("the executor has given up its tasks: is its scheduler gone?") from error
+        except Exception as error:
+            if type(error).__name__ == "KilledWorker":  # Dask's, which may not be installed
+                raise WorkersLost("a task ended several workers, one after the other (out of memory?)") from error
+            raise
+
+
+def _submit_again(executor: Executor, function: Callable[[S], T], item: S) -> Future[T]:
+    try:
+        return executor.submit(function, item)
+    except (BrokenExecutor, RuntimeError) as error:
+        raise WorkersLost("a process of the pool ended, and with it the pool (out of memory?)") from error
+
+
+@contextlib.contextmanager
+def open_executor(address: str | None) -> Iterator[Executor | None]:
+    """The executor at an address, `dask://HOST:PORT` or `processes:N`; None without one.
+
+    When the block is left by an error or Ctrl-C, tasks that have not started are cancelled.
+    """
+    if address is None:
+        yield None
+        return
+    if match := re.fullmatch(r"processes:([1-9]\d{0,3})", address):
+        with Processes(int(match[1])) as pool:
+            yield pool
+        return
+    if match := re.fullmatch(r"dask://([^/\s]+:\d{1,5})/?", address):
+        with _dask(match[1]) as executor:
+            yield executor
+        return
+    raise OptionError(f"executor {address!r}: expected {FORMS}")
+
+
+class Processes(Executor):
+    """Processes of this machine; where one is lost (killed, out of memory), new ones take the place of all."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._pool = self._new_pool()
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        # Not fork: threads of this process may hold locks.
+        return ProcessPoolExecutor(self._n, multiprocessing.get_context("spawn"), initializer=_ignore_interrupts)
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        try:
+            return self._pool.submit(fn, *args, **kwargs)
+        except BrokenExecutor:
+            self._pool.shutdown(wait=False)
+            self._pool = self._new_pool()
+            return self._pool.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool | None:
+        if error is not None:  # nobody wants the results of tasks that run
+            for process in list((getattr(self._pool, "_processes", None) or {}).values()):
+                process.terminate()
+        self.shutdown(wait=True, cancel_futures=True)
+        return None
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C at a terminal reaches all processes; the one that shared out the work ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def _dask(host: str) -> Iterator[Executor]:
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ModuleNotFoundError:
+        raise MissingExtra("distributed", "dask") from None
+    logging.getLogger("tornado.application").setLevel(logging.CRITICAL)  # tracebacks of calls that Ctrl-C interrupts
+    try:
+        client = distributed.Client(f"tcp://{host}", timeout=CONNECTING, set_as_default=False)
+    except OSError as error:
+        raise OptionError(
+            f"no Dask scheduler answers at {host}: start one ('dask scheduler'), or see docs/cluster.md"
+        ) from error
+    try:
+        if not client.scheduler_info()["workers"]:
+            log.warning("the scheduler at %s has no workers yet; waiting for the first", host)
+        executor = client.get_executor(pure=False)
+        try:
+            yield executor
+        finally:
+            executor.shutdown(wait=False)
+    finally:
+        # What goes wrong in leaving changes nothing about the results, which are files.
+        with contextlib.suppress(Exception):
+            client.close(timeout=2)
+
+
+@contextlib.contextmanager
+def shard_folder(output: str | PathLike[str] | None = None) -> Iterator[Path]:
+    """A folder for the files of shards, beside an output that all workers see, or in the current folder."""
+    beside = Path.cwd() if output is None or os.fspath(output) == "-" else Path(output).absolute().parent
+    with tempfile.TemporaryDirectory(prefix=".hyperbaton-shards-", dir=beside) as folder:
+        yield Path(folder)
+
+
+def part_files(folder: Path, shard: int, names: Sequence[str]) -> dict[str, Path]:
+    """Where a shard has its part of each output."""
+    return {name: folder / f"{shard}.{name}" for name in names}
+
+
+@contextlib.contextmanager
+def writing_parts(folder: Path, shard: int, names: Sequence[str]) -> Iterator[dict[str, BinaryIO]]:
+    """Open the parts of a shard for writing; they appear when the block ends without an error.
+
+    Two workers may do the same shard, where one was thought lost: each writes aside, and both write the same.
+    """
+    with contextlib.ExitStack() as stack:
+        asides = {name: stack.enter_context(writing_file(path)) for name, path in part_files(folder, shard, names).items()}
+        yield {name: stack.enter_context(aside.open("wb")) for name, aside in asides.items()}

@@ -1,0 +1,154 @@
+"""A text translated in shards, by the workers of any executor.
+
+The driver reads the text and its annotations once and writes each shard to a file; a task reads that file and the system,
+and writes a file for each output; the driver joins them in order. A translation does not depend on the sentences around
+it, so neither does it on the number of shards.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from hyperbaton.base.errors import AnnotationError, OptionError
+from hyperbaton.base.executors import do_shards, part_files, shard_starts, writing_parts
+from hyperbaton.base.progress import Progress
+from hyperbaton.corpus import read_tree_lines
+from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.corpus.files import AnyPath, read_byte_lines, read_lines, read_sentences
+from hyperbaton.decode.annotated import AnnotatedLines, as_they_arrive
+from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode.options import Decoding
+from hyperbaton.decode.system import System
+from hyperbaton.decode.translator import BATCH, Translator
+from hyperbaton.decode.writing import TranslationOutputs
+
+SYSTEM = "system"
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The files of a text to translate; they are read twice, so none of them can be stdin."""
+
+    source: AnyPath
+    tags: AnyPath | None = None
+    trees: AnyPath | None = None
+    raw: bool = False
+
+    def n_lines(self) -> int:
+        """How many lines it has."""
+        if "-" in (self.source, self.tags, self.trees):
+            raise OptionError("a text that is translated in shards is read twice: give a file, not standard input")
+        return sum(1 for _ in read_byte_lines(self.source))
+
+    def groups(self, starts: Sequence[int]) -> Iterator[AnnotatedLines]:
+        """Its lines with their annotations, in batches of which none belongs to two shards."""
+        if self.raw:  # it may come from Windows
+            lines = (line.removesuffix("\r") for line in read_lines(self.source))
+            return (AnnotatedLines(batch, NOTHING) for batch in _batches(lines, starts))
+        return as_they_arrive(
+            _batches(read_sentences(self.source), starts),
+            None if self.tags is None else read_sentences(self.tags),
+            None if self.trees is None else read_tree_lines(self.trees),
+        )
+
+
+def _batches(lines: Iterator[str], starts: Sequence[int]) -> Iterator[list[str]]:
+    for begin, end in pairwise(starts):
+        for at in range(begin, end, BATCH):
+            yield list(islice(lines, min(BATCH, end - at)))
+
+
+class Written(NamedTuple):
+    """Outputs of one shard: how many lines it has, the files by output, and terms that could not be followed."""
+
+    n_lines: int
+    files: dict[str, Path]
+    conflicts: list[str]
+    worker: str
+
+
+@dataclass(frozen=True)
+class _Job:
+    folder: Path
+    starts: tuple[int, ...]
+    outputs: TranslationOutputs
+    decoding: Decoding
+    glossary: Glossary | None
+    threads: int
+
+
+def translate_shards(
+    system: System,
+    text: SourceText,
+    outputs: TranslationOutputs | None = None,
+    *,
+    folder: Path,
+    shards: int,
+    executor: Executor | None = None,
+    decoding: Decoding | None = None,
+    glossary: Glossary | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Iterator[Written]:
+    """Translate a text in shards; yields what each wrote, in the order of the text.
+
+    Arguments:
+        folder: where the files of shards lie, on a disk that all workers see; the caller removes it.
+        executor: who does the work; None is this process.
+        threads: of each task.
+        progress: counts shards.
+    """
+    starts = shard_starts(text.n_lines(), shards)
+    system.save(folder / SYSTEM)
+    write_shards(folder, text.groups(starts), starts)
+    own = None if glossary is None else glossary.copy()
+    job = _Job(folder, tuple(starts), outputs or TranslationOutputs(), decoding or system.options, own, threads)
+    for result in do_shards(executor, _translate_shard, job, shards, progress):
+        n_lines, files, conflicts = result.value
+        yield Written(n_lines, files, conflicts, result.worker)
+
+
+def _translate_shard(job: _Job, shard: int) -> tuple[int, dict[str, Path], list[str]]:
+    glossary = None if job.glossary is None else job.glossary.copy()
+    translator = Translator(System.load(job.folder / SYSTEM), job.decoding, threads=job.threads, glossary=glossary)
+    first, n_lines = job.starts[shard], 0
+    with writing_parts(job.folder, shard, job.outputs.names) as files:
+        try:
+            for n, pieces in job.outputs.write(translator, read_shard(job.folder, shard), first):
+                for name, piece in pieces.items():
+                    files[name].write(piece)
+                n_lines += n
+        except AnnotationError as error:
+            raise error.moved(first) from error
+    parts = part_files(job.folder, shard, job.outputs.names)
+    return n_lines, parts, [] if glossary is None else glossary.take_conflicts()
+
+
+def write_shards(folder: Path, groups: Iterable[AnnotatedLines], starts: Sequence[int]) -> None:
+    """Write each shard of a text to a file of its own; no group may belong to two shards."""
+    rest = iter(groups)
+    for shard, (begin, end) in enumerate(pairwise(starts)):
+        with _shard_file(folder, shard).open("wb") as file:
+            while begin < end:
+                group = next(rest)
+                pickle.dump(tuple(group), file)
+                begin += len(group.lines)
+    for _ in rest:  # says what is wrong with annotations that go on behind the text
+        pass
+
+
+def read_shard(folder: Path, shard: int) -> Iterator[AnnotatedLines]:
+    """The groups of a shard."""
+    with _shard_file(folder, shard).open("rb") as file:
+        while file.peek(1):
+            yield AnnotatedLines(*pickle.load(file))
+
+
+def _shard_file(folder: Path, shard: int) -> Path:
+    return folder / f"{shard}.lines"

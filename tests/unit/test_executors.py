@@ -1,0 +1,335 @@
+"""Work in shards: the same bits from one process, from two, and from Dask, whose workers may be killed on the way."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperbaton.align import Aligner
+from hyperbaton.align.shards import LinkOutputs, align_shards
+from hyperbaton.base.errors import AnnotationError, InputError, MissingExtra, OptionError
+from hyperbaton.base.executors import Processes, WorkersLost, do_shards, open_executor, ordered_map
+from hyperbaton.corpus import Bitext
+from hyperbaton.decode import System
+from hyperbaton.decode.moses import import_moses
+from hyperbaton.decode.shards import SourceText, translate_shards
+from hyperbaton.decode.writing import TranslationOutputs
+from hyperbaton.run.execute import Limits, Observer, execute
+from hyperbaton.run.experiment import read_experiment
+from hyperbaton.run.plan import Plan, make_plan
+from hyperbaton.run.stage import Stage
+from hyperbaton.run.status import status_rows, write_plan
+from hyperbaton.tune.shards import ShardedDecoder
+from hyperbaton.tune.system import SystemDecoder
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
+EXPERIMENT = """
+title = "small"
+[corpus.generate]
+style = "japanese"
+sentences = 200
+dev = 20
+test = 20
+[lm]
+order = 2
+[models.msd]
+model = "lexicalized"
+orientations = "msd"
+[translation]
+metrics = ["bleu"]
+samples = 20
+[translation.tuning]
+iterations = 1
+[translation.decoding]
+pop-limit = 20
+stack = 20
+"""
+
+LINES = (GOLDEN / "test.src").read_text(encoding="utf-8").splitlines()[:12]
+PAIRS = [(GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines()[:200] for side in ("src", "tgt")]
+
+KillOne = Callable[[], None]
+
+
+@pytest.fixture(scope="module")
+def system() -> System:
+    return import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
+
+
+@pytest.fixture(scope="module")
+def aligner() -> Aligner:
+    return Aligner(model1_iterations=1, hmm_iterations=1).fit(Bitext.of(*PAIRS), threads=1)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Executor]:
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
+        yield executor
+
+
+def nothing() -> None:
+    """Kills no worker."""
+
+
+def translate(system: System, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
+    """All outputs of a translation, one after the other; a worker may be killed after the first shard."""
+    folder.mkdir()
+    outputs = TranslationOutputs(("output", "links", "trace"), nbest=3, distinct=True, alignment=True)
+    parts: dict[str, bytes] = dict.fromkeys(outputs.names, b"")
+    (folder / "text").write_text("\n".join(LINES), encoding="utf-8")
+    text = SourceText(folder / "text")
+    for written in translate_shards(system, text, outputs, folder=folder, shards=shards, executor=executor):
+        for name, path in written.files.items():
+            parts[name] += path.read_bytes()
+        kill()
+        kill = nothing
+    return b"".join(parts.values())
+
+
+def link(aligner: Aligner, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
+    """Links and scores of a bitext."""
+    folder.mkdir()
+    paths, outputs = (folder / "src", folder / "tgt"), LinkOutputs(("output", "scores"), "json")
+    for path, lines in zip(paths, PAIRS, strict=True):
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    whole = b""
+    for result in align_shards(aligner, *paths, outputs, folder=folder, shards=shards, executor=executor):
+        whole += b"".join(path.read_bytes() for path in result.value.values())
+        kill()
+        kill = nothing
+    return b"".join(sorted(whole.splitlines()))
+
+
+def lists(system: System, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
+    """N-best lists that tuning sees."""
+    kills = iter([kill])
+
+    def progress(done: int, total: int) -> None:
+        next(kills, nothing)()
+
+    decoder = ShardedDecoder(
+        system, LINES, folder=folder, shards=shards, executor=executor, n_best=5, lattice=True, progress=progress
+    )
+    return digest_of_lists(decoder)
+
+
+def digest_of_lists(decoder: SystemDecoder) -> bytes:
+    nbest = decoder(decoder.start * np.float64(1.1))
+    return sha256(nbest.sentence.tobytes() + nbest.features.tobytes() + repr(nbest.hypotheses).encode()).digest()
+
+
+def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, pool: Executor, tmp_path: Path) -> None:
+    for name, work in {
+        "translate": lambda *how: translate(system, *how),
+        "lists": lambda *how: lists(system, *how),
+        "link": lambda *how: link(aligner, *how),
+    }.items():
+        one = work(tmp_path / f"{name}1", 1, None)
+        assert one
+        assert work(tmp_path / f"{name}2", 7, None) == one
+        assert work(tmp_path / f"{name}3", 5, pool) == one
+    whole = SystemDecoder(system, LINES, n_best=5, lattice=True, threads=2)
+    assert digest_of_lists(whole) == lists(system, tmp_path / "lists4", 20, None)  # more shards than sentences
+
+
+def die_once(place: Path, shard: int) -> int:
+    """End the process of the worker at the first attempt of shard 2."""
+    mark = place / f"{shard}"
+    if shard == 2 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return shard * shard
+
+
+def die(place: Path, shard: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def refuse(place: Path, shard: int) -> None:
+    raise AnnotationError("tags", "2 tags for 3 words", 7 + shard)
+
+
+def test_a_lost_worker_is_a_task_done_again(tmp_path: Path) -> None:
+    with Processes(2) as executor:
+        assert [result.value for result in do_shards(executor, die_once, tmp_path, 5)] == [0, 1, 4, 9, 16]
+        with pytest.raises(AnnotationError, match="tags:7: 2 tags for 3 words"):
+            list(do_shards(executor, refuse, tmp_path, 3))
+    with (
+        Processes(1) as executor,
+        pytest.raises(WorkersLost, match=r"ended 4 workers, one after the other \(out of memory"),
+    ):
+        list(do_shards(executor, die, tmp_path, 1))
+
+
+def test_a_pool_of_somebody_else_cannot_be_made_anew(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context) as executor, pytest.raises(WorkersLost, match="and with it the pool"):
+        list(do_shards(executor, die, tmp_path, 1))
+
+
+def test_addresses() -> None:
+    for address in ("dask://", "dask://host", "processes:0", "mpi"):
+        with pytest.raises(OptionError, match=r"expected dask://HOST:PORT or processes:N"), open_executor(address):
+            pass
+    with open_executor(None) as executor:
+        assert executor is None
+
+
+def test_errors_come_back_from_workers_as_they_were() -> None:
+    for error in (InputError("bad", "file", 3), AnnotationError("tags", "bad", 7), MissingExtra("jieba", "chinese")):
+        back = pickle.loads(pickle.dumps(error))
+        assert type(back) is type(error) and str(back) == str(error) and vars(back) == vars(error)
+
+
+def test_bad_input_is_told_before_tasks_start(system: System, aligner: Aligner, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="give a file, not standard input"):
+        list(translate_shards(system, SourceText("-"), folder=tmp_path, shards=2))
+    (tmp_path / "src").write_text("a b\nc\n")
+    (tmp_path / "tags").write_text("A B\n")
+    with pytest.raises(AnnotationError, match="only 1 lines of tags"):
+        list(translate_shards(system, SourceText(tmp_path / "src", tmp_path / "tags"), folder=tmp_path, shards=2))
+    with pytest.raises(InputError, match=r"tags:2: the file ends after 1 lines; .*src has 2"):
+        list(align_shards(aligner, tmp_path / "src", tmp_path / "tags", folder=tmp_path, shards=2))
+    (tmp_path / "long").write_text("a\nb\nc\n")
+    with pytest.raises(InputError, match=r"src:3: the file ends after 2 lines; .*long has 3"):
+        list(align_shards(aligner, tmp_path / "src", tmp_path / "long", folder=tmp_path, shards=2))
+
+
+def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
+    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.slow
+def test_verbs(system: System, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    system.save(tmp_path / "system")
+    (tmp_path / "text").write_text("\n".join(LINES), encoding="utf-8")
+    work = ["translate", tmp_path / "system", tmp_path / "text", "--threads", 1, "-o"]
+    assert hyperbaton(*work, tmp_path / "one").returncode == 0
+    done = hyperbaton(*work, tmp_path / "two", "--executor", "processes:2", "--shards", 3, "--links", tmp_path / "links")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert not list(tmp_path.glob(".hyperbaton-shards-*"))
+    done = hyperbaton(*work, tmp_path / "three", "--executor", "dask://127.0.0.1:9")
+    assert done.returncode == 1 and "no Dask scheduler answers at 127.0.0.1:9: start one" in done.stderr
+
+
+@dataclass
+class Cluster:
+    """A Dask scheduler on this machine, and its workers."""
+
+    address: str
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def kill_one(self) -> None:
+        worker = self.workers.pop()
+        worker.kill()
+        worker.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    pytest.importorskip("distributed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{free.getsockname()[1]}"
+    processes = []
+
+    def start(kind: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *arguments, "--no-dashboard"]
+        with (tmp_path / "dask.log").open("ab") as log:
+            processes.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=tmp_path))
+        return processes[-1]
+
+    start("scheduler", "--host", "127.0.0.1", "--port", host.partition(":")[2])
+    options = ["--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--local-directory", str(tmp_path)]
+    cluster = Cluster(f"dask://{host}", [start("worker", f"tcp://{host}", *options) for _ in range(4)])
+    try:
+        yield cluster
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def wait_for(n: int, executor: Executor | None) -> Executor:
+    """Wait until a Dask executor has so many workers."""
+    assert executor is not None
+    client = executor._client  # type: ignore[attr-defined]
+    client.wait_for_workers(n, timeout=120)
+    return executor
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of Dask
+def test_dask_loses_workers_and_writes_the_same(system: System, aligner: Aligner, cluster: Cluster, tmp_path: Path) -> None:
+    with open_executor(cluster.address) as opened:
+        executor = wait_for(4, opened)
+        assert list(ordered_map(executor, 8, str, range(8))) == [str(i) for i in range(8)]
+        for name, work in {
+            "translate": lambda *how: translate(system, *how),
+            "link": lambda *how: link(aligner, *how),
+            "lists": lambda *how: lists(system, *how),
+        }.items():
+            one = work(tmp_path / f"{name}1", 1, None)
+            assert work(tmp_path / f"{name}2", 12, executor, cluster.kill_one) == one
+        assert len(cluster.workers) == 1
+        assert translate(system, tmp_path / "last", 3, executor) == translate(system, tmp_path / "own", 3, None)
+
+
+class KillAfterFirst(Observer):
+    """Kills a worker when the first stage is done."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self.killed = cluster, False
+
+    def finished(self, stage: Stage, seconds: float, threads: int) -> None:
+        if not self.killed:
+            self.cluster.kill_one()
+            self.killed = True
+
+
+def artefacts(plan: Plan, root: Path) -> dict[str, str]:
+    """The hash of every file that stages left, but for what says how long they took."""
+    return {
+        f"{stage.name}/{path.relative_to(stage.folder(root))}": sha256(_without_times(path)).hexdigest()
+        for stage in plan
+        for path in sorted(stage.folder(root).rglob("*"))
+        if path.is_file() and path.name not in ("stage.json", "speed.json")
+    }
+
+
+def _without_times(path: Path) -> bytes:
+    lines = path.read_bytes().splitlines()
+    times = (b'"train_seconds"', b'"train_peak_mib"', b'"checksum"') if path.suffix == ".json" else ()
+    return b"\n".join(line for line in lines if not any(name in line for name in times))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_an_experiment_on_dask_is_the_same_as_here(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(EXPERIMENT)
+    plan = make_plan(read_experiment(tmp_path / "small.toml"))
+    execute(plan, tmp_path / "here", Limits(threads=1))
+    limits = Limits(jobs=4, threads=1, executor=cluster.address, shards=3)
+    write_plan(plan, tmp_path / "there")
+    execute(plan, tmp_path / "there", limits, KillAfterFirst(cluster))
+    assert artefacts(plan, tmp_path / "there") == artefacts(plan, tmp_path / "here")
+    rows = {row["stage"]: row for row in status_rows(tmp_path / "there")}
+    tuned = next(row for name, row in rows.items() if name.startswith("tune."))
+    assert tuned["shards"] == 3 and 1 <= tuned["workers"] <= 3
+    assert all(row["workers"] == 1 for name, row in rows.items() if not name.startswith("tune."))
