@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "base/math.hh"
 #include "phrases/phrase_index.hh"
 
 namespace hyperbaton {
@@ -42,11 +43,11 @@ double log_factorial(double n) {
   if (n < 32) {
     double product = 1;
     for (double i = 2; i <= n; ++i) product *= i;
-    return std::log(product);
+    return math::log(product);
   }
   const double inverse = 1 / n, square = inverse * inverse;
   constexpr double half_log_two_pi = 0.91893853320467274178;
-  return (n + 0.5) * std::log(n) - n + half_log_two_pi + inverse * (1.0 / 12 - square * (1.0 / 360 - square / 1260));
+  return (n + 0.5) * math::log(n) - n + half_log_two_pi + inverse * (1.0 / 12 - square * (1.0 / 360 - square / 1260));
 }
 
 double log_choose(double n, double k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
@@ -102,7 +103,7 @@ double significance(std::uint64_t both, std::uint64_t source, std::uint64_t targ
     sum += term;
     if (term < 1e-17 * sum || !std::isfinite(sum)) break;
   }
-  return std::isfinite(sum) ? std::max(0.0, -(first + std::log(sum))) : 0;
+  return std::isfinite(sum) ? std::max(0.0, -(first + math::log(sum))) : 0;
 }
 
 }  // namespace hyperbaton

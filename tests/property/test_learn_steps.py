@@ -57,7 +57,7 @@ def test_dual_eg_is_algorithm_1(problem, variance, epsilon, seed):
 @given(problems(most=40), st.integers(1, 3), st.sampled_from(["newton", "fixed"]), st.sampled_from([0.0, 1e-4]))
 def test_dual_eg_gap_is_exact_at_the_end(problem, n_steps, step, initial):
     rows, labels, n_classes = problem
-    learner = DualEg(epsilon=1e-4, max_passes=5000, n_steps=n_steps, step=step, initial=initial, intercept=False)
+    learner = DualEg(epsilon=1e-4, max_passes=50000, n_steps=n_steps, step=step, initial=initial, intercept=False)
     learner.fit(sparse.csr_array(rows), labels, n_classes=n_classes)
     assert learner.converged_
     # D is kept up to date by differences, the first visits' included, and never rises.

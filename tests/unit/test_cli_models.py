@@ -121,7 +121,7 @@ def test_models_of_jumps_are_trained_evaluated_and_explained(work: Path) -> None
 
 def test_wrong_use_of_tags_is_one_line(work: Path) -> None:
     files = [work / f"train.{ending}" for ending in ("zh", "en", "links")]
-    done = run("train", "lexicalized", *files, "-o", work / "y", "--source-tags", work / "train.zh")
+    done = run("train", "mms", *files, "-o", work / "y", "--source-tags", work / "train.zh")
     assert done.returncode == 1 and "does not use --source-tags" in done.stderr
     done = run("explain", work / "jumps", "--phrase", "a")
     assert done.returncode == 1 and "give --sentence" in done.stderr

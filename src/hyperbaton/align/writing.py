@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 
 from hyperbaton.align.scores import DIGITS, AlignmentScores
+from hyperbaton.base import numeric
 from hyperbaton.corpus import Bitext
 
 PLAIN = "pharaoh"
@@ -65,7 +66,7 @@ def _giza_rows(bitext: Bitext, scores: AlignmentScores, first: int) -> Iterator[
         linked = {j for positions in generated for j in positions}
         nothing = [j for j in range(1, len(tgt) + 1) if j not in linked]
         words = zip(["NULL", *src], [nothing, *generated], strict=True)
-        score = 0.0 if math.isnan(logprob) else math.exp(logprob * len(tgt))
+        score = 0.0 if math.isnan(logprob) else float(numeric.exp(logprob * len(tgt)))
         head = f"# Sentence pair ({first + s + 1}) source length {len(src)} target length {len(tgt)}"
         yield f"{head} alignment score : {score:g}\n{' '.join(tgt)}\n"
         yield " ".join(f"{word} ({{ {''.join(f'{j} ' for j in positions)}}})" for word, positions in words) + "\n"

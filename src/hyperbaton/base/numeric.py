@@ -84,6 +84,12 @@ def product(left: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
     return np.asarray(_core.product(rows, columns)).reshape(len(rows), columns.shape[1])
 
 
+def sparse_product(rows: Any, vector: npt.NDArray[Any]) -> Floats:
+    """The product of a CSR matrix of SciPy and a vector, each sum in the order of its terms."""
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    return np.bincount(row, rows.data * vector[rows.indices], minlength=rows.shape[0])
+
+
 def _apply(function: Any, values: npt.ArrayLike) -> Any:
     result = np.array(values, np.float64, order="C")
     function(result.reshape(-1))

@@ -44,6 +44,7 @@ class Run:
 
     @property
     def title(self) -> str:
+        """What the experiment is called."""
         return str(self.results["title"])
 
     @property
@@ -66,14 +67,17 @@ class Run:
 
     @cached_property
     def source(self) -> Text:
+        """The source side of the test text."""
         return Text.read(self.texts.path("test", "source"))
 
     @cached_property
     def target(self) -> Text:
+        """The references."""
         return Text.read(self.texts.path("test", "target"), None)
 
     @cached_property
     def tags(self) -> Tags | None:
+        """Tags of the source words, if the experiment has any."""
         return Tags.read(self.texts.path("test", "tags"), self.source) if self.texts.has("test", "tags") else None
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
@@ -112,7 +113,7 @@ def repetitive_part(bitext: Bitext, size: int, seed: int, order: int = 4, shorte
         keys = (keys ^ tokens[firsts + k]) * np.uint64(0x9E3779B97F4A7C15)
         keys ^= keys >> np.uint64(29)
     _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    logs = np.log(np.minimum(counts[inverse], most))
+    logs = numeric.log(np.minimum(counts[inverse], most))
     means = np.bincount(sentence, logs, minlength=len(lengths)) / np.maximum(n_grams, 1)
     # A sentence is known by the n-grams it has; of equal ones the first is kept.
     sums = np.zeros(len(lengths), np.uint64)

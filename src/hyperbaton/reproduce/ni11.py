@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping
 from hyperbaton.corpus import Bitext
@@ -650,4 +651,4 @@ def bare_logprobs(model: OrientationModel, occurrences: Occurrences) -> Any:
     counts = model.pairs_.at(model.known(occurrences).pair_keys()).astype(np.float64)
     counts[counts.sum(axis=1) == 0, model.class_names.index("d=0")] = 1
     with np.errstate(divide="ignore"):
-        return np.log(counts / counts.sum(axis=1, keepdims=True))
+        return numeric.log(counts / counts.sum(axis=1, keepdims=True))

@@ -87,7 +87,7 @@ class Lists:
         spread = np.where(varies.any(axis=0), np.sqrt((centred**2).mean(axis=0)), 0.0)
         if self.sparse is None:
             return spread
-        sums = self._by_sentence @ self.sparse
+        sums = self._by_sentence.dot(self.sparse)  # of ones: each product is exact
         squares = np.asarray(self.sparse.multiply(self.sparse).sum(axis=0)).ravel()
         explained = np.asarray(sums.multiply(sums).multiply(1 / sizes[:, None]).sum(axis=0)).ravel()
         return np.concatenate([spread, np.sqrt(np.maximum(squares - explained, 0.0) / len(self))])
@@ -104,7 +104,8 @@ class Lists:
         if self.sparse is None:
             return np.zeros(0, np.int64)
         sizes = np.diff(self.offsets)
-        sums, squares = self._by_sentence @ self.sparse, self._by_sentence @ self.sparse.multiply(self.sparse).tocsr()
+        both = self.sparse, self.sparse.multiply(self.sparse).tocsr()
+        sums, squares = (self._by_sentence.dot(values) for values in both)
         varies = squares - sums.multiply(sums).multiply(1 / sizes[:, None])
         return np.asarray((varies > 1e-9).sum(axis=0)).ravel().astype(np.int64)
 
@@ -112,7 +113,7 @@ class Lists:
         """The model score of each candidate."""
         n = self.features.shape[1]
         scores = numeric.product(self.features, weights[:n])
-        return scores if self.sparse is None else scores + self.sparse @ weights[n:]
+        return scores if self.sparse is None else scores + numeric.sparse_product(self.sparse, weights[n:])
 
     def is_new(self, nbest: NBest) -> npt.NDArray[np.bool_]:
         """Which translations are not in these lists yet, nor before in their own."""

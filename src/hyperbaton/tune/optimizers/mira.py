@@ -63,7 +63,7 @@ class Mira(Optimizer):
         rows = scaled_rows(job, lists.n_lists >= self.min_lists)
         spread = np.append(lists.spread[:n], np.ones(rows.shape[1] - n))
         start = np.where(lists.spread > 0, job.start * spread, 0.0)
-        size = np.std(rows @ start)
+        size = np.std(numeric.sparse_product(rows, start))
         weights = start * (np.std(gains) / size if size > 0 else 0.0)
         parts = [slice(a, b) for a, b in pairwise(lists.offsets.tolist())]
         blocks = [rows[part] for part in parts]
@@ -71,7 +71,7 @@ class Mira(Optimizer):
         total, ends, n_visits = np.zeros(len(weights)), [], 0
         for number in range(self.passes):
             for s in rng.permutation(len(parts)).tolist():
-                scores, gain = blocks[s] @ weights, gains[parts[s]]
+                scores, gain = numeric.sparse_product(blocks[s], weights), gains[parts[s]]
                 hope, fear = int(np.argmax(scores + gain)), int(np.argmax(scores - gain))
                 loss = gain[hope] - gain[fear] - scores[hope] + scores[fear]
                 if loss > 0:
@@ -97,7 +97,7 @@ def scaled_rows(job: Job, frequent: npt.NDArray[np.bool_]) -> sparse.csr_array:
     spread = lists.spread[: lists.features.shape[1]]
     scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=spread > 0)
     chosen = sparse.diags_array(frequent.astype(np.float64))
-    return sparse.hstack([sparse.csr_array(scaled), lists.sparse @ chosen], format="csr")
+    return sparse.hstack([sparse.csr_array(scaled), lists.sparse.dot(chosen)], format="csr")
 
 
 def of_old_size(job: Job, weights: Floats) -> Floats:

@@ -52,7 +52,7 @@ class Pro(Optimizer):
         rows = scaled_rows(job, lists.n_lists >= self.min_lists)
         # A smaller variance is a smaller unit.
         unit = np.append(np.ones(n), np.full(rows.shape[1] - n, np.sqrt(self.sparse_variance / self.variance)))
-        differences = (rows[better] - rows[worse]) @ sparse.diags_array(unit)
+        differences = (rows[better] - rows[worse]).dot(sparse.diags_array(unit))
         learner = Lbfgs(variance=self.variance, intercept=False, threads=job.threads)
         both = sparse.vstack([differences, -differences], format="csr")
         learner.fit(both, np.repeat([1, 0], len(better)), n_classes=2)
