@@ -12,8 +12,8 @@
 
 #include "base/parallel.hh"
 #include "corpus/text.hh"
-#include "phrases/phrase_index.hh"
 #include "lm/ngram_model.hh"
+#include "phrases/phrase_index.hh"
 #include "phrases/score.hh"
 
 namespace hyperbaton {

@@ -87,7 +87,8 @@ def product(left: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
 def sparse_product(rows: Any, vector: npt.NDArray[Any]) -> Floats:
     """The product of a CSR matrix of SciPy and a vector, each sum in the order of its terms."""
     row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    return np.bincount(row, rows.data * vector[rows.indices], minlength=rows.shape[0])
+    terms = np.asarray(rows.data * vector[rows.indices], np.float64)
+    return np.asarray(np.bincount(row, terms, minlength=rows.shape[0]), np.float64)
 
 
 def _apply(function: Any, values: npt.ArrayLike) -> Any:

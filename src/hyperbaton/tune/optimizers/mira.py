@@ -97,7 +97,7 @@ def scaled_rows(job: Job, frequent: npt.NDArray[np.bool_]) -> sparse.csr_array:
     spread = lists.spread[: lists.features.shape[1]]
     scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=spread > 0)
     chosen = sparse.diags_array(frequent.astype(np.float64))
-    return sparse.hstack([sparse.csr_array(scaled), lists.sparse.dot(chosen)], format="csr")
+    return sparse.hstack([sparse.csr_array(scaled), sparse.csr_array(lists.sparse).dot(chosen)], format="csr")
 
 
 def of_old_size(job: Job, weights: Floats) -> Floats:
