@@ -47,7 +47,8 @@ test: $(DEV_STAMP) ## run all tests
 
 core-test: $(STAMP) ## tests of the core in C++, plain and with checks of memory and undefined behaviour
 	@for checks in OFF ON; do \
-	  $(BIN)/cmake -S core -B build/core-$$checks -DHYPERBATON_SANITIZE=$$checks > /dev/null && \
+	  $(BIN)/cmake -S core -B build/core-$$checks \
+	    -DHYPERBATON_SANITIZE=$$checks -DHYPERBATON_OPTIMIZATION=-O1 -DCMAKE_BUILD_TYPE=None > /dev/null && \
 	  $(BIN)/cmake --build build/core-$$checks --parallel 2 && build/core-$$checks/core_tests || exit 1; \
 	done
 
