@@ -17,11 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
@@ -32,6 +31,9 @@ from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.files import AnyPath, read_lines
 from hyperbaton.models import Batch
 from hyperbaton.phrases import MosesSet, orientation_set
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _FIRST_DISCONTINUOUS = 2
 _SIDES = {"source": "src", "target": "tgt"}
@@ -219,6 +221,8 @@ class SparseReordering(Picklable):
                 columns.append(at + 4 * size + word[fires] * n + np.repeat(steps.before[passes], lengths)[fires])
             at += len(labels.places) * size
         row, column = np.concatenate(rows), np.concatenate(columns)
+        from scipy import sparse  # a tenth of a second that systems without such features need not wait for
+
         made = sparse.coo_array((np.ones(len(row)), (row, column)), shape=(steps.n_paths, self.n_features)).tocsr()
         made.sum_duplicates()
         return made
