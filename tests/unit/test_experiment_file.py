@@ -83,6 +83,27 @@ def corpus(**changes: Any) -> dict[str, Any]:
         ),
         (values(translation={"tuning": {"optimizer": "adam"}}), "key 'translation.tuning': unknown optimizer 'adam'"),
         (
+            values(translation={"tuning": {"pair": {"optimizer": "adam"}}}),
+            "key 'translation.tuning.pair': unknown optimizer 'adam'",
+        ),
+        (
+            values(translation={"tuning": {"q": {"iterations": 2}}}),
+            "key 'translation.tuning.q': unknown value 'q'; allowed: lr, pair",
+        ),
+        (
+            values(translation={"sparse": {"few": {}}, "systems": {"s": ["pair", "few"]}}),
+            "key 'translation.systems.s': mert cannot tune sparse features; set optimizer = \"mira\" in [",
+        ),
+        (values(translation={"sparse": {"pair": {}}}), "key 'translation.sparse.pair': a model has this name already"),
+        (
+            values(translation={"sparse": {"few": {"words": 0}}}),
+            "key 'translation.sparse.few': no words and no classes, so there is no feature",
+        ),
+        (
+            values(translation={"sparse": {"few": {"orientations": "three"}}}),
+            "key 'translation.sparse.few': sparse features know Moses' orientations, like hier-mslr, not 'three'",
+        ),
+        (
             corpus(generate={"sentences": 1000}, train={}),
             "key 'corpus.train': corpus.generate and files exclude each other",
         ),
@@ -123,6 +144,32 @@ def test_keys_of_stages_change_with_what_they_depend_on_alone() -> None:
     assert not set(keys(seed=2).values()) & set(before.values()) - {before["movement"]}
 
 
+def test_a_system_has_sparse_features_and_options_of_tuning_of_its_own() -> None:
+    translation = {
+        "systems": {"plain": ["lr"], "rich": ["lr", "few"]},
+        "sparse": {"few": {"classes": True}},
+        "tuning": {"iterations": 3, "rich": {"optimizer": "mira"}},
+    }
+    plan = make_plan(parse_experiment(values(translation=translation), "exp.toml", Path()))
+    tuning = {name: plan.stages[f"tune.{name}.1"].options["tuning"] for name in ("plain", "rich")}
+    assert [(how["optimizer"], how["iterations"]) for how in tuning.values()] == [("mert", 3), ("mira", 3)]
+    assert {"source_classes", "target_classes"} <= set(plan.stages["system.rich"].inputs)
+    assert "source_classes" not in plan.stages["system.plain"].inputs
+    again = parse_experiment(values(translation=plan.experiment.resolved()["translation"]), "exp.toml", Path())
+    assert again.translation == plan.experiment.translation
+
+
+@pytest.mark.parametrize(
+    ("options", "is_counted"), [({}, True), ({"towards": "backoff"}, False), ({"smoothing": 1}, False)]
+)
+def test_a_table_is_made_from_the_model_where_moses_counts_other_numbers(options: dict[str, Any], is_counted: bool) -> None:
+    model = {"model": "lexicalized", "orientations": "msd", "direction": "bidirectional", **options}
+    plan = make_plan(parse_experiment(values(models={"lr": model}), "exp.toml", Path()))
+    system = plan.stages["system.lr"]
+    assert system.options["reordering"]["lr"]["table"] == "wbe-msd-bidirectional-fe"
+    assert ({"model.lr", "model.lr.after"} <= set(system.inputs)) != is_counted
+
+
 def test_files_that_the_aligner_reads_are_known_by_their_content(tmp_path: Path) -> None:
     def key() -> str:
         splits = {split: {"source": "text", "target": "text"} for split in ("train", "dev", "test")}
@@ -144,8 +191,11 @@ def test_the_demo_is_a_plan() -> None:
     assert {"train.sequence", "tune.sequence.1", "translate.hier.1.none", "score"} <= set(plan.stages)
 
 
+ROOT = Path(__file__).parents[2]
+
+
 @pytest.mark.parametrize(
-    "file", sorted((Path(__file__).parents[2] / "examples").glob("*.toml")), ids=lambda file: file.stem
+    "file", sorted([*ROOT.glob("examples/*.toml"), *ROOT.glob("benchmarks/order/*.toml")]), ids=lambda file: file.stem
 )
 def test_examples_are_plans(file: Path, corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HYPERBATON_DATA", str(corpora))

@@ -12,6 +12,8 @@ from hyperbaton.corpus import Annotations, Bitext, Tags, Text
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
 from hyperbaton.decode import Decoding, System, Translator
+from hyperbaton.decode.assemble import assemble
+from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import load_model
 from hyperbaton.models.lexicalized import Lexicalized
@@ -81,7 +83,7 @@ def test_units_are_learned_stored_evaluated_and_searched_with(parts: Parts, unit
     first, second = (evaluate(m, HeldOut(test, tags)).as_json() for m in (model, again))
     assert first == second
     assert first["perplexity"] == pytest.approx(np.exp(-first["mean_logprob"]))
-    assert model.moses_table("backward") is None
+    assert model.moses_table("backward") == (None if units == "tags" else "hier-mslr-backward-fe")
     table = PhraseTable.build(train, extract(train, 4))
     translator = Translator(System.of(table, (), {"LR": again}), Decoding(pop_limit=30), threads=1)
     lines = [" ".join(words) for words in test.source][:3]
@@ -97,3 +99,41 @@ def test_units_say_what_they_need(parts: Parts) -> None:
     model = Lexicalized(units="tags").fit(train, parts.known("tags", parts.train))
     with pytest.raises(OptionError, match="was trained with tags: give the tags of the sentences"):
         model.sample_logprobs(train, extract(train, 3))
+
+
+@pytest.mark.parametrize(("units", "towards", "conditioning"), [("words", "backoff", "f"), ("classes", "ladder", "fe")])
+def test_tables_and_their_export_have_what_the_model_says(
+    parts: Parts, units: str, towards: str, conditioning: str, tmp_path: Path
+) -> None:
+    train = parts.bitext.select(parts.train)
+    table = PhraseTable.build(train, extract(train, 3))
+    table.save(tmp_path / "phrases")
+    folders, expected = [], []
+    pairs = [(source, target, table.source[source], table.target[target]) for source, target in pairs_of(table)]
+    lines = [line for _, _, line, _ in pairs]
+    options = Options.of([(i, 0, len(line.split()), target, []) for i, (_, _, line, target) in enumerate(pairs)])
+    for side in ("before", "after"):
+        model = Lexicalized(orientations="msd", side=side, units=units, towards=towards, conditioning=conditioning)
+        model.fit(train, parts.known(units, parts.train)).save(tmp_path / side)
+        folders.append(str(tmp_path / side))
+        expected.append(np.exp(model.option_logprobs(Text.of(lines), options)))
+    name = f"wbe-msd-bidirectional-{conditioning}"
+    system = assemble(tmp_path / "phrases", (), {"LR": f"{name}:{','.join(folders)}"})
+    probabilities = system.reordering["LR"].probabilities
+    rows = np.array([source for source, *_ in pairs]) if conditioning == "f" else slice(None)
+    np.testing.assert_allclose(probabilities[rows], np.concatenate(expected, axis=1), rtol=1e-6)
+    again = import_moses(export_moses(system, tmp_path / "moses"))
+    np.testing.assert_allclose(again.reordering["LR"].probabilities, probabilities, rtol=1e-4)
+    with pytest.raises(OptionError, match="needs 2 models, for before and after"):
+        assemble(tmp_path / "phrases", (), {"LR": f"{name}:{folders[0]}"})
+    with pytest.raises(OptionError, match=r"before: not a lexicalized model with .* --side after"):
+        assemble(tmp_path / "phrases", (), {"LR": f"{name}:{folders[0]},{folders[0]}"})
+
+
+def pairs_of(table: PhraseTable) -> list[tuple[int, int]]:
+    return list(zip(table.sources.tolist(), table.targets.tolist(), strict=True))
+
+
+def test_no_table_holds_what_depends_on_tags_or_on_more_than_the_source_phrase() -> None:
+    assert Lexicalized(orientations="msd", units="tags").moses_table("backward") is None
+    assert Lexicalized(orientations="msd", towards="ladder", conditioning="f").moses_table("backward") is None

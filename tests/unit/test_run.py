@@ -39,6 +39,7 @@ order = 2
 model = "lexicalized"
 orientations = "msd"
 direction = "bidirectional"
+towards = "backoff"
 [models.pair]
 learner = "lbfgs:max-passes=5"
 [translation]
@@ -48,9 +49,14 @@ samples = 50
 sentences = 2
 [translation.systems]
 linear = []
-both = ["msd", "pair"]
+both = ["msd", "pair", "words"]
+[translation.sparse.words]
+orientations = "msd"
+words = 5
 [translation.tuning]
 iterations = 2
+[translation.tuning.both]
+optimizer = "mira:passes=5"
 [translation.decoding]
 pop-limit = 20
 stack = 20

@@ -61,7 +61,8 @@ def system(
     Moses are always copied.
 
     A TYPE is a lexicalized reordering table as Moses names it, for example hier-mslr-bidirectional-fe, or sparse:hier-mslr
-    for sparse features of words and classes, which tune --optimizer mira or pro gives weights.
+    for sparse features of words and classes, which tune --optimizer mira or pro gives weights. NAME=TYPE:BEFORE,AFTER makes
+    a table from two trained lexicalized models.
 
     Examples:
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.store import MANIFEST, Artefact
@@ -19,6 +20,7 @@ from hyperbaton.decode.sparse import Labels, SparseReordering
 from hyperbaton.decode.system import System, open_table
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import load_model
+from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.phrases import Extracted, PhraseTable, ReorderingType, reordering_probabilities
 from hyperbaton.phrases import extracted as extracted_phrases
 from hyperbaton.phrases.moses import read_phrase_table, read_reordering_table
@@ -44,7 +46,8 @@ def assemble(
         phrases: what `hyperbaton extract` wrote, a saved phrase table, or a text table of Moses.
         lms: what `hyperbaton lm` wrote, or ARPA files.
         reordering: name → a trained model's folder; or the type of a lexicalized table, which is counted from the phrases
-            (`hier-mslr-bidirectional-fe`) or read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`); or
+            (`hier-mslr-bidirectional-fe`), read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`), or made of
+            trained lexicalized models, one for each side (`hier-mslr-bidirectional-fe:BEFORE,AFTER`); or
             `sparse:hier-mslr`, sparse features of the most frequent words (`sparse:hier-mslr:words=200`), and of classes of
             words where there are files of them (`:source-classes=FILE:target-classes=FILE`).
         scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of jump models that are charged
@@ -129,6 +132,24 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
     return SparseReordering(orientations, tuple(made))
 
 
+def _model_probabilities(
+    where: str, kind: ReorderingType, folders: Sequence[str], table: PhraseTable
+) -> npt.NDArray[np.float32]:
+    """A table of what lexicalized models say about each phrase pair."""
+    models = [load_model(folder) for folder in folders]
+    if len(models) != len(kind.sides):
+        raise OptionError(f"{where}: {kind.name} needs {len(kind.sides)} models, for {' and '.join(kind.sides)}")
+    blocks = []
+    for folder, model, side in zip(folders, models, kind.sides, strict=True):
+        if not isinstance(model, Lexicalized) or model.moses_table(kind.direction) != kind.name or model.side != side:
+            raise OptionError(
+                f"{folder}: not a lexicalized model with orientations and conditioning of {kind.name} and --side {side}, "
+                "on words or classes"
+            )
+        blocks.append(model.table_probabilities(table))
+    return np.concatenate(blocks, axis=1)
+
+
 def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | None, inside: bool) -> Any:
     if (Path(where) / MANIFEST).exists():
         model = load_model(where)
@@ -144,6 +165,9 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         raise OptionError(
             f"{where}: neither a trained model nor a type like hier-mslr-bidirectional-fe ({error})"
         ) from error
+    folders = file.split(",")
+    if file and all((Path(folder) / MANIFEST).exists() for folder in folders):
+        return ReorderingTable(kind, _model_probabilities(where, kind, folders, table))
     if file:
         return ReorderingTable(kind, read_reordering_table(file, kind, table))
     if not (Path(phrases) / MANIFEST).exists() or Artefact(phrases).kind != extracted_phrases.KIND:

@@ -88,6 +88,11 @@ class ReorderingModel(Shown, Picklable, ABC):
         """The type of Moses' reordering table, in a direction, that holds what the model says; None if none does."""
         return None
 
+    @property
+    def estimates_like_moses(self) -> bool:
+        """Whether Moses counts the same numbers for that table, so that it need not be made from the model."""
+        return False
+
     @abstractmethod
     def summary(self) -> dict[str, Any]:
         """What was learned from, as plain values: `samples` and what else the shape counts."""

@@ -16,17 +16,28 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress
-from hyperbaton.corpus import Annotations, Bitext
+from hyperbaton.corpus import Annotations, Bitext, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
-from hyperbaton.phrases import ORIENTATIONS, ClassCounts, MosesSet, Occurrences, ReorderingType, Samples, smooth
+from hyperbaton.phrases import (
+    ORIENTATIONS,
+    ClassCounts,
+    MosesSet,
+    Occurrences,
+    PhraseTable,
+    ReorderingType,
+    Samples,
+    smooth,
+)
+from hyperbaton.phrases.occurrences import Spans
 from hyperbaton.phrases.reordering import SMOOTHING
 
 
@@ -100,11 +111,37 @@ class Lexicalized(OrientationModel):
 
     def moses_table(self, direction: str) -> str | None:
         orientations = self.set
-        if not isinstance(orientations, MosesSet) or self.units != "words" or self.towards == "ladder":
+        # Tags belong to a sentence, not to a phrase; and the ladder knows the target phrase, which f leaves out.
+        by_context = self.units == "tags" or (self.towards == "ladder" and self.conditioning == "f")
+        if not isinstance(orientations, MosesSet) or by_context:
             return None
         unit = {"word": "wbe", "phrase": "phrase", "hierarchical": "hier"}[orientations.unit]
         classes = ORIENTATIONS.name_of(orientations)
         return ReorderingType.parse(f"{unit}-{classes}-{direction}-{self.conditioning}").name
+
+    @property
+    def estimates_like_moses(self) -> bool:
+        return self.units == "words" and self.towards == "uniform" and self.smoothing == SMOOTHING
+
+    def table_probabilities(self, table: PhraseTable) -> npt.NDArray[np.float32]:
+        """What the model says about every phrase pair of a table, or every source phrase if it conditions on `f`.
+
+        Shape: (rows of Moses' reordering table, n_classes).
+        """
+        if self.moses_table("backward") is None:
+            raise OptionError("no reordering table of Moses can hold what the model says: units=tags, or ladder with f")
+        by_source = self.conditioning == "f"
+        sources = np.arange(len(table.source)) if by_source else table.sources
+        targets = np.zeros(len(sources), np.uint32) if by_source else table.targets
+        source, target = (Text(side.words, side.offsets, side.vocabulary) for side in (table.source, table.target))
+        spans = [
+            Spans(phrases.astype(np.uint32), np.zeros(len(phrases), np.uint16), text.lengths[phrases].astype(np.uint8))
+            for text, phrases in ((source, sources), (target, targets))
+        ]
+        no_links = Links(np.zeros((0, 2), np.uint16), np.zeros(len(target) + 1, np.int64))
+        logprobs = self.logprobs(Occurrences(source, target, no_links, spans[0], spans[1]))
+        probabilities: npt.NDArray[np.float32] = numeric.exp(logprobs).astype(np.float32)
+        return probabilities
 
     def counts_of(self, occurrences: Occurrences) -> Array:
         return self.sources_.at(self._in_units(self.known(occurrences)).source_keys(self.threads or None))

@@ -22,7 +22,8 @@ class NamedModel:
     """A model of the experiment.
 
     `sides`: an orientation model is trained once for each. `annotations`: what it is trained with besides the bitext.
-    `table`: the type of lexicalized table that stands for it in a system, which has a weight for each class as in Moses.
+    `table`: the type of lexicalized table that stands for it in a system, which has a weight for each class as in Moses;
+    `is_counted`: the table is counted from the phrases, and not made from the model.
     """
 
     name: str
@@ -33,6 +34,7 @@ class NamedModel:
     inside: bool
     scaled: float | None
     table: str | None
+    is_counted: bool
 
     @property
     def cls(self) -> type[ReorderingModel]:
@@ -92,4 +94,5 @@ def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedMod
         raise table.error("scaled", "must be a β above 0, and is for orientation models only")
     options = to_mapping(made)
     kind = None if direction is None else made.moses_table(direction)
-    return NamedModel(name, model, options, sides, tuple(annotations), inside, scaled, kind)
+    is_counted = kind is not None and made.estimates_like_moses
+    return NamedModel(name, model, options, sides, tuple(annotations), inside, scaled, kind, is_counted)

@@ -77,15 +77,19 @@ class Plan:
         wanted = [split for split in files if split in (splits or SPLITS)]
         return {f"{split}.{column}": File(path) for split in wanted for column, path in files[split].items()}
 
+    def models(self, system: str) -> list[NamedModel]:
+        """The models of a system; its sparse features are none."""
+        experiment = self.experiment
+        return [experiment.models[n] for n in experiment.translation.systems[system] if n in experiment.models]
+
     def columns(self, system: str) -> list[str]:
         """The columns of the corpus that the models of a system read."""
-        members = self.experiment.translation.systems[system]
-        annotations = {a for name in members for a in self.experiment.models[name].annotations}
+        annotations = {a for model in self.models(system) for a in model.annotations}
         return [column for annotation, column in FROM_CORPUS.items() if annotation in annotations]
 
     def slowest(self, system: str, rates: Mapping[str, Rate]) -> str:
         """The model of a system that takes longest."""
-        kinds = [self.experiment.models[name].model for name in self.experiment.translation.systems[system]]
+        kinds = [model.model for model in self.models(system)]
         return max(kinds, key=lambda kind: cost_of(rates, kind, self.size).seconds, default="")
 
     @property

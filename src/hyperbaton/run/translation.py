@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import Option, option, to_mapping
+from hyperbaton.base.options import Option, check_options, option, to_mapping
 from hyperbaton.decode import Decoding
+from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.metrics import METRICS, make_metric
 from hyperbaton.run.keys import Table
 from hyperbaton.run.models import NamedModel
@@ -18,6 +19,7 @@ NO_LIMIT = -1
 DEFAULT_METRICS = ("bleu", "nist", "meteor", "wer", "ter", "pdscore")
 KEYS = (
     "systems",
+    "sparse",
     "limits",
     "tune_limit",
     "tuning_runs",
@@ -45,10 +47,25 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Sparse:
+    """Sparse reordering features of a system."""
+
+    orientations: str = option("hier-mslr", "orientation set of the features, one of Moses'")
+    words: int = option(80, "number of the most frequent words of each side; 0 takes none", minimum=0)
+    classes: bool = option(False, "features of word classes as well, those of [classes]")
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        SparseReordering(self.orientations, ())
+        if not self.words and not self.classes:
+            raise OptionError("no words and no classes, so there is no feature")
+
+
+@dataclass(frozen=True)
 class Translation:
     """How systems are made, tuned, run and compared. A limit of -1 is none."""
 
-    systems: dict[str, tuple[str, ...]]  # name → models
+    systems: dict[str, tuple[str, ...]]  # name → models and sparse features
     limits: tuple[int, ...]
     tune_limit: int
     baselines: tuple[str, ...]
@@ -57,6 +74,8 @@ class Translation:
     counts: Counts
     tuning: Tuning
     decoding: Decoding
+    sparse: dict[str, Sparse] = field(default_factory=dict)
+    tuning_of: dict[str, Tuning] = field(default_factory=dict)  # systems that are tuned in another way
 
     def resolved(self) -> dict[str, Any]:
         """As plain values."""
@@ -68,7 +87,8 @@ class Translation:
             "metrics": list(self.metrics),
             "fix": self.fix,
             **to_mapping(self.counts),
-            "tuning": to_mapping(self.tuning),
+            "sparse": {name: to_mapping(features) for name, features in self.sparse.items()},
+            "tuning": to_mapping(self.tuning) | {name: to_mapping(own) for name, own in self.tuning_of.items()},
             "decoding": to_mapping(self.decoding),
         }
 
@@ -80,7 +100,8 @@ def shown_limit(limit: int) -> int | str:
 
 def read_translation(table: Table, models: Mapping[str, NamedModel]) -> Translation:
     """Read `[translation]`."""
-    systems = _read_systems(table, models)
+    sparse = _read_sparse(table.table("sparse"), models)
+    systems = _read_systems(table, models, sparse)
     limits = tuple(_limit(table, "limits", value) for value in table.take("limits", list, [6]))
     if not limits or len(set(limits)) != len(limits):
         raise table.error("limits", 'must be a list of different distortion limits, for example [6, 10, "none"]')
@@ -93,15 +114,52 @@ def read_translation(table: Table, models: Mapping[str, NamedModel]) -> Translat
         table.choice("metrics", name.partition(":")[0].lower(), METRICS.names())
         table.trying(lambda name=name: make_metric(name), "metrics")  # type: ignore[misc]
     fix = _read_fix(table.table("fix"), systems)
-    tuning = table.table("tuning").options(Tuning)
-    table.trying(lambda: make_metric(tuning.metric), "tuning")
-    table.trying(lambda: OPTIMIZERS.make(tuning.optimizer), "tuning")
+    tuning, tuning_of = _read_tuning(table.table("tuning"), systems)
+    for system, members in systems.items():
+        own = tuning_of.get(system, tuning)
+        if any(name in sparse for name in members) and own.optimizer.startswith("mert"):
+            raise table.error(
+                f"systems.{system}",
+                f'mert cannot tune sparse features; set optimizer = "mira" in [translation.tuning.{system}]',
+            )
     decoding = table.table("decoding").options(Decoding)
     counts = table.options(Counts, KEYS)
-    return Translation(systems, limits, tune_limit, baselines, named, fix, counts, tuning, decoding)
+    return Translation(systems, limits, tune_limit, baselines, named, fix, counts, tuning, decoding, sparse, tuning_of)
 
 
-def _read_systems(table: Table, models: Mapping[str, NamedModel]) -> dict[str, tuple[str, ...]]:
+def _read_sparse(table: Table, models: Mapping[str, NamedModel]) -> dict[str, Sparse]:
+    """Sparse features by the names that systems give them."""
+    features = {}
+    for key in list(table.rest):
+        name = table.written[key]
+        if name in models:
+            raise table.error(key, "a model has this name already")
+        features[name] = table.table(key).options(Sparse)
+    return features
+
+
+def _read_tuning(table: Table, systems: Mapping[str, Any]) -> tuple[Tuning, dict[str, Tuning]]:
+    """Options of tuning, and those of systems that have a table of their own, on top of them."""
+    tables = {key: table.table(key) for key in list(table.rest) if isinstance(table.rest[key], dict)}
+    general = _checked_tuning(table, table.options(Tuning, systems))
+    own = {}
+    for key, part in tables.items():
+        system = table.choice(key, table.written[key], systems)
+        keys = list(part.rest)
+        chosen = part.options(Tuning)
+        own[system] = _checked_tuning(part, replace(general, **{name: getattr(chosen, name) for name in keys}))
+    return general, own
+
+
+def _checked_tuning(table: Table, tuning: Tuning) -> Tuning:
+    table.trying(lambda: make_metric(tuning.metric))
+    table.trying(lambda: OPTIMIZERS.make(tuning.optimizer))
+    return tuning
+
+
+def _read_systems(
+    table: Table, models: Mapping[str, NamedModel], sparse: Mapping[str, Sparse]
+) -> dict[str, tuple[str, ...]]:
     """Each system and its models; unless systems are named, every model has one of its own."""
     if "systems" not in table:
         return {name: () if model.cls.is_distance else (name,) for name, model in models.items()}
@@ -111,7 +169,7 @@ def _read_systems(table: Table, models: Mapping[str, NamedModel]) -> dict[str, t
         name = named.written[key]
         members = named.take_list(key, str, [])
         for member in members:
-            named.choice(key, member, models)
+            named.choice(key, member, [*models, *sparse])
         if not all(c.isalnum() or c in "-_+." for c in name):
             raise named.error(key, "a system's name may contain only letters, digits and -_+.")
         systems[name] = tuple(members)

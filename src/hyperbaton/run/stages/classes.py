@@ -19,11 +19,12 @@ RATES = {"": Rate(2, 1, 150, 5)}
 
 
 def plan(plan: Plan) -> None:
-    """Classes of the words of each side for which a model wants them."""
+    """Classes of the words of each side for which a model or sparse features want them."""
     experiment = plan.experiment
     wanted = {annotation for model in experiment.models.values() for annotation in model.annotations}
+    for_sparse = any(features.classes for features in experiment.translation.sparse.values())
     for side in ("source", "target"):
-        if f"{side}_classes" in wanted:
+        if for_sparse or f"{side}_classes" in wanted:
             options = {"side": side, "clustering": to_mapping(experiment.classes), "seed": experiment.seed}
             plan.classes[f"{side}_classes"] = plan.add(f"classes.{side}", "classes", options, splits=["train"])
 

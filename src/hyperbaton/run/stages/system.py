@@ -25,12 +25,20 @@ def plan(plan: Plan) -> None:
         reordering: dict[str, Any] = {}
         inputs: dict[str, Stage | File] = {"phrases": plan.stages["extract"], "lm": plan.stages["lm"]}
         for name in members:
+            if name in how.sparse:
+                reordering[name] = {"sparse": to_mapping(how.sparse[name])}
+                if how.sparse[name].classes:
+                    inputs |= plan.classes
+                continue
             model = models[name]
-            uses = [name] if model.table else [plan.use_name(model, side) for side in model.sides]
-            for use in uses:
+            trained = [plan.use_name(model, side) for side in model.sides]
+            for use in [name] if model.table else trained:
                 reordering[use] = {"table": model.table, "scaled": model.scaled, "inside": model.inside}
-                if model.table is None:
-                    inputs[f"model.{use}"] = plan.trained[use]
+            if model.is_counted:
+                continue
+            if model.table:
+                reordering[name]["models"] = trained
+            inputs |= {f"model.{use}": plan.trained[use] for use in trained}
         options: dict[str, Any] = {"reordering": reordering, "decoding": to_mapping(how.decoding)}
         text = plan.experiment.text
         if text is not None:
@@ -41,20 +49,31 @@ def plan(plan: Plan) -> None:
 
 
 def run(work: Work) -> None:
-    reordering = {
-        name: use["table"] or str(work.inputs[f"model.{name}"] / "model")
-        for name, use in work.options["reordering"].items()
-    }
+    uses = work.options["reordering"]
     system = assemble(
         work.inputs["phrases"] / "phrases",
         [work.inputs["lm"] / "lm"],
-        reordering,
+        {name: _written(work, name, use) for name, use in uses.items()},
         options=from_mapping(Decoding, work.options["decoding"]),
-        scaled={name: use["scaled"] for name, use in work.options["reordering"].items() if use["scaled"] is not None},
-        inside=[name for name, use in work.options["reordering"].items() if use["inside"]],
+        scaled={name: use["scaled"] for name, use in uses.items() if use.get("scaled") is not None},
+        inside=[name for name, use in uses.items() if use.get("inside")],
     )
     if "casing" in work.inputs:
         system = system.with_text(TextProcessing.load(work.inputs["casing"] / "casing"))
     elif "text" in work.options:
         system = system.with_text(TextProcessing.restore(work.options["text"], {}))
     system.save(work.out / "system")
+
+
+def _written(work: Work, name: str, use: dict[str, Any]) -> str:
+    """A reordering model as `assemble` reads it."""
+    if "sparse" in use:
+        features = use["sparse"]
+        parts = ["sparse", features["orientations"], f"words={features['words']}"]
+        if features["classes"]:
+            parts += [f"{side}-classes={work.inputs[f'{side}_classes'] / 'classes'}" for side in ("source", "target")]
+        return ":".join(parts)
+    folders = [str(work.inputs[f"model.{trained}"] / "model") for trained in use.get("models", [])]
+    if folders:
+        return f"{use['table']}:{','.join(folders)}"
+    return use["table"] or str(work.inputs[f"model.{name}"] / "model")

@@ -27,9 +27,10 @@ def plan(plan: Plan) -> None:
     """Every system, as often as runs are wanted."""
     experiment, how = plan.experiment, plan.experiment.translation
     for system in how.systems:
+        tuning = how.tuning_of.get(system, how.tuning)
         for run in range(how.counts.tuning_runs):
             options = {
-                "tuning": to_mapping(how.tuning),
+                "tuning": to_mapping(tuning),
                 "n_best": how.counts.n_best,
                 "limit": how.tune_limit,
                 "fix": how.fix.get(system, {}),
@@ -37,7 +38,7 @@ def plan(plan: Plan) -> None:
                 "seed": experiment.seed + run,
             }
             assembled = plan.stages[f"system.{system}"]
-            turns = how.tuning.iterations + 1
+            turns = tuning.iterations + 1
             name, slowest = plan.tune_name(system, run), plan.slowest(system, RATES)
             plan.add(name, "tune", options, slowest, turns, splits=["dev"], system=assembled)
 
