@@ -114,13 +114,13 @@ HYPERBATON_BINDINGS(aligner) {
              unsigned n_threads, const std::optional<nb::callable>& progress) {
             const auto bitext = view_bitext(source, target);
             const auto report = make_progress(progress);
-            LinkPosteriors found;
+            LinkPosteriors posteriors;
             {
               const nb::gil_scoped_release release;
-              found = link_posteriors(self, bitext, threshold, n_threads, report);
+              posteriors = link_posteriors(self, bitext, threshold, n_threads, report);
             }
-            return nb::make_tuple(to_numpy(std::move(found.links.points)), to_numpy(std::move(found.links.offsets)),
-                                  to_numpy(std::move(found.values), 2));
+            return nb::make_tuple(to_numpy(std::move(posteriors.links.points)),
+                                  to_numpy(std::move(posteriors.links.offsets)), to_numpy(std::move(posteriors.values), 2));
           },
           "source"_a, "target"_a, "threshold"_a, "n_threads"_a, "progress"_a.none(),
           "Points, sentence offsets, and both posteriors of each point.")

@@ -99,14 +99,14 @@ HYPERBATON_BINDINGS(features) {
          unsigned n_threads, const std::optional<nb::callable>& progress) {
         const auto templates = view_templates(rows, where);
         const auto report = make_progress(progress);
-        FeatureRows found;
+        FeatureRows features;
         FeatureContents meaning;
         {
           const nb::gil_scoped_release release;
-          found = feature_rows(templates, where, index, n_threads, report);
-          if (contents) meaning = feature_contents(templates, where, index, found, n_threads);
+          features = feature_rows(templates, where, index, n_threads, report);
+          if (contents) meaning = feature_contents(templates, where, index, features, n_threads);
         }
-        return nb::make_tuple(to_numpy(std::move(found.starts)), to_numpy(std::move(found.indices)),
+        return nb::make_tuple(to_numpy(std::move(features.starts)), to_numpy(std::move(features.indices)),
                               to_numpy(std::move(meaning.names)), to_numpy(std::move(meaning.lengths)),
                               to_numpy(std::move(meaning.words), kMaxWords));
       },

@@ -136,9 +136,9 @@ HYPERBATON_BINDINGS(metrics) {
         std::vector<std::int64_t> flat;
         {
           const nb::gil_scoped_release release;
-          for (const auto& found : compare_orders(hypotheses, references, view(line), n_threads))
-            flat.insert(flat.end(), {found.n_reference, found.n_steps, found.n_inner, found.n_positions, found.n_discordant,
-                                     found.n_displaced});
+          for (const auto& agreement : compare_orders(hypotheses, references, view(line), n_threads))
+            flat.insert(flat.end(), {agreement.n_reference, agreement.n_steps, agreement.n_inner, agreement.n_positions,
+                                     agreement.n_discordant, agreement.n_displaced});
         }
         return to_numpy(std::move(flat), 6);
       },

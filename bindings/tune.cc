@@ -16,16 +16,16 @@ struct BoundObjective {
 // A Python callable (rows of sums) → scores. It may be called from any thread, one at a time.
 Objective python_objective(const nb::callable& callable) {
   // The callable is held by a shared owner that drops it under the GIL, wherever the last copy dies.
-  const std::shared_ptr<nb::callable> held(new nb::callable(callable), [](nb::callable* owner) {
+  const std::shared_ptr<nb::callable> owned(new nb::callable(callable), [](nb::callable* owner) {
     const nb::gil_scoped_acquire acquire;
     delete owner;
   });
-  return [held](std::span<const double> sums, std::size_t width, std::span<double> scores) {
+  return [owned](std::span<const double> sums, std::size_t width, std::span<double> scores) {
     const nb::gil_scoped_acquire acquire;
     const nb::object rows = nb::cast(to_numpy(std::vector<double>(sums.begin(), sums.end()), width));
-    const auto found = nb::cast<Array<double>>((*held)(rows));
-    if (found.size() != scores.size()) throw Error("an objective must give one score for each row");
-    std::copy(found.data(), found.data() + found.size(), scores.begin());
+    const auto values = nb::cast<Array<double>>((*owned)(rows));
+    if (values.size() != scores.size()) throw Error("an objective must give one score for each row");
+    std::copy(values.data(), values.data() + values.size(), scores.begin());
   };
 }
 

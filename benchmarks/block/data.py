@@ -48,13 +48,13 @@ def _most_frequent_tags(text: Text, tags: Tags) -> dict[str, str]:
     """The tag that each word has most often."""
     n = len(tags.vocabulary)
     both, counts = np.unique(text.tokens.astype(np.int64) * n + tags.labels, return_counts=True)
-    found: dict[str, str] = {}
+    tag_of_word: dict[str, str] = {}
     best: Counter[int] = Counter()
     for pair, count in zip(both.tolist(), counts.tolist(), strict=True):
         if count > best[pair // n]:
             best[pair // n] = count
-            found[text.vocabulary.word(pair // n)] = tags.vocabulary.word(pair % n)
-    return found
+            tag_of_word[text.vocabulary.word(pair // n)] = tags.vocabulary.word(pair % n)
+    return tag_of_word
 
 
 def _write(prefix: Path, bitext: Bitext, tags: Tags, trees: Trees) -> None:

@@ -61,19 +61,19 @@ def main() -> None:
         for system in options.systems:
             for threads in options.threads:
                 how = parse_search(search)
-                found = alone(translate, system, options.source, options.source_tags, options.lines, how, threads)
-                speed = found["words"] / found["processor_s"]
+                measured = alone(translate, system, options.source, options.source_tags, options.lines, how, threads)
+                speed = measured["words"] / measured["processor_s"]
                 rows.append(
                     {
                         "system": Path(system).name,
                         "search": search,
                         "threads": threads,
                         "words/cpu s": speed,
-                        "words/s": found["words"] / found["seconds"],
-                        "score": f"{found['score']:.4f}",
+                        "words/s": measured["words"] / measured["seconds"],
+                        "score": f"{measured['score']:.4f}",
                         "relative": speed / first.setdefault((search, threads), speed),
-                        "load s": found["load_s"],
-                        "peak MiB": found["peak_mib"],
+                        "load s": measured["load_s"],
+                        "peak MiB": measured["peak_mib"],
                     }
                 )
     print_rows(rows)
@@ -104,9 +104,9 @@ def _moses(program: str, source: str, systems: list[str], n: int, searches: list
                     str(how["distortion_limit"]),
                 ]
                 seconds = []
-                for given in (b"\n", text):  # loading alone, then everything
+                for lines in (b"\n", text):  # loading alone, then everything
                     start = time.perf_counter()
-                    subprocess.run(command, input=given, capture_output=True, check=True, cwd=ini.parent)
+                    subprocess.run(command, input=lines, capture_output=True, check=True, cwd=ini.parent)
                     seconds.append(time.perf_counter() - start)
                 rows.append(
                     {

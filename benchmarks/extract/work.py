@@ -18,15 +18,15 @@ def samples(paths: list[str], n: int, max_length: int, threads: int) -> dict[str
     """Extraction alone: from a bitext in memory to sample columns."""
     bitext = Bitext.read(*paths).select(np.arange(n))
     start = time.perf_counter()
-    found = extract(bitext, max_length, threads=threads)
-    return {"seconds": time.perf_counter() - start, "samples": len(found)}
+    samples = extract(bitext, max_length, threads=threads)
+    return {"seconds": time.perf_counter() - start, "samples": len(samples)}
 
 
 def tables(paths: list[str], max_length: int, threads: int, folder: str) -> dict[str, Any]:
     """The whole way: text files to scored phrase and reordering tables, gzipped."""
     bitext = Bitext.read(*paths)
-    found = Extracted.of(bitext, Extraction(max_length), threads=threads)
+    extracted = Extracted.of(bitext, Extraction(max_length), threads=threads)
     kind = ReorderingType.parse(REORDERING)
-    probabilities = reordering_probabilities(found.inventory, found.samples, kind, threads=threads)
-    write_moses(folder, found.table, [(kind, probabilities)])
-    return {"pairs": len(found.table)}
+    probabilities = reordering_probabilities(extracted.inventory, extracted.samples, kind, threads=threads)
+    write_moses(folder, extracted.table, [(kind, probabilities)])
+    return {"pairs": len(extracted.table)}

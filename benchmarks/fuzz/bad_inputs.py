@@ -492,9 +492,9 @@ EXPERIMENTS: tuple[tuple[bytes, str], ...] = (
 
 def cases() -> list[Case]:
     """All cases."""
-    found = [Case(*row) for row in ROWS]
+    cases = [Case(*row) for row in ROWS]
     for commands, faults in ((TEXT_COMMANDS, TEXT_FAULTS), (LINK_COMMANDS, BITEXT_LINK_FAULTS)):
-        found += [Case(c, 1, expected, {"x": content}) for c in commands for content, expected in faults.values()]
+        cases += [Case(c, 1, expected, {"x": content}) for c in commands for content, expected in faults.values()]
     for command in (
         "translate system x",
         "score x c/dev.target",
@@ -503,42 +503,42 @@ def cases() -> list[Case]:
     ):
         for name in ("utf8", "xz", "zst", "long"):
             content, expected = TEXT_FAULTS[name]
-            found.append(Case(command, 1, expected, {"x": content}))
+            cases.append(Case(command, 1, expected, {"x": content}))
     for command in ("symmetrize x c/dev.links", "evaluate-links c/dev.links x"):
-        found += [Case(command, 1, expected, {"x": content}) for content, expected in LINK_FAULTS.values()]
+        cases += [Case(command, 1, expected, {"x": content}) for content, expected in LINK_FAULTS.values()]
     for command in ("translate tagged c/dev.source --source-tags x", f"tune tagged {TEXTS} -q -o new --source-tags x"):
-        found += [Case(command, 1, expected, {"x": content}) for content, expected in TAG_FAULTS.values()]
+        cases += [Case(command, 1, expected, {"x": content}) for content, expected in TAG_FAULTS.values()]
     for command in ("translate block-system c/dev.source --source-trees x --source-tags c/dev.source.tags",):
-        found += [Case(command, 1, expected, {"x": content}) for content, expected in TREE_FAULTS.values()]
-    found += [Case(command, 1, r"\bx\b") for command in MISSING_COMMANDS]
+        cases += [Case(command, 1, expected, {"x": content}) for content, expected in TREE_FAULTS.values()]
+    cases += [Case(command, 1, r"\bx\b") for command in MISSING_COMMANDS]
     for command in ARTEFACT_COMMANDS:
-        found.append(Case(command, 1, r"\bx: not an artefact of hyperbaton", {"x": b"no folder\n"}))
-        found.append(Case(command, 1, r"\bx: not an artefact of hyperbaton", {"x/file": b"something\n"}))
-        found.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"{"}))
-        found.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"[" * 9000}))
-    found += [Case(command, 1, r"\bx\b", {"x": b"a file\n"}) for command in OUTPUT_COMMANDS]
+        cases.append(Case(command, 1, r"\bx: not an artefact of hyperbaton", {"x": b"no folder\n"}))
+        cases.append(Case(command, 1, r"\bx: not an artefact of hyperbaton", {"x/file": b"something\n"}))
+        cases.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"{"}))
+        cases.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"[" * 9000}))
+    cases += [Case(command, 1, r"\bx\b", {"x": b"a file\n"}) for command in OUTPUT_COMMANDS]
     table = b"a ||| b ||| 1 1 1 1 ||| 0-0 ||| 1 1 1\n"
     for content in MOSES:
         files = {"x/moses.ini": content, "x/table": table}
-        found.append(Case("import moses x -o new", 1, r"x/moses.ini(:\d+)?: ", files))
-    found += [Case("system -o new --phrases x", 1, expected, {"x": content}) for content, expected in TABLES]
+        cases.append(Case("import moses x -o new", 1, r"x/moses.ini(:\d+)?: ", files))
+    cases += [Case("system -o new --phrases x", 1, expected, {"x": content}) for content, expected in TABLES]
     for command in ("lm x.arpa -o new", "perplexity x.arpa c/dev.target", "system -o new --phrases phrases --lm x.arpa"):
-        found += [Case(command, 1, expected, {"x.arpa": content}) for content, expected in ARPA]
+        cases += [Case(command, 1, expected, {"x.arpa": content}) for content, expected in ARPA]
     for content in (b"", b"{", b"[]", b"{}", b"[" * 9000, b"\xff"):
-        found.append(Case("report x", 1, r"\bx/results.json\b", {"x/results.json": content}))
-        found.append(Case("status x", 1, r"\bx/plan.json: ", {"x/plan.json": content}))
+        cases.append(Case("report x", 1, r"\bx/results.json\b", {"x/results.json": content}))
+        cases.append(Case("status x", 1, r"\bx/plan.json: ", {"x/plan.json": content}))
     for content in (b"[1]", b'[{"stage": "a"}]'):
-        found.append(Case("status x", 1, r"\bx/plan.json: is not the plan of a run", {"x/plan.json": content}))
+        cases.append(Case("status x", 1, r"\bx/plan.json: is not the plan of a run", {"x/plan.json": content}))
     for content, expected in (
         (b"haus\n", "x:1: expected a term, a tab"),
         (b"a\tb\tc\n", "x:1: expected"),
         (b"\xff", "x:1: not valid"),
     ):
-        found.append(Case("translate system c/dev.source --glossary x", 1, expected, {"x": content}))
+        cases.append(Case("translate system c/dev.source --glossary x", 1, expected, {"x": content}))
     for content, expected in ((b"", "x: there is no key in it"), (b"# a\nshort\n", "x:2: a key has at least 8 characters")):
-        found.append(Case("serve de-en=system --port 0 --keys x", 1, expected, {"x": content}))
-    found += [Case("run x.toml -o new", 1, expected, {"x.toml": content}) for content, expected in EXPERIMENTS]
-    return [*found, *_usage_cases()]
+        cases.append(Case("serve de-en=system --port 0 --keys x", 1, expected, {"x": content}))
+    cases += [Case("run x.toml -o new", 1, expected, {"x.toml": content}) for content, expected in EXPERIMENTS]
+    return [*cases, *_usage_cases()]
 
 
 def _usage_cases() -> Iterator[Case]:

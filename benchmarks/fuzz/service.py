@@ -138,9 +138,9 @@ class Fuzz:
     def check_known(self, rng: random.Random) -> None:
         """A request that is right is answered as before."""
         line = rng.choice(list(self._known))
-        found = self._translation(line)
-        if found not in (self._known[line], None):
-            self._fault(f"{line!r} was {self._known[line]!r}, and is {found!r}")
+        translation = self._translation(line)
+        if translation not in (self._known[line], None):
+            self._fault(f"{line!r} was {self._known[line]!r}, and is {translation!r}")
 
     def _translation(self, line: str) -> str | None:
         status, text = self._send("POST", "/translate", {"q": line, "source": "de", "target": "en"})
@@ -311,15 +311,15 @@ def main() -> None:
                     thread.join()
                 memory.append(program.mib() if program.is_alive else 0)
             fuzz.check_known(random.Random(0))
-        told = log.read_text(encoding="utf-8")
+        log_text = log.read_text(encoding="utf-8")
     for (kind, status), n in sorted(fuzz.counts.items(), key=str):
         print(f"{kind}\t{status}\t{n}")
     print(f"{sum(fuzz.counts.values())} requests, {len(fuzz.faults)} faults")
     print(f"memory {memory[0]:.0f} MiB after a tenth, {memory[1]:.0f} MiB at the end")
     if memory[1] > 1.3 * memory[0] + 50:
         fuzz.faults.append("the memory of the process grows")
-    if "Traceback" in told:
-        fuzz.faults.append(f"the log has a traceback: {told[told.index('Traceback') :][:1500]}")
+    if "Traceback" in log_text:
+        fuzz.faults.append(f"the log has a traceback: {log_text[log_text.index('Traceback') :][:1500]}")
     for fault in fuzz.faults[:20]:
         print(f"  {fault}")
     if program.process.returncode != 0:

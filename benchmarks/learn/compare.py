@@ -31,8 +31,8 @@ def measure(data: Data, threads: int, max_seconds: float, variance: float = 1.0,
             output = _output([*command, str(threads), str(max_seconds), str(variance)], threads, 2 * max_seconds + 30)
             lines = [json.loads(line) for line in output.splitlines() if line.startswith(b"{")]
             results += lines
-            told = f"{100 * min(line['error'] for line in lines):.2f} % at best" if lines else "nothing in time"
-            print(f"{contender.name}: {told}", file=sys.stderr, flush=True)
+            best_error = f"{100 * min(line['error'] for line in lines):.2f} % at best" if lines else "nothing in time"
+            print(f"{contender.name}: {best_error}", file=sys.stderr, flush=True)
     return results
 
 
@@ -89,6 +89,6 @@ def _ratios(seconds: dict[str, list[float | None]]) -> list[str]:
     if not ours:
         return []
     others = {name: cells[0] for name, cells in seconds.items() if cells[0] is not None and not name.startswith("dual_eg")}
-    told = [f"{name} {cost / ours:.2f}" for name, cost in sorted(others.items(), key=lambda item: item[1])]
+    ratios = [f"{name} {cost / ours:.2f}" for name, cost in sorted(others.items(), key=lambda item: item[1])]
     never = [name for name, cells in seconds.items() if cells[0] is None]
-    return [f"seconds to the error over those of dual_eg ε=0.1: {', '.join(told)}", f"not reached: {', '.join(never)}"]
+    return [f"seconds to the error over those of dual_eg ε=0.1: {', '.join(ratios)}", f"not reached: {', '.join(never)}"]

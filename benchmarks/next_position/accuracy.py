@@ -29,11 +29,11 @@ def run(arguments: argparse.Namespace) -> None:
         if not isinstance(model, NextPositionModel):
             raise SystemExit(f"{name} is not a jump model")
         results[name] = evaluate(model, HeldOut(test, Annotations(source_tags=tags)))
-        told = results[name].as_json() | {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
-        (arguments.output / f"{name}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+        record = results[name].as_json() | {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
+        (arguments.output / f"{name}.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
         rows.append(
             {"model": name, "n": results[name].n, "accuracy": results[name].accuracy, "log p": results[name].mean_logprob}
-            | {direction: held["accuracy"] for direction, held in results[name].by_direction.items()}
+            | {direction: result["accuracy"] for direction, result in results[name].by_direction.items()}
             | {"train s": model.train_seconds_, "peak MiB": model.train_peak_mib_}
         )
     print_rows(rows)
@@ -41,9 +41,9 @@ def run(arguments: argparse.Namespace) -> None:
         write_figure(figure, arguments.output / f"{picture}.svg")
 
 
-def train(name: str, given: dict[str, Any], folder: str) -> dict[str, Any]:
+def train(name: str, options: dict[str, Any], folder: str) -> dict[str, Any]:
     """Train one model, in a process of its own."""
-    arguments = argparse.Namespace(**given)
+    arguments = argparse.Namespace(**options)
     bitext, tags, _ = read(arguments)
     model = MODELS[name](threads=arguments.threads)
     if not isinstance(model, NextPositionModel):

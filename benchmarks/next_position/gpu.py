@@ -46,12 +46,12 @@ def run(arguments: argparse.Namespace) -> None:
     device = torch.device(arguments.device)
     arguments.output.mkdir(parents=True, exist_ok=True)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
-    told: dict[str, Any] = {"device": name, "torch": torch.__version__, "pack": arguments.pack.name}
+    results: dict[str, Any] = {"device": name, "torch": torch.__version__, "pack": arguments.pack.name}
 
     def tell(**values: Any) -> None:
-        told.update(values)
+        results.update(values)
         print(json.dumps(values), flush=True)
-        (arguments.output / "gpu.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+        (arguments.output / "gpu.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
 
     seconds, corpus = timed(device, lambda: read_pack(arguments.pack, arguments.size, device))
     n_sentences = sum(len(words) for words in corpus.words.values())

@@ -69,23 +69,23 @@ def read_pack(path: Any, size: int, device: torch.device, prefix: str = "") -> C
     """Sentences of a pack, grouped by length; inside a length in their order. None if it has none of that prefix."""
     with np.load(path) as file:
         names = ("tokens", "lengths", "tags", "visits", "n_visits")
-        held = {name: file[prefix + name] for name in names if prefix + name in file}
-    if not held:
+        arrays = {name: file[prefix + name] for name in names if prefix + name in file}
+    if not arrays:
         return None
-    lengths, n_visits = held["lengths"].astype(np.int64), held["n_visits"].astype(np.int64)
+    lengths, n_visits = arrays["lengths"].astype(np.int64), arrays["n_visits"].astype(np.int64)
     starts, visit_starts = np.cumsum(lengths) - lengths, np.cumsum(n_visits) - n_visits
     used = np.flatnonzero(n_visits[: size or None])
     words, tags, following = {}, {}, {}
     for n in np.unique(lengths[used]).tolist():
         chosen = used[lengths[used] == n]
         where = starts[chosen, None] + np.arange(n)
-        words[n] = torch.from_numpy(held["tokens"][where].astype(np.int64)).to(device)
-        if "tags" in held:
-            tags[n] = torch.from_numpy(held["tags"][where].astype(np.int64)).to(device)
+        words[n] = torch.from_numpy(arrays["tokens"][where].astype(np.int64)).to(device)
+        if "tags" in arrays:
+            tags[n] = torch.from_numpy(arrays["tags"][where].astype(np.int64)).to(device)
         jumps = np.zeros((len(chosen), n + 1), np.int64)
         rows = np.repeat(np.arange(len(chosen)), n_visits[chosen])
         nth = np.arange(len(rows)) - np.repeat(np.cumsum(n_visits[chosen]) - n_visits[chosen], n_visits[chosen])
-        visited = held["visits"][np.repeat(visit_starts[chosen], n_visits[chosen]) + nth].astype(np.int64) + 1
+        visited = arrays["visits"][np.repeat(visit_starts[chosen], n_visits[chosen]) + nth].astype(np.int64) + 1
         current = np.where(nth == 0, 0, np.roll(visited, 1))
         jumps[rows, current] = visited
         jumps[np.arange(len(chosen)), visited[np.cumsum(n_visits[chosen]) - 1]] = n + 1
@@ -155,7 +155,7 @@ def _batches(corpus: Corpus) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
 
 def count_keys(corpus: Corpus, min_count: int) -> Tensor:
     """The keys that count often enough, in order; footnote 12's rule."""
-    found = []
+    keys_of_jumps = []
     for words, tags, following in _batches(corpus):
         keys = Keys(words, tags)
         s, i = torch.nonzero(following).unbind(1)
@@ -164,11 +164,11 @@ def count_keys(corpus: Corpus, min_count: int) -> Tensor:
         anywhere = ~keys.own.expand(keys.size, -1, -1)
         for number, pair in enumerate(keys.pairs):
             values = keys.pair(number)
-            found.append(values[anywhere] if pair in ALWAYS else values[s, i, j])
+            keys_of_jumps.append(values[anywhere] if pair in ALWAYS else values[s, i, j])
         for part in range(keys.n_unary):
-            found += [keys.unary(0, part)[s, i, back], keys.unary(1, part)[s, j, back]]
-    everything = torch.cat(found)
-    del found
+            keys_of_jumps += [keys.unary(0, part)[s, i, back], keys.unary(1, part)[s, j, back]]
+    everything = torch.cat(keys_of_jumps)
+    del keys_of_jumps
     values, counts = torch.unique_consecutive(torch.sort(everything).values, return_counts=True)
     return values[counts >= min_count]
 
@@ -183,20 +183,20 @@ def feature_lists(corpus: Corpus, keys: Tensor) -> dict[str, Any]:
             torch.stack([made.unary(s, p) for p in range(made.n_unary)], -1).view(made.size, 2 * side, -1) for s in (0, 1)
         ]
         pairs = torch.stack([made.pair(t) for t in range(len(made.pairs))], -1)
-        known_pairs = ~made.own.view(1, side, side, 1)
-        ids, found = _find(keys, torch.cat(unary, 1))
-        pair_ids, pair_found = _find(keys, pairs)
-        pair_found &= known_pairs
-        counts = [found.sum(-1), pair_found.sum(-1).view(made.size, -1)]
+        different = ~made.own.view(1, side, side, 1)
+        ids, known = _find(keys, torch.cat(unary, 1))
+        pair_ids, pair_known = _find(keys, pairs)
+        pair_known &= different
+        counts = [known.sum(-1), pair_known.sum(-1).view(made.size, -1)]
         all_counts.append(torch.cat(counts, 1).to(torch.uint8).flatten())
         # Lists of unary features come before those of pairs, sentence by sentence.
         width = pairs.shape[-1]
         room = ids.new_zeros(made.size, 4 * side + side * side, width)
         there = torch.zeros_like(room, dtype=torch.bool)
-        room[:, : 4 * side, : made.n_unary], there[:, : 4 * side, : made.n_unary] = ids, found
+        room[:, : 4 * side, : made.n_unary], there[:, : 4 * side, : made.n_unary] = ids, known
         room[:, 4 * side :], there[:, 4 * side :] = (
             pair_ids.view(made.size, -1, width),
-            pair_found.view(made.size, -1, width),
+            pair_known.view(made.size, -1, width),
         )
         all_ids.append(room[there])
         lengths.append(np.full(made.size, made.n))

@@ -97,10 +97,10 @@ def _texts(kind: str, text: str) -> list[str]:
     if kind == "moses":
         params: Any = xmlrpc.client.loads(text)[0]
         return [params[0]["text"].strip()]
-    found = json.loads(text)
+    answer = json.loads(text)
     if kind == "libretranslate":
-        return list(found["translatedText"].split("\n"))
-    return [row["text"] for row in found["translations"]]
+        return list(answer["translatedText"].split("\n"))
+    return [row["text"] for row in answer["translations"]]
 
 
 def expectations(system: System, lines: list[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -68,15 +68,15 @@ def main() -> None:
     for name, weights in (("start", decoder.start), ("uniform", np.ones(len(decoder.start)))):
         say(name, score(weights, source, tags, reference), score(weights, test, test_tags, test_reference))
     options = Tuning(metric=args.metric, optimizer=args.optimizer, iterations=args.iterations, patience=args.patience)
-    found = []
+    scores = []
     for seed in args.seeds:
         cpu = time.process_time()
         tuned = tune(decoder, decoder.start, [reference], options, seed=seed)
         seconds = time.process_time() - cpu
-        found.append(score(tuned.weights, test, test_tags, test_reference))
-        say(seed, tuned.score, found[-1], len(tuned.history) - 1, seconds, tuned.failure or tuned.stopped)
-    deviation = float(np.std(found, ddof=1)) if len(found) > 1 else 0.0
-    say(f"mean {np.mean(found):.2f}, deviation {deviation:.2f}, spread {max(found) - min(found):.2f}")
+        scores.append(score(tuned.weights, test, test_tags, test_reference))
+        say(seed, tuned.score, scores[-1], len(tuned.history) - 1, seconds, tuned.failure or tuned.stopped)
+    deviation = float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
+    say(f"mean {np.mean(scores):.2f}, deviation {deviation:.2f}, spread {max(scores) - min(scores):.2f}")
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ struct Occurrences {
 
 Occurrences find_occurrences(TextView text, std::size_t n_words, const std::vector<std::uint8_t>& chosen) {
   constexpr auto none = std::numeric_limits<std::uint32_t>::max();
-  Occurrences found;
-  found.starts.assign(n_words + 1, 0);
+  Occurrences occurrences;
+  occurrences.starts.assign(n_words + 1, 0);
   std::vector<std::uint32_t> last(n_words, none);
   const auto each = [&](const auto& visit) {
     std::fill(last.begin(), last.end(), none);
@@ -28,11 +28,11 @@ Occurrences find_occurrences(TextView text, std::size_t n_words, const std::vect
       }
     }
   };
-  each([&](WordId word, std::uint32_t) { ++found.starts[word]; });
-  found.sentences.resize(static_cast<std::size_t>(exclusive_sum(found.starts)));
-  std::vector<std::int64_t> next(found.starts.begin(), found.starts.end() - 1);
-  each([&](WordId word, std::uint32_t s) { found.sentences[static_cast<std::size_t>(next[word]++)] = s; });
-  return found;
+  each([&](WordId word, std::uint32_t) { ++occurrences.starts[word]; });
+  occurrences.sentences.resize(static_cast<std::size_t>(exclusive_sum(occurrences.starts)));
+  std::vector<std::int64_t> next(occurrences.starts.begin(), occurrences.starts.end() - 1);
+  each([&](WordId word, std::uint32_t s) { occurrences.sentences[static_cast<std::size_t>(next[word]++)] = s; });
+  return occurrences;
 }
 
 // Distinct target words in the sentences of one source word; one of these for each chunk of work.

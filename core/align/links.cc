@@ -22,11 +22,11 @@ std::string range(int length) {
   return length == 0 ? std::string("is empty") : "has positions 0 to " + std::to_string(length - 1);
 }
 
-void check_line_count(std::size_t found, SentenceLengths text, const char* what) {
+void check_line_count(std::size_t n_lines, SentenceLengths text, const char* what) {
   const std::size_t expected = text.n_sentences();
-  if (text.known() && found < expected)
-    throw LineError(found + 1, "the file ends after " + std::to_string(found) + " " + what + "; the text has " +
-                                   std::to_string(expected) + " sentence pairs");
+  if (text.known() && n_lines < expected)
+    throw LineError(n_lines + 1, "the file ends after " + std::to_string(n_lines) + " " + what + "; the text has " +
+                                     std::to_string(expected) + " sentence pairs");
 }
 
 [[noreturn]] void too_many(std::size_t line, std::size_t expected) {
@@ -188,8 +188,8 @@ namespace {
 // Links come sorted by source word. `tree` is room to work in: by target position, how many links seen so far have a
 // position of at most that, as a binary indexed tree.
 Crossings crossings_of(std::span<const Link> links, std::vector<std::int64_t>& tree) {
-  Crossings found{0, 0};
-  if (links.empty()) return found;
+  Crossings crossings{0, 0};
+  if (links.empty()) return crossings;
   std::size_t n_positions = 0;
   for (const auto link : links) n_positions = std::max<std::size_t>(n_positions, link.target + 1u);
   tree.assign(n_positions + 1, 0);
@@ -211,27 +211,27 @@ Crossings crossings_of(std::span<const Link> links, std::vector<std::int64_t>& t
     for (std::size_t k = begin; k < end; ++k) {
       std::int64_t behind = n_earlier;  // links of earlier source words with greater target positions
       for (std::size_t at = links[k].target + 1u; at > 0; at -= at & -at) behind -= tree[at];
-      found.n_crossings += behind;
-      found.n_straight += behind == 0 && least_later[k] >= links[k].target;
+      crossings.n_crossings += behind;
+      crossings.n_straight += behind == 0 && least_later[k] >= links[k].target;
     }
     for (std::size_t k = begin; k < end; ++k)
       for (std::size_t at = links[k].target + 1u; at <= n_positions; at += at & -at) ++tree[at];
     n_earlier += static_cast<std::int64_t>(end - begin);
     begin = end;
   }
-  return found;
+  return crossings;
 }
 
 }  // namespace
 
 std::vector<Crossings> count_crossings(LinksView links, unsigned n_threads) {
-  std::vector<Crossings> found(links.offsets.size() - 1);
+  std::vector<Crossings> counts(links.offsets.size() - 1);
   constexpr std::size_t block = 4096;
-  parallel_chunks(found.size(), block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(counts.size(), block, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<std::int64_t> tree;
-    for (std::size_t s = begin; s < end; ++s) found[s] = crossings_of(links[s], tree);
+    for (std::size_t s = begin; s < end; ++s) counts[s] = crossings_of(links[s], tree);
   });
-  return found;
+  return counts;
 }
 
 }  // namespace hyperbaton

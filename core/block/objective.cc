@@ -207,14 +207,14 @@ double BlockObjective::sum_parts(std::span<double> sum, const Progress& progress
 }
 
 std::vector<double> BlockObjective::by_term(std::span<const double> by_feature) const {
-  std::vector<double> found;
-  found.reserve(by_feature.size());
-  for (const auto f : index_.features()) found.push_back(by_feature[f]);
-  return found;
+  std::vector<double> terms;
+  terms.reserve(by_feature.size());
+  for (const auto f : index_.features()) terms.push_back(by_feature[f]);
+  return terms;
 }
 
-void BlockObjective::by_feature(std::span<const double> by_term, std::span<double> found) const {
-  for (std::size_t i = 0; i < by_term.size(); ++i) found[index_.features()[i]] = by_term[i];
+void BlockObjective::by_feature(std::span<const double> by_term, std::span<double> features) const {
+  for (std::size_t i = 0; i < by_term.size(); ++i) features[index_.features()[i]] = by_term[i];
 }
 
 double BlockObjective::operator()(std::span<const double> weights, std::span<double> gradient,
@@ -282,7 +282,7 @@ double BlockObjective::expectations(std::span<const double> weights, std::size_t
 std::vector<double> BlockObjective::curvature(const Progress& progress) const {
   constexpr double kTogether = 5;  // features of a (t, j) that are in the space, about
   const std::vector<double> weights(n_parameters(), 0.0);
-  std::vector<double> sum(n_parameters()), found(n_parameters());
+  std::vector<double> sum(n_parameters()), curvatures(n_parameters());
   sum_parts(sum, progress, [&](const Part& part, std::span<double> own) {
     const auto variance = [](double p) { return kTogether * p * (1 - p); };
     return pass(part, weights, [&](const Scores& scores) {
@@ -290,8 +290,8 @@ std::vector<double> BlockObjective::curvature(const Progress& progress) const {
                        [&](Cell cell, std::size_t i) { own[i] += variance(scores.group(cell)); });
     });
   });
-  by_feature(sum, found);
-  return found;
+  by_feature(sum, curvatures);
+  return curvatures;
 }
 
 }  // namespace hyperbaton

@@ -72,7 +72,7 @@ class BlockObjective {
                    const std::function<double(const Part&, std::span<double>)>& work) const;
   // Features in the order of terms, and back.
   std::vector<double> by_term(std::span<const double> by_feature) const;
-  void by_feature(std::span<const double> by_term, std::span<double> found) const;
+  void by_feature(std::span<const double> by_term, std::span<double> features) const;
 
   const BlockLookup& lookup_;
   const BlockPrior prior_;

@@ -6,9 +6,9 @@
 
 namespace hyperbaton {
 
-void BlockSentence::neighbourhood(SourceSpan span, Neighbourhood& found) const {
-  found.any = false;
-  found.siblings.clear();
+void BlockSentence::neighbourhood(SourceSpan span, Neighbourhood& around) const {
+  around.any = false;
+  around.siblings.clear();
   std::int32_t parent = -1;
   for (std::size_t k = 0; k < labels.size(); ++k) {
     if (begins[k] > span.begin || ends[k] < span.end) continue;
@@ -20,12 +20,12 @@ void BlockSentence::neighbourhood(SourceSpan span, Neighbourhood& found) const {
   }
   if (parent < 0) return;
   const auto p = static_cast<std::size_t>(parent);
-  found.any = true;
-  found.parent_label = labels[p];
-  found.parent = {begins[p], ends[p]};
+  around.any = true;
+  around.parent_label = labels[p];
+  around.parent = {begins[p], ends[p]};
   for (std::size_t k = p + 1; k < labels.size(); ++k)
     if (parents[k] == parent && (ends[k] <= span.begin || begins[k] >= span.end))
-      found.siblings.push_back({labels[k], {begins[k], ends[k]}, begins[k] >= span.end});
+      around.siblings.push_back({labels[k], {begins[k], ends[k]}, begins[k] >= span.end});
 }
 
 BlockSentence BlockText::operator[](std::size_t s) const {

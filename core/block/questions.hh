@@ -106,7 +106,7 @@ struct BlockSentence {
   int size() const { return static_cast<int>(words.size()); }
   // Of a span: that of its last word.
   std::uint32_t tag(SourceSpan span) const { return tags.empty() ? kNone32 : tags[static_cast<std::size_t>(span.end) - 1]; }
-  void neighbourhood(SourceSpan span, Neighbourhood& found) const;
+  void neighbourhood(SourceSpan span, Neighbourhood& around) const;
 };
 
 // All source sentences of a text.

@@ -136,7 +136,7 @@ class BlockLookup {
   }
 
  private:
-  static std::uint32_t number(std::int32_t found) { return found < 0 ? kNone32 : static_cast<std::uint32_t>(found); }
+  static std::uint32_t number(std::int32_t index) { return index < 0 ? kNone32 : static_cast<std::uint32_t>(index); }
   BlockTableView table_;
   KeyIndex sources_, targets_;
   std::vector<double> totals_;

@@ -44,15 +44,15 @@ template <std::size_t n>
 std::string replace_all(std::string_view word, const std::array<Escape, n>& escapes) {
   std::string plain;
   while (!word.empty()) {
-    bool found = false;
+    bool replaced = false;
     for (const auto& escape : escapes) {
       if (!word.starts_with(escape.escaped)) continue;
       plain.append(escape.plain);
       word.remove_prefix(escape.escaped.size());
-      found = true;
+      replaced = true;
       break;
     }
-    if (found) continue;
+    if (replaced) continue;
     plain.push_back(word.front());
     word.remove_prefix(1);
   }

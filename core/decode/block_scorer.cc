@@ -193,7 +193,7 @@ class BlockScorer::Sentence {
       effects_.clear();
       for (const auto& question : questions_)
         if (heard != 0 || (question.ask != Ask::PreviousTarget && question.ask != Ask::PreviousTargets))
-          if (const auto found = effect(known, question); !found.empty()) effects_.push_back(found);
+          if (const auto change = effect(known, question); !change.empty()) effects_.push_back(change);
       scored_.push_back(model_.score(known.place, effects_, changes_));
     }
     rows_.push_back(model_.logprobs(known.place, questions_, changes_, scored_[*number], target));

@@ -56,15 +56,15 @@ class Chart {
   }
   // A hypothesis with the same state: the better one stays, the other becomes an arc.
   void recombine(std::uint32_t id, Hypothesis other) {
-    Hypothesis& held = hypotheses_[id];
-    if (other.score > held.score) {
-      other.arcs = held.arcs;
-      std::swap(held, other);
+    Hypothesis& present = hypotheses_[id];
+    if (other.score > present.score) {
+      other.arcs = present.arcs;
+      std::swap(present, other);
     }
     if (keep_arcs_) {
       if (arcs_.size() == kMaxBytes / sizeof(Arc)) refuse();
-      arcs_.push_back({other.score, other.previous, other.option, held.arcs});
-      held.arcs = static_cast<std::uint32_t>(arcs_.size() - 1);
+      arcs_.push_back({other.score, other.previous, other.option, present.arcs});
+      present.arcs = static_cast<std::uint32_t>(arcs_.size() - 1);
     }
   }
   void release(std::uint32_t id) { free_.push_back(id); }

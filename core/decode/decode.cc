@@ -24,9 +24,9 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
     Space space(input, sentence, search_settings.limits);
     const bool keep_arcs = settings.n_best.n > 1 || settings.graph || !settings.envelope.directions.empty();
     Search search(space, search_settings, keep_arcs, poll);
-    const bool found = search.run();
+    const bool complete = search.run();
     if (!result.relaxed) result.counts = search.counts();
-    if (found || result.relaxed || !settings.relax) {
+    if (complete || result.relaxed || !settings.relax) {
       result.paths = best_paths(search, space, settings.n_best);
       std::ranges::move(envelope_paths(search, space, settings.envelope), std::back_inserter(result.paths));
       for (const auto& path : result.paths) space.add_path_values(path.options, result.features);

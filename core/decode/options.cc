@@ -110,9 +110,9 @@ class Collector {
     std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
     if (settings_.table_limit > 0 && ranked.size() > settings_.table_limit) ranked.resize(settings_.table_limit);
     ranked.shrink_to_fit();
-    auto found = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
-    if (many) cache_.add(phrase, found);
-    return found;
+    auto pairs = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
+    if (many) cache_.add(phrase, pairs);
+    return pairs;
   }
 
   bool add_phrase(std::size_t s, SourceSpan span, std::uint32_t phrase) {

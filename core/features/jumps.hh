@@ -1,7 +1,7 @@
 // Features of a jump from a current position (CP) i to a next position (NP) j: GO13 Table 1.
 //
 // Positions are those of positions.hh: i in 0 … n, j in 1 … n + 1, j ≠ i. o says whether the jump goes back (i > j), d is
-// its distance class. All features carry o. There are three kinds:
+// the class of its length (phrases/distance_classes.hh). All features carry o. There are three kinds:
 //   constants   ⟨o⟩ and ⟨o, d⟩: the numbers 0 … kJumpConstants - 1, always in the space
 //   unary       ⟨o, a part of i⟩ or ⟨o, a part of j⟩: the same for all jumps from i, or to j, with one o
 //   binary      ⟨o, a part of i, a part of j⟩
@@ -15,18 +15,15 @@
 #include "align/links.hh"
 #include "features/keys.hh"
 #include "features/positions.hh"
+#include "phrases/distance_classes.hh"
 
 namespace hyperbaton {
 
-inline constexpr std::size_t kDistanceClasses = 3, kJumpConstants = 2 + 2 * kDistanceClasses;
+inline constexpr std::size_t kJumpConstants = 2 + 2 * kLengthClasses;
 
 inline std::size_t goes_back(int i, int j) { return i > j ? 1 : 0; }
-inline std::size_t distance_class(int i, int j) {
-  const int distance = i > j ? i - j : j - i;
-  return distance == 1 ? 0 : distance <= 5 ? 1 : 2;
-}
 // The number of the constant ⟨o, d⟩; ⟨o⟩ has the number o.
-inline std::size_t distance_constant(std::size_t o, std::size_t d) { return 2 + o * kDistanceClasses + d; }
+inline std::size_t length_constant(std::size_t o, std::size_t d) { return 2 + o * kLengthClasses + d; }
 
 // The visit order of each sentence pair as jumps: next[i] is the NP of CP i, 0 where i is not visited.
 struct VisitsView {

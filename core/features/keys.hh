@@ -37,11 +37,11 @@ class KeyCounter {
     if (counts_[slot] != std::numeric_limits<std::uint32_t>::max()) ++counts_[slot];
   }
   std::vector<std::uint64_t> frequent(std::uint32_t min_count) const {
-    std::vector<std::uint64_t> found;
+    std::vector<std::uint64_t> frequent;
     for (std::size_t slot = 0; slot <= mask_; ++slot)
-      if (counts_[slot] != 0 && counts_[slot] >= min_count) found.push_back(keys_[slot]);
-    std::sort(found.begin(), found.end());
-    return found;
+      if (counts_[slot] != 0 && counts_[slot] >= min_count) frequent.push_back(keys_[slot]);
+    std::sort(frequent.begin(), frequent.end());
+    return frequent;
   }
 
  private:

@@ -59,12 +59,12 @@ std::vector<std::uint64_t> count_features(std::span<const Template> templates, c
       return !progress || progress(g * total + done, groups.size() * total);
     };
     const KeySource source{where.size(), where.size() * groups[g].size()};
-    const auto found = count_keys(source, options, report, [&] {
+    const auto keys_of_group = count_keys(source, options, report, [&] {
       return [keys = RowKeys(groups[g], where)](std::size_t i, const auto& emit) mutable {
         for (const std::uint64_t key : keys.of(i)) emit(key);
       };
     });
-    all.insert(all.end(), found.begin(), found.end());
+    all.insert(all.end(), keys_of_group.begin(), keys_of_group.end());
   }
   check_number(all.size());
   std::sort(all.begin(), all.end());

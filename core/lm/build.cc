@@ -101,7 +101,7 @@ class Builder {
   // The two nodes that a new one hangs on: its words without the newest, and without the oldest one.
   struct Ends {
     std::uint32_t context, parent, home;  // and where the new one is looked for
-    bool found() const { return context != NgramTable::kNone && parent != NgramTable::kNone; }
+    bool exist() const { return context != NgramTable::kNone && parent != NgramTable::kNone; }
   };
 
   // False if n-grams were missing; then some are not in the tables.
@@ -145,7 +145,7 @@ class Builder {
         if (i + kAhead < here) {
           const auto& next = ends[i + kAhead];
           table(n).prefetch(next.home);
-          if (next.found()) {
+          if (next.exist()) {
             table(n - 1).prefetch(next.context);
             table(n - 1).prefetch(next.parent);
           }
@@ -211,7 +211,7 @@ class Builder {
     const auto n = ngram.size();
     if (ends.context == NgramTable::kNone) missing_[n - 2].add(ngram.first(n - 1));
     if (ends.parent == NgramTable::kNone) missing_[n - 2].add(ngram.last(n - 1));
-    if (!ends.found()) return true;
+    if (!ends.exist()) return true;
     mark(n - 1, ends.context, ngram_key::kExtendsRight);
     mark(n - 1, ends.parent, ngram_key::kExtendsLeft);
     const auto& here = table(n);
@@ -230,10 +230,10 @@ class Builder {
     const auto n = ngram.size();
     Finder contexts(tables_), parents(tables_);
     const auto ends = find_ends(ngram, contexts, parents);
-    const float prob = ends.found() ? table(n - 1).prob(ends.parent) + table(n - 1).backoff(ends.context) : 0;
+    const float prob = ends.exist() ? table(n - 1).prob(ends.parent) + table(n - 1).backoff(ends.context) : 0;
     // It is not new if it was only found missing because its own end was.
     const bool is_new = insert(ngram, ends, prob, 0);
-    if (ends.found() && is_new) mark(n, table(n).find(ends.parent, ngram[0], ends.home), ngram_key::kBlank);
+    if (ends.exist() && is_new) mark(n, table(n).find(ends.parent, ngram[0], ends.home), ngram_key::kBlank);
   }
 
   std::span<const NgramColumns> orders_;

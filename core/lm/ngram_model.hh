@@ -135,9 +135,9 @@ class NgramTable {
   static constexpr float kMost = 1e9F;
   static float value(const std::uint8_t* at, const float* bins) {
     if (bins) return bounded(bins[*at]);
-    float found;
-    std::memcpy(&found, at, sizeof found);
-    return bounded(found);
+    float value;
+    std::memcpy(&value, at, sizeof value);
+    return bounded(value);
   }
 
   const std::uint8_t* bytes_ = nullptr;

@@ -34,8 +34,8 @@ class Chunker {
     for (std::uint32_t j = 0; j < reference.size(); ++j) places[reference[j]].push_back(j);
     std::unordered_map<std::uint32_t, std::size_t> numbers;  // of hypothesis words
     for (const auto word : hypothesis) {
-      const auto [found, is_new] = numbers.try_emplace(word, lists_.size());
-      number_.push_back(found->second);
+      const auto [entry, is_new] = numbers.try_emplace(word, lists_.size());
+      number_.push_back(entry->second);
       if (!is_new) continue;
       auto& list = lists_.emplace_back();
       for (auto k = matches.offsets[word]; k < matches.offsets[word + 1]; ++k)

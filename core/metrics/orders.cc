@@ -12,7 +12,7 @@ constexpr std::size_t kSentences = 256;
 using Order = std::span<const std::uint16_t>;
 
 // The steps of `reference` that `hypothesis` makes too. Position -1 stands for the sentence start.
-void count_steps(Order hypothesis, Order reference, std::vector<int>& before, OrderAgreement& found) {
+void count_steps(Order hypothesis, Order reference, std::vector<int>& before, OrderAgreement& agreement) {
   constexpr int kNowhere = -2;
   const auto width = [](Order order) { return order.empty() ? 0 : *std::max_element(order.begin(), order.end()) + 1; };
   before.assign(std::max(width(hypothesis), width(reference)), kNowhere);
@@ -24,8 +24,8 @@ void count_steps(Order hypothesis, Order reference, std::vector<int>& before, Or
   previous = -1;
   for (const int position : hypothesis) {
     if (before[position] == previous) {
-      ++found.n_steps;
-      if (previous >= 0) ++found.n_inner;
+      ++agreement.n_steps;
+      if (previous >= 0) ++agreement.n_inner;
     }
     previous = position;
   }
@@ -44,7 +44,7 @@ std::vector<std::uint16_t> complete(Order order, const std::vector<std::uint16_t
   return completed;
 }
 
-void compare_permutations(Order hypothesis, Order reference, OrderAgreement& found) {
+void compare_permutations(Order hypothesis, Order reference, OrderAgreement& agreement) {
   std::vector<std::uint16_t> all(hypothesis.begin(), hypothesis.end());
   all.insert(all.end(), reference.begin(), reference.end());
   std::sort(all.begin(), all.end());
@@ -53,27 +53,27 @@ void compare_permutations(Order hypothesis, Order reference, OrderAgreement& fou
   std::vector<std::size_t> rank(all.empty() ? 0 : all.back() + std::size_t{1});
   for (std::size_t i = 0; i < to.size(); ++i) rank[to[i]] = i;
   for (std::size_t i = 0; i < from.size(); ++i) {
-    if (rank[from[i]] != i) ++found.n_displaced;
-    for (std::size_t j = i + 1; j < from.size(); ++j) found.n_discordant += rank[from[j]] < rank[from[i]];
+    if (rank[from[i]] != i) ++agreement.n_displaced;
+    for (std::size_t j = i + 1; j < from.size(); ++j) agreement.n_discordant += rank[from[j]] < rank[from[i]];
   }
-  found.n_positions = static_cast<std::int64_t>(all.size());
+  agreement.n_positions = static_cast<std::int64_t>(all.size());
 }
 
 }  // namespace
 
 std::vector<OrderAgreement> compare_orders(const OrdersView& hypotheses, const OrdersView& references,
                                            std::span<const std::int64_t> line, unsigned n_threads) {
-  std::vector<OrderAgreement> found(hypotheses.size(), OrderAgreement{});
+  std::vector<OrderAgreement> agreements(hypotheses.size(), OrderAgreement{});
   parallel_chunks(hypotheses.size(), kSentences, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<int> before;
     for (std::size_t h = begin; h < end; ++h) {
       const Order hypothesis = hypotheses[h], reference = references[line[h]];
-      found[h].n_reference = static_cast<std::int64_t>(reference.size());
-      count_steps(hypothesis, reference, before, found[h]);
-      compare_permutations(hypothesis, reference, found[h]);
+      agreements[h].n_reference = static_cast<std::int64_t>(reference.size());
+      count_steps(hypothesis, reference, before, agreements[h]);
+      compare_permutations(hypothesis, reference, agreements[h]);
     }
   });
-  return found;
+  return agreements;
 }
 
 }  // namespace hyperbaton

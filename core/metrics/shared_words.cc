@@ -74,11 +74,11 @@ class Suffixes {
 };
 
 // The shortest n-gram that begins at a word of the hypothesis and occurs once on both sides, and where in the reference.
-struct Told {
+struct UniqueNgram {
   std::uint32_t length = kNowhere, at = kNowhere;
 };
 
-std::vector<Told> told_by_right(Words hypothesis, Words reference) {
+std::vector<UniqueNgram> unique_ngrams(Words hypothesis, Words reference) {
   const Suffixes suffixes(hypothesis, reference);
   const auto n = static_cast<std::uint32_t>(hypothesis.size());
   // What a suffix of the hypothesis shares with another one, and most with two suffixes of the reference.
@@ -115,12 +115,12 @@ std::vector<Told> told_by_right(Words hypothesis, Words reference) {
   const auto last = suffixes.size() - 1;
   walk([](std::size_t step) { return step; }, [&](std::size_t step) { return suffixes.shared(step); });
   walk([&](std::size_t step) { return last - step; }, [&](std::size_t step) { return suffixes.shared(last - step + 1); });
-  std::vector<Told> told(n);
+  std::vector<UniqueNgram> ngrams(n);
   for (std::uint32_t i = 0; i < n; ++i) {
     const auto length = std::max(similar[i].own, similar[i].second) + 1;
-    if (length <= similar[i].best) told[i] = {length, similar[i].at};
+    if (length <= similar[i].best) ngrams[i] = {length, similar[i].at};
   }
-  return told;
+  return ngrams;
 }
 
 std::int64_t count_increasing_pairs(std::vector<std::uint32_t> places) {
@@ -149,13 +149,13 @@ std::int64_t count_increasing_pairs(std::vector<std::uint32_t> places) {
 }  // namespace
 
 std::vector<std::uint32_t> matched_places(Words hypothesis, Words reference) {
-  const auto right = told_by_right(hypothesis, reference);
+  const auto right = unique_ngrams(hypothesis, reference);
   const std::vector<std::uint32_t> reversed(hypothesis.rbegin(), hypothesis.rend()),
       reversed_reference(reference.rbegin(), reference.rend());
-  const auto left = told_by_right(reversed, reversed_reference);
+  const auto left = unique_ngrams(reversed, reversed_reference);
   std::vector<std::uint32_t> places;
   for (std::size_t i = 0; i < hypothesis.size(); ++i) {
-    const Told &after = right[i], &before = left[hypothesis.size() - 1 - i];
+    const UniqueNgram &after = right[i], &before = left[hypothesis.size() - 1 - i];
     if (after.at == kNowhere && before.at == kNowhere) continue;
     places.push_back(after.length <= before.length ? after.at
                                                    : static_cast<std::uint32_t>(reference.size()) - 1 - before.at);

@@ -141,13 +141,13 @@ struct Alignment {
 // Words with the `length` words at `start` moved in front of the word `target`, counted as sacreBLEU does: inside the
 // run, it moves so many words to the right.
 Words shifted(const Words& words, std::size_t start, std::size_t length, std::size_t target) {
-  Words found = words;
-  const auto at = [&](std::size_t i) { return found.begin() + static_cast<std::ptrdiff_t>(std::min(i, words.size())); };
+  Words moved = words;
+  const auto at = [&](std::size_t i) { return moved.begin() + static_cast<std::ptrdiff_t>(std::min(i, words.size())); };
   if (target < start)
     std::rotate(at(target), at(start), at(start + length));
   else
     std::rotate(at(start), at(start + length), at(target > start + length ? target : target + length));
-  return found;
+  return moved;
 }
 
 bool any(const std::vector<std::uint8_t>& wrong, std::size_t begin, std::size_t length) {

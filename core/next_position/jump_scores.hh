@@ -68,11 +68,11 @@ class JumpScores {
       cell = {};
       add(cell);
     }
-    std::array<std::array<Cell, kDistanceClasses>, 2> constants{};
+    std::array<std::array<Cell, kLengthClasses>, 2> constants{};
     for (std::size_t o = 0; o < 2; ++o)
-      for (std::size_t d = 0; d < kDistanceClasses; ++d)
+      for (std::size_t d = 0; d < kLengthClasses; ++d)
         for (std::size_t p = 0; p < Planes; ++p)
-          constants[o][d][p] = weights[Planes * o + p] + weights[Planes * distance_constant(o, d) + p];
+          constants[o][d][p] = weights[Planes * o + p] + weights[Planes * length_constant(o, d) + p];
     for (int i = 0; i <= n_; ++i) {
       if (skipped(i, next)) {
         for (int j = 1; j <= n_ + 1; ++j) id += *count++;
@@ -86,7 +86,7 @@ class JumpScores {
         }
         const std::size_t o = goes_back(i, j);
         const Cell &left = sides_[left_at(i, o)], &right = sides_[right_at(j, o)];
-        cell = constants[o][distance_class(i, j)];
+        cell = constants[o][length_class(i, j)];
         for (std::size_t p = 0; p < Planes; ++p) cell[p] += left[p] + right[p];
         add(cell);
       }
@@ -168,7 +168,7 @@ class JumpScores {
           sides_[left_at(i, o)][p] += cell[p];
           sides_[right_at(j, o)][p] += cell[p];
           gradient[Planes * o + p] += cell[p];
-          gradient[Planes * distance_constant(o, distance_class(i, j)) + p] += cell[p];
+          gradient[Planes * length_constant(o, length_class(i, j)) + p] += cell[p];
         }
       }
     }

@@ -40,7 +40,7 @@ class Search {
     paths_.assign(1, {0, 0, 0, static_cast<std::uint16_t>(n_words)});
     beam_.assign(1, 0);
     visited_.assign(n_bits_, 0);
-    double found = -kInfinity;
+    double best_logprob = -kInfinity;
     std::uint32_t last = 0;
     for (std::size_t t = 0; !beam_.empty(); ++t) {
       poll.check();
@@ -50,19 +50,19 @@ class Search {
         const std::size_t row = t == 0 ? 0 : path.word + std::size_t{1};
         extend(scores + row * (n_words + 1), b);
         const double end = path.logprob + row_[n_words];
-        if ((t == n_words || !options_.complete) && end > found) {
-          found = end;
+        if ((t == n_words || !options_.complete) && end > best_logprob) {
+          best_logprob = end;
           last = beam_[b];
         }
       }
       // Every step lowers the probability.
-      std::erase_if(steps_, [&](const Step& step) { return !(step.logprob > found); });
+      std::erase_if(steps_, [&](const Step& step) { return !(step.logprob > best_logprob); });
       prune(t);
     }
     best.clear();
     for (std::uint32_t at = last; at != 0; at = paths_[at].before) best.push_back(paths_[at].word);
     std::reverse(best.begin(), best.end());
-    return found;
+    return best_logprob;
   }
 
  private:

@@ -21,11 +21,11 @@ class Coverage {
   bool operator[](int i) const { return (words_[i / 32] >> (i % 32)) & 1; }
   // The bits of a span of at most 64 positions, the first lowest.
   std::uint64_t bits(SourceSpan span) const {
-    std::uint64_t found = 0;
+    std::uint64_t bits = 0;
     for (int i = span.begin; i < span.end; i = (i / 32 + 1) * 32)
-      found |= static_cast<std::uint64_t>(words_[i / 32] >> (i % 32)) << (i - span.begin);
+      bits |= static_cast<std::uint64_t>(words_[i / 32] >> (i % 32)) << (i - span.begin);
     const int n = span.end - span.begin;
-    return n < 64 ? found & ((std::uint64_t{1} << n) - 1) : found;
+    return n < 64 ? bits & ((std::uint64_t{1} << n) - 1) : bits;
   }
   // The first position from `from` on that is covered or not, the sentence's length if there is none.
   int next_gap(int from) const { return next(from, 0); }
@@ -45,8 +45,8 @@ class Coverage {
       // Zero bits of the mixed word are of the kind that is skipped.
       const std::uint32_t mixed = (wanted ? words_[i / 32] : ~words_[i / 32]) >> (i % 32);
       if (mixed) {
-        const int found = i + std::countr_zero(mixed);
-        return found < n_ ? found : n_;
+        const int position = i + std::countr_zero(mixed);
+        return position < n_ ? position : n_;
       }
       i = (i / 32 + 1) * 32;
     }

@@ -46,4 +46,10 @@ inline constexpr std::size_t jump_class(int from, int to) {
 // The jump of a class.
 inline constexpr int jump_of(std::size_t jump_class) { return kFarthestJump - static_cast<int>(jump_class); }
 
+// Three classes of the length of a jump, in either direction: 1, 2 to 5, and more (GO13 Table 1).
+inline constexpr std::array<std::int32_t, 2> kLengthCuts{2, 6};
+inline constexpr std::size_t kLengthClasses = kLengthCuts.size() + 1;
+
+inline std::size_t length_class(int from, int to) { return distance_class(from > to ? from - to : to - from, kLengthCuts); }
+
 }  // namespace hyperbaton

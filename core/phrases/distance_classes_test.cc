@@ -27,3 +27,11 @@ TEST("jumps by arithmetic are those of the cut points, counted along the distanc
   CHECK(nine_class(7) == 0);
   CHECK(nine_class(-8) == kNineClasses - 1);
 }
+
+TEST("lengths of jumps are cut after 1 and after 5, alike in both directions") {
+  const std::vector<std::size_t> expected{0, 1, 1, 1, 1, 2, 2};
+  for (int length = 1; length <= 7; ++length) {
+    CHECK(length_class(10, 10 + length) == expected[static_cast<std::size_t>(length) - 1]);
+    CHECK(length_class(10, 10 - length) == expected[static_cast<std::size_t>(length) - 1]);
+  }
+}

@@ -55,11 +55,11 @@ Orientation OrientationGrid::orientation(SourceSpan source, TargetSpan target, U
   const int left = source.begin - 1, right = source.end;
 
   // Coming from the left and leaving to the right is straight on; the other ways are across.
-  struct Found {
+  struct Ways {
     bool straight, across;
   };
   const auto along = [&](bool at_left, bool at_right) {
-    return before ? Found{at_left, at_right} : Found{at_right, at_left};
+    return before ? Ways{at_left, at_right} : Ways{at_right, at_left};
   };
   const auto touching = [&](Thing first, Thing last) { return along(holds(row, left, last), holds(row, right, first)); };
   const auto farther = [&](Thing first, Thing last) {
@@ -67,15 +67,15 @@ Orientation OrientationGrid::orientation(SourceSpan source, TargetSpan target, U
   };
 
   const bool phrases = unit != Unit::Word, any = unit == Unit::Hierarchical;
-  const Found link = touching(ALink, ALink);
-  const Found phrase = !phrases ? Found{false, false}
-                       : any    ? touching(AnyFirst, AnyLast)
-                                : touching(LimitedFirst, LimitedLast);
+  const Ways link = touching(ALink, ALink);
+  const Ways phrase = !phrases ? Ways{false, false}
+                      : any    ? touching(AnyFirst, AnyLast)
+                               : touching(LimitedFirst, LimitedLast);
   if ((link.straight && !link.across) || phrase.straight) return Monotone;
   if ((link.across && !link.straight) || phrase.across) return Swap;
 
   // Nothing decides at the corner: the direction of what lies farther out, the right where that does not tell.
-  Found far = phrases ? farther(LimitedFirst, LimitedLast) : farther(ALink, ALink);
+  Ways far = phrases ? farther(LimitedFirst, LimitedLast) : farther(ALink, ALink);
   if (any && !far.straight && !far.across) far = farther(AnyFirst, AnyLast);
   const bool torn = !phrases && link.straight && link.across;
   return far.across && !far.straight && !torn ? DiscontinuousLeft : DiscontinuousRight;

@@ -20,14 +20,14 @@ class Finder {
     for (std::size_t p = 0; p < phrases.size(); ++p) max_length_ = std::max(max_length_, phrases[p].size());
   }
   // Sorted.
-  void find(std::span<const WordId> sentence, std::vector<std::uint32_t>& found) const {
-    found.clear();
+  void find(std::span<const WordId> sentence, std::vector<std::uint32_t>& phrases) const {
+    phrases.clear();
     for (std::size_t begin = 0; begin < sentence.size(); ++begin)
       for (std::size_t n = 1; n <= std::min(max_length_, sentence.size() - begin); ++n)
-        if (const auto phrase = index_.find(sentence.subspan(begin, n)); phrase != kNoPhrase) found.push_back(phrase);
-    std::ranges::sort(found);
-    const auto rest = std::ranges::unique(found);
-    found.erase(rest.begin(), rest.end());
+        if (const auto phrase = index_.find(sentence.subspan(begin, n)); phrase != kNoPhrase) phrases.push_back(phrase);
+    std::ranges::sort(phrases);
+    const auto rest = std::ranges::unique(phrases);
+    phrases.erase(rest.begin(), rest.end());
   }
 
  private:

@@ -174,7 +174,7 @@ def bad(indptr=(0, 1), indices=(0,), n_features=2):
         (bad(), ["a"], 2, "with n_classes, labels must be the numbers"),
         (bad(), [0.5], None, "Unknown label type"),
         (bad(), [0], 0, "n_classes must be at least 1"),
-        ([bad(), bad(n_features=3)], [0, 1], 2, "a block of rows has 3 features, the first one 2"),
+        ([bad(), bad(n_features=3)], [0, 1], 2, "a chunk of rows has 3 features, the first one 2"),
         (bad(indptr=[0], indices=[]), [], 2, "minimum of 1 is required"),
     ],
 )

@@ -64,8 +64,8 @@ def test_lists_of_several_hypotheses_of_a_line_score_like_each_alone(metric: Met
         alone[s] = hypotheses[i]
         lists: list[list[int]] = [[] for _ in REFERENCE]
         lists[s] = orders.positions[orders.offsets[i] : orders.offsets[i + 1]].tolist()
-        found = metric.statistics(outputs(alone, Orders.of(lists)))
-        assert found[s].tolist() == pytest.approx(together[i].tolist())
+        statistics = metric.statistics(outputs(alone, Orders.of(lists)))
+        assert statistics[s].tolist() == pytest.approx(together[i].tolist())
 
 
 def test_signature_and_documentation(metric: Metric) -> None:
@@ -80,9 +80,9 @@ def test_intervals_and_tests_take_every_metric_and_repeat_with_the_seed(metric: 
     assert first == estimate(metric, [ours], samples=50, seed=3)
     assert first.interval[0] <= first.value <= first.interval[1]
     for test in ("bootstrap", "randomization"):
-        found = compare(metric, [theirs], [ours], samples=200, seed=1, test=test)
-        assert found.delta == pytest.approx(float(metric.score(theirs.sum(0)) - metric.score(ours.sum(0))))
-        assert 0 < found.p <= 1 and found.wins > 0.8
+        comparison = compare(metric, [theirs], [ours], samples=200, seed=1, test=test)
+        assert comparison.delta == pytest.approx(float(metric.score(theirs.sum(0)) - metric.score(ours.sum(0))))
+        assert 0 < comparison.p <= 1 and comparison.wins > 0.8
         assert compare(metric, [ours], [ours], samples=20, test=test).p == 1
 
 

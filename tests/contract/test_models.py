@@ -57,22 +57,22 @@ def test_over_possible_classes(name: str, parts: dict[str, Bitext], tmp_path: Pa
     """Only what is possible is predicted, which is right more often."""
     kind = "five"
     plain = MODELS[name](orientations=kind).fit(parts["train"])
-    told = evaluate(plain, HeldOut(parts["test"])).as_json()
-    assert told["possible_precision"] > told["overall_precision"]
-    assert told["possible_mean_logprob"] > told["mean_logprob"]
+    evaluation = evaluate(plain, HeldOut(parts["test"])).as_json()
+    assert evaluation["possible_precision"] > evaluation["overall_precision"]
+    assert evaluation["possible_mean_logprob"] > evaluation["mean_logprob"]
     MODELS[name](orientations=kind, classes="possible").fit(parts["train"]).save(tmp_path / "model")
     model = load_model(tmp_path / "model")
     assert isinstance(model, OrientationModel) and model.classes == "possible"
-    told = evaluate(model, HeldOut(parts["test"])).as_json()
-    assert told["possible_precision"] == told["overall_precision"] > 50
-    assert told["possible_mean_logprob"] == told["mean_logprob"]
+    evaluation = evaluate(model, HeldOut(parts["test"])).as_json()
+    assert evaluation["possible_precision"] == evaluation["overall_precision"] > 50
+    assert evaluation["possible_mean_logprob"] == evaluation["mean_logprob"]
 
 
 def test_possible_classes_are_distances_towards_the_previous_phrase(parts: dict[str, Bitext]) -> None:
     with pytest.raises(OptionError, match="known only for distance sets"):
         MODELS["lexicalized"](classes="possible", orientations="msd").fit(parts["train"])
-    told = evaluate(MODELS["lexicalized"](orientations="msd").fit(parts["train"]), HeldOut(parts["test"])).as_json()
-    assert told["possible_precision"] is None
+    evaluation = evaluate(MODELS["lexicalized"](orientations="msd").fit(parts["train"]), HeldOut(parts["test"])).as_json()
+    assert evaluation["possible_precision"] is None
     with pytest.raises(OptionError, match="use --side before"):
         MODELS["lexicalized"](classes="possible", side="after").fit(parts["train"])
 

@@ -104,10 +104,10 @@ def test_odd_sentences_work(model: NextPositionModel) -> None:
 
 
 def test_better_than_chance_and_evaluated(model: NextPositionModel, parts: Parts) -> None:
-    told = evaluate(model, HeldOut(parts.test, parts.held_out(model)))
+    evaluation = evaluate(model, HeldOut(parts.test, parts.held_out(model)))
     chance = -np.log(parts.test.source.lengths + 1).mean()
-    assert told.mean_logprob > chance and 0 < told.accuracy <= 100
-    json = told.as_json()
+    assert evaluation.mean_logprob > chance and 0 < evaluation.accuracy <= 100
+    json = evaluation.as_json()
     assert json["n"] == sum(part["n"] for part in json["by_direction"].values())
     assert sum(json["corpus_probability"].values()) == pytest.approx(1)
 
@@ -129,9 +129,12 @@ def test_over_what_is_left(name: str, parts: Parts, tmp_path: Path) -> None:
         if visits[s]:
             total += sum(rows[s][k, j] for k, j in enumerate([*visits[s], len(parts.test.source[s])]))
             n += len(visits[s]) + 1
-    told = evaluate(model, HeldOut(parts.test)).as_json()
-    assert told["n"] == n and told["mean_logprob"] == pytest.approx(total / n)
-    assert (told["remaining_accuracy"], told["remaining_mean_logprob"]) == (told["accuracy"], told["mean_logprob"])
+    evaluation = evaluate(model, HeldOut(parts.test)).as_json()
+    assert evaluation["n"] == n and evaluation["mean_logprob"] == pytest.approx(total / n)
+    assert (evaluation["remaining_accuracy"], evaluation["remaining_mean_logprob"]) == (
+        evaluation["accuracy"],
+        evaluation["mean_logprob"],
+    )
     first = next(s for s in range(len(rows)) if visits[s])
     links = " ".join(f"{i}-{j}" for i, j in parts.test.need_links()[first])
     explained = explain_jumps(model, " ".join(parts.test.source[first]), links=links)

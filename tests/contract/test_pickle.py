@@ -67,12 +67,12 @@ def parts() -> Parts:
 
 def answers(translator: Translator, parts: Parts) -> Any:
     lines = [" ".join(line) for line in parts.bitext.source][:N_TRANSLATED]
-    found = translator.translate_batch(
+    translations = translator.translate_batch(
         lines,
         NBest(3),
         annotations=annotate(lines, tags=parts.tag_lines[:N_TRANSLATED], trees=parts.tree_lines[:N_TRANSLATED]),
     )
-    return found.text.tokens.tolist(), found.features.tolist()
+    return translations.text.tokens.tolist(), translations.features.tolist()
 
 
 @pytest.mark.parametrize("name", MODELS.names())

@@ -44,8 +44,8 @@ def blocks(page: Path) -> list[Block]:
 
 def cells(page: Path) -> Iterator[Cell]:
     """The cells of a page; a block of text is the output of the cell above it."""
-    found = blocks(page)
-    for block, below in zip(found, [*found[1:], None], strict=True):
+    in_page = blocks(page)
+    for block, below in zip(in_page, [*in_page[1:], None], strict=True):
         if block.language in ("sh", "python"):
             yield Cell(block, below.text if below and below.language == "text" else None)
 
@@ -70,15 +70,15 @@ def run(cell: Cell, folder: Path, names: dict[str, object]) -> str:
     return printed.getvalue()
 
 
-def alike(told: str, printed: str, tolerance: float = 0.05) -> bool:
+def alike(output: str, printed: str, tolerance: float = 0.05) -> bool:
     """Whether two texts are the same but for numbers, which may differ a little between machines.
 
     >>> alike("BLEU 20.1", "BLEU 20.2"), alike("BLEU 20.1", "BLEU 30.2"), alike("BLEU 20.1", "TER 20.1")
     (True, False, False)
     """
-    if _NUMBER.sub("#", told.strip()) != _NUMBER.sub("#", printed.strip()):
+    if _NUMBER.sub("#", output.strip()) != _NUMBER.sub("#", printed.strip()):
         return False
-    pairs = zip(_NUMBER.findall(told), _NUMBER.findall(printed), strict=True)
+    pairs = zip(_NUMBER.findall(output), _NUMBER.findall(printed), strict=True)
     values = [(float(a.replace(",", "")), float(b.replace(",", ""))) for a, b in pairs]
     return all(abs(a - b) <= max(tolerance * abs(a), 0.05) for a, b in values)
 

@@ -15,7 +15,7 @@ from hyperbaton.data import generate
 from tests.docs.cells import DOCS
 
 
-def told(verb: str) -> set[str]:
+def documented_keys(verb: str) -> set[str]:
     """The keys that the page names for a verb."""
     page = (DOCS / "formats.md").read_text(encoding="utf-8").partition("## Results")[2]
     (row,) = re.findall(rf"^\| (?:`[a-z-]+`, )*`{verb}`(?:, `[a-z-]+`)* \| (.*) \|$", page, re.MULTILINE)
@@ -59,4 +59,4 @@ def test_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         assert not end.value.code, command
         printed = json.loads(capsys.readouterr().out)
         keys = set(printed[0] if isinstance(printed, list) else printed)
-        assert keys and keys <= told(command[0]), (command[0], keys - told(command[0]))
+        assert keys and keys <= documented_keys(command[0]), (command[0], keys - documented_keys(command[0]))

@@ -83,8 +83,8 @@ def test_search_box_works_on_pages_opened_from_disk(site: Path, chromium: Any) -
     opened.locator(".md-search__input").click()
     opened.keyboard.type("perplexity")
     opened.locator(".md-search-result__link").first.wait_for(timeout=10_000)
-    found = [link.get_attribute("href") for link in opened.locator(".md-search-result__link").all()]
-    assert any("lm.html" in address for address in found)
+    addresses = [link.get_attribute("href") for link in opened.locator(".md-search-result__link").all()]
+    assert any("lm.html" in address for address in addresses)
     assert complaints == []
     opened.close()
 

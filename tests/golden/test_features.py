@@ -55,8 +55,8 @@ def test_al14_table_1() -> None:
     rows = features.fit(Occurrences.of_options(bitext.source, phrases), np.zeros(3, np.uint8), 1)
     assert rows.n_features == 10
     names = [features.describe(i, bitext.source.vocabulary, phrases.target.vocabulary) for i in range(10)]
-    found = [{names[i] for i in rows.indices[a:b]} for a, b in zip(rows.indptr, rows.indptr[1:], strict=False)]
-    assert found == [
+    names_by_row = [{names[i] for i in rows.indices[a:b]} for a, b in zip(rows.indptr, rows.indptr[1:], strict=False)]
+    assert names_by_row == [
         {"link: f1 & e1", "link: f2 & e1", "context: f3"},
         {"link: f3 & e5", "link: f5 & e4", "context: f2", "context: f6"},
         {"link: f6 & e2", "link: f6 & e3", "context: f5"},

@@ -34,7 +34,9 @@ def test_scores_are_those_of_kenlm(golden: Path, order: int, tmp_path: Path) -> 
     np.testing.assert_allclose(model.score(test) / np.log(10), wanted, atol=2e-5)
 
     numbers = [line.split("\t")[1] for line in (golden / "lm" / f"lm{order}.perplexity.txt").read_text().splitlines()]
-    found = model.perplexity(test)
-    assert [found.including_unknown, found.excluding_unknown] == pytest.approx([float(n) for n in numbers[:2]], rel=1e-6)
-    assert [found.n_unknown, found.n_tokens] == [int(n) for n in numbers[2:4]]
-    assert model.quantized(8).perplexity(test).including_unknown == pytest.approx(found.including_unknown, rel=0.01)
+    perplexity = model.perplexity(test)
+    assert [perplexity.including_unknown, perplexity.excluding_unknown] == pytest.approx(
+        [float(n) for n in numbers[:2]], rel=1e-6
+    )
+    assert [perplexity.n_unknown, perplexity.n_tokens] == [int(n) for n in numbers[2:4]]
+    assert model.quantized(8).perplexity(test).including_unknown == pytest.approx(perplexity.including_unknown, rel=0.01)

@@ -66,22 +66,22 @@ def test_extract_orientations(case: tuple[str, Bitext, Samples], golden: Path, u
     chosen = orientation_set(f"{unit}-{orientations}")
     before, after = (chosen.classify(samples, side) for side in ("before", "after"))
     words = WORDS[orientations]
-    found = Counter(
+    rows = Counter(
         f"{text} ||| " + COLUMNS[unit].format(f"{words[b]} {words[a]}")
         for text, b, a in zip(phrase_texts(bitext, samples), before, after, strict=True)
     )
-    assert found == Counter(lines(golden / "moses" / "extract" / f"{name}.{unit}-{orientations}.o.gz"))
+    assert rows == Counter(lines(golden / "moses" / "extract" / f"{name}.{unit}-{orientations}.o.gz"))
 
 
 def test_extract_inner_links(case: tuple[str, Bitext, Samples], golden: Path) -> None:
     name, bitext, samples = case
     links = list(bitext.links or [])
     columns = (samples.sentence, samples.source_begin, samples.source_length, samples.target_begin)
-    found = Counter()
+    rows = Counter()
     for text, s, i, m, j in zip(phrase_texts(bitext, samples), *(c.tolist() for c in columns), strict=True):
         inner = sorted((t - j, p - i) for p, t in links[s] if i <= p < i + m)
-        found[f"{text} ||| " + " ".join(f"{p}-{t}" for t, p in inner)] += 1
-    assert found == Counter(lines(golden / "moses" / "extract" / f"{name}.extract.gz"))
+        rows[f"{text} ||| " + " ".join(f"{p}-{t}" for t, p in inner)] += 1
+    assert rows == Counter(lines(golden / "moses" / "extract" / f"{name}.extract.gz"))
 
 
 @pytest.fixture(scope="module")

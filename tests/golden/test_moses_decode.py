@@ -32,7 +32,7 @@ class Line(NamedTuple):
 
 
 def parse(lines: list[str]) -> dict[int, list[Line]]:
-    found: dict[int, list[Line]] = {}
+    by_sentence: dict[int, list[Line]] = {}
     for line in lines:
         number, words, scores, total, segments = (field.strip() for field in line.split("|||"))
         features: dict[str, list[float]] = {}
@@ -41,8 +41,8 @@ def parse(lines: list[str]) -> dict[int, list[Line]]:
                 values = features.setdefault(token[:-1], [])
             else:
                 values.append(float(token))
-        found.setdefault(int(number), []).append(Line(words, features, float(total), segments))
-    return found
+        by_sentence.setdefault(int(number), []).append(Line(words, features, float(total), segments))
+    return by_sentence
 
 
 @cache
@@ -70,14 +70,14 @@ def tables(kind: str) -> tuple[dict, dict, oracle.Arpa]:  # type: ignore[type-ar
     return oracle.read_table(folder / "phrase-table.gz"), reordering, oracle.Arpa(GOLDEN / "lm" / "lm3.arpa.gz")
 
 
-def recomputed(kind: str, found: Translations, path: int, sentence: int) -> dict[str, list[float]]:
+def recomputed(kind: str, translated: Translations, path: int, sentence: int) -> dict[str, list[float]]:
     """All features of a translation from its segmentation alone."""
     distortion = oracle.distortion
     if kind == "early":
         kind, distortion = "wbe-msd", oracle.early_distortion
     phrases, reordering, lm = tables(kind)
     source = LINES[sentence].split()
-    steps = [oracle.Step(s.begin, s.end, tuple(s.target)) for s in found.steps(path)]
+    steps = [oracle.Step(s.begin, s.end, tuple(s.target)) for s in translated.steps(path)]
     pairs = [(" ".join(source[s.begin : s.end]), " ".join(s.target)) for s in steps]
     words = [word for step in steps for word in step.target]
     unit, orientations = kind.split("-")
@@ -100,8 +100,8 @@ def recomputed(kind: str, found: Translations, path: int, sentence: int) -> dict
 @pytest.mark.parametrize(("kind", "limit", "search"), CASES)
 def test_scores_equal_moses(kind: str, limit: int, search: int) -> None:
     golden = parse(list(oracle.open_text(GOLDEN / "decode" / f"{FILES[kind]}.dl{limit}.search{search}.nbest5.gz")))
-    found = translations(kind, limit, search)
-    ours = parse(list(found.nbest(alignment=True)))
+    translated = translations(kind, limit, search)
+    ours = parse(list(translated.nbest(alignment=True)))
     assert ours.keys() == golden.keys()
     path = 0
     for sentence, theirs in golden.items():
@@ -111,12 +111,12 @@ def test_scores_equal_moses(kind: str, limit: int, search: int) -> None:
             same = [other for other in theirs if other.segments == mine.segments and other.words == mine.words]
             for name, values in same[0].features.items() if same else ():
                 np.testing.assert_allclose(mine.features[name], values, rtol=1e-5, atol=1e-4)
-            expected = recomputed(kind, found, path, sentence)
-            named = found.named(found.totals[path])
+            expected = recomputed(kind, translated, path, sentence)
+            named = translated.named(translated.totals[path])
             for name, values in expected.items():
                 np.testing.assert_allclose(named[name], values, rtol=1e-5, atol=1e-4)
             total = oracle.dot(named, system(kind).weights)
-            assert found.scores[path] == pytest.approx(total, abs=1e-4)
+            assert translated.scores[path] == pytest.approx(total, abs=1e-4)
             path += 1
         assert ours[sentence][0].total >= theirs[0].total - 1e-4
         # What Moses lists and is no worse than our last one, we list too.
@@ -125,6 +125,6 @@ def test_scores_equal_moses(kind: str, limit: int, search: int) -> None:
 
 
 def test_limits_hold() -> None:
-    found = translations("wbe-msd", 6, 1)
-    for path in range(len(found.scores)):
-        assert oracle.within_limit([oracle.Step(s.begin, s.end, ()) for s in found.steps(path)], 6)
+    translated = translations("wbe-msd", 6, 1)
+    for path in range(len(translated.scores)):
+        assert oracle.within_limit([oracle.Step(s.begin, s.end, ()) for s in translated.steps(path)], 6)

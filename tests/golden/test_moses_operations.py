@@ -67,15 +67,15 @@ def from_segments(lm: oracle.Arpa, source: list[str], words: list[str], segments
         target = words[first:last]
         links = LINKS.get((" ".join(source[begin:end]), " ".join(target)))
         walk.phrase(source, begin, end, ["_TRANS_SLF_"] if links is None else target, [(0, 0)] if links is None else links)
-    told = ["<s>", *walk.operations]
-    return [sum(lm.word(told[:i], told[i]) for i in range(1, len(told))) / np.log(10), *walk.counts]
+    history = ["<s>", *walk.operations]
+    return [sum(lm.word(history[:i], history[i]) for i in range(1, len(history))) / np.log(10), *walk.counts]
 
 
 @pytest.mark.parametrize("limit", [0, 6, pytest.param(-1, marks=pytest.mark.slow)])
 def test_scores_equal_moses(limit: int) -> None:
     golden = parse(list(oracle.open_text(GOLDEN / "osm" / f"dl{limit}.search1.nbest.gz")))
-    found = translations(limit)
-    ours = parse(list(found.nbest(alignment=True)))
+    translated = translations(limit)
+    ours = parse(list(translated.nbest(alignment=True)))
     lm = oracle.Arpa(GOLDEN / "osm" / "operationLM.arpa.gz")
     assert ours.keys() == golden.keys()
     n_same = n_confused = 0

@@ -122,7 +122,7 @@ class Event:
 
 def events(sentence: Sentence, phrases: Sequence[tuple[int, int, list[str], Links]]) -> list[Event]:
     """The steps of phrases (begin, end, target words, inner links) that are translated one after the other."""
-    found: list[Event] = []
+    all_events: list[Event] = []
     covered: set[int] = set()
     last = -1
     written = ["<edge>", "<edge>"]
@@ -132,11 +132,11 @@ def events(sentence: Sentence, phrases: Sequence[tuple[int, int, list[str], Link
             history = written + target[:before]
             questions = sentence.questions(begin, end, covered, (history[-1], history[-2]))
             jump = max(-5, min(5, begin - last))
-            found.append(Event(sentence, begin, end, tuple(target[j] for j in positions), jump, questions))
+            all_events.append(Event(sentence, begin, end, tuple(target[j] for j in positions), jump, questions))
             covered |= set(range(begin, end))
             last = end - 1
         written += target
-    return found
+    return all_events
 
 
 def count_features(all_events: list[Event], families: set[str], tag_of: Any) -> dict[tuple[Any, ...], int]:

@@ -112,21 +112,21 @@ def phrase_orientation(previous: Step | None, step: Step) -> str:
 def stack_orientations(path: Sequence[Step]) -> list[str]:
     """Hierarchical, towards the previous block: a stack of source blocks, joined while neighbours."""
     stack: list[tuple[int, int]] = []
-    found = []
+    orientations = []
     for step in path:
         last = stack[-1] if stack else (0, 0)
         if step.begin == last[1]:
-            found.append("M")
+            orientations.append("M")
         elif stack and step.end == last[0]:
-            found.append("S")
+            orientations.append("S")
         else:
-            found.append("DR" if step.begin > last[0] or not stack else "DL")
+            orientations.append("DR" if step.begin > last[0] or not stack else "DL")
         block = (step.begin, step.end)
         while stack and (stack[-1][1] == block[0] or stack[-1][0] == block[1]):
             other = stack.pop()
             block = (min(block[0], other[0]), max(block[1], other[1]))
         stack.append(block)
-    return found
+    return orientations
 
 
 def coverage_orientation(previous: Step, step: Step, covered: set[int]) -> str:

@@ -25,34 +25,34 @@ def pair_features(words: Words, tags: Words | None, i: int, j: int) -> list[str]
     o = 0 if i < j else 1
     distance = abs(j - i)
     d = 0 if distance == 1 else 1 if distance <= 5 else 2
-    found = [f"{o}", f"{o} d{d}"]
+    names = [f"{o}", f"{o} d{d}"]
     for name, p in (("i", i), ("j", j)):
-        found += [f"{o} {name}{a:+d} {at(words, p + a)}" for a in range(-2, 3)]
+        names += [f"{o} {name}{a:+d} {at(words, p + a)}" for a in range(-2, 3)]
     for a in range(-2, 3):
         for b in range(-2, 3):
             if abs(a) <= 1 or abs(b) <= 1:
-                found.append(f"{o} i{a:+d} {at(words, i + a)} j{b:+d} {at(words, j + b)}")
+                names.append(f"{o} i{a:+d} {at(words, i + a)} j{b:+d} {at(words, j + b)}")
     if tags is None:
-        return found
+        return names
     ti, tj, si, sj = at(tags, i), at(tags, j), at(words, i), at(words, j)
-    found += [f"{o} ti {ti}", f"{o} tj {tj}", f"{o} ti {ti} tj {tj}"]
-    found += [f"{o} ti-1 {at(tags, i - 1)} ti {ti} tj {tj}", f"{o} ti {ti} ti+1 {at(tags, i + 1)} tj {tj}"]
-    found += [f"{o} ti {ti} tj-1 {at(tags, j - 1)} tj {tj}", f"{o} ti {ti} tj {tj} tj+1 {at(tags, j + 1)}"]
-    return [*found, f"{o} si {si} ti {ti} tj {tj}", f"{o} sj {sj} ti {ti} tj {tj}"]
+    names += [f"{o} ti {ti}", f"{o} tj {tj}", f"{o} ti {ti} tj {tj}"]
+    names += [f"{o} ti-1 {at(tags, i - 1)} ti {ti} tj {tj}", f"{o} ti {ti} ti+1 {at(tags, i + 1)} tj {tj}"]
+    names += [f"{o} ti {ti} tj-1 {at(tags, j - 1)} tj {tj}", f"{o} ti {ti} tj {tj} tj+1 {at(tags, j + 1)}"]
+    return [*names, f"{o} si {si} ti {ti} tj {tj}", f"{o} sj {sj} ti {ti} tj {tj}"]
 
 
 def counted_where_not_made(words: Words, tags: Words | None, i: int, j: int) -> list[str]:
     """Footnote 12."""
     o = 0 if i < j else 1
-    found = [f"{o} i+0 {at(words, i)} j+0 {at(words, j)}"]
+    names = [f"{o} i+0 {at(words, i)} j+0 {at(words, j)}"]
     if tags is not None:
         ti, tj = at(tags, i), at(tags, j)
-        found += [
+        names += [
             f"{o} ti {ti} tj {tj}",
             f"{o} si {at(words, i)} ti {ti} tj {tj}",
             f"{o} sj {at(words, j)} ti {ti} tj {tj}",
         ]
-    return found
+    return names
 
 
 def next_positions(order: Sequence[int], n: int) -> dict[int, int]:

@@ -109,5 +109,5 @@ def _discounts(have: Mapping[int, int], fallback: Sequence[float]) -> Sequence[f
     if not all(n[1:4]):
         return fallback
     y = n[1] / (n[1] + 2 * n[2])
-    found = [i - (i + 1) * y * n[i + 1] / n[i] for i in (1, 2, 3)]
-    return found if all(0 <= d <= i for i, d in enumerate(found, start=1)) else fallback
+    discounts = [i - (i + 1) * y * n[i + 1] / n[i] for i in (1, 2, 3)]
+    return discounts if all(0 <= d <= i for i, d in enumerate(discounts, start=1)) else fallback

@@ -161,10 +161,10 @@ def _only_place(hypothesis: Sequence[str], reference: Sequence[str], begin: int,
     if begin < 0 or end > len(hypothesis):
         return None
     wanted, width = hypothesis[begin:end], end - begin
-    found = [
+    places = [
         j for j in range(len(reference) - width + 1) if reference[j] == wanted[0] and reference[j : j + width] == wanted
     ]
-    if len(found) != 1:
+    if len(places) != 1:
         return None
     again = (j for j in range(len(hypothesis) - width + 1) if j != begin and hypothesis[j] == wanted[0])
-    return None if any(hypothesis[j : j + width] == wanted for j in again) else found[0]
+    return None if any(hypothesis[j : j + width] == wanted for j in again) else places[0]

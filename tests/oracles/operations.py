@@ -16,7 +16,7 @@ class Cept(NamedTuple):
 def cepts(links: Links) -> list[Cept]:
     """Words that are linked to each other, directly or through others, by their first target word."""
     left = set(links)
-    found = []
+    groups = []
     while left:
         group = {min(left, key=lambda link: (link[1], link[0]))}
         while True:
@@ -25,8 +25,8 @@ def cepts(links: Links) -> list[Cept]:
                 break
             group = more
         left -= group
-        found.append(Cept(sorted({i for i, _ in group}), sorted({j for _, j in group})))
-    return sorted(found, key=lambda cept: cept.target[0])
+        groups.append(Cept(sorted({i for i, _ in group}), sorted({j for _, j in group})))
+    return sorted(groups, key=lambda cept: cept.target[0])
 
 
 class Walk:

@@ -27,7 +27,7 @@ def perturbed(lines: list[str], seed: int, rate: float) -> list[str]:
     """Something like translations of what these lines are translations of."""
     rng = random.Random(seed)
     vocabulary = [word for line in lines for word in line.split()]
-    found = []
+    changed = []
     for line in lines:
         words: list[str] = []
         for word in line.split():
@@ -38,16 +38,16 @@ def perturbed(lines: list[str], seed: int, rate: float) -> list[str]:
         if words and rng.random() < 0.5:
             cut = rng.randrange(len(words))
             words = words[cut:] + words[:cut]
-        found.append(" ".join(words or ["nothing"]))
-    return found
+        changed.append(" ".join(words or ["nothing"]))
+    return changed
 
 
 @pytest.fixture(scope="module")
 def references(corpora: Path) -> list[str]:
     lines = (line for line in read_lines(corpora / "kyoto-ja-en" / "dev.en.xz") if 2 <= len(line.split()) <= 60)
-    found = list(islice(lines, N))
-    assert len(found) == N
-    return found
+    sentences = list(islice(lines, N))
+    assert len(sentences) == N
+    return sentences
 
 
 @pytest.fixture(scope="module")
@@ -116,8 +116,8 @@ class NoWordNet:
 def test_meteor(references: list[str], hypotheses: list[str]) -> None:
     """nltk takes any of several equal words: the same where no word is repeated, fewer chunks with us elsewhere."""
     n_lines = 300
-    found = make_metric("meteor").statistics(Outputs.of(hypotheses[:n_lines], references[:n_lines]))
-    ours = make_metric("meteor").score(found)
+    statistics = make_metric("meteor").statistics(Outputs.of(hypotheses[:n_lines], references[:n_lines]))
+    ours = make_metric("meteor").score(statistics)
     theirs, unique = np.zeros(n_lines), np.zeros(n_lines, bool)
     for s, (h, r) in enumerate(zip(hypotheses[:n_lines], references[:n_lines], strict=True)):
         theirs[s] = 100 * single_meteor_score(r.split(), h.split(), wordnet=NoWordNet(), stemmer=OriginalPorter())
@@ -154,7 +154,7 @@ def test_randomization_agrees_with_sacrebleu(
     _, theirs = PairedTest(systems, {"BLEU": BLEU(force=True)}, [references[:n]], "ar", n_samples=1000)()
     bleu = make_metric("bleu")
     ours, others = (bleu.statistics(Outputs.of(lines[:n], references[:n])) for lines in (hypotheses, other))
-    found = compare(bleu, [ours], [others], test="randomization", samples=1000, seed=11)
-    assert found.p == pytest.approx(theirs["BLEU"][1].p_value, abs=0.05)
-    assert 0.01 < found.p < 1
-    assert np.isfinite(found.wins)
+    comparison = compare(bleu, [ours], [others], test="randomization", samples=1000, seed=11)
+    assert comparison.p == pytest.approx(theirs["BLEU"][1].p_value, abs=0.05)
+    assert 0.01 < comparison.p < 1
+    assert np.isfinite(comparison.wins)

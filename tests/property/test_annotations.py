@@ -84,7 +84,7 @@ def test_conllu_equals_a_plain_reading(tmp_path_factory: Any, content: str) -> N
     path = tmp_path_factory.mktemp("conllu") / "x.conllu"
     path.write_text(content, encoding="utf-8")
     text, dependencies = read_conllu(path)
-    found = [
+    sentences = [
         list(
             zip(
                 text[s],
@@ -97,7 +97,7 @@ def test_conllu_equals_a_plain_reading(tmp_path_factory: Any, content: str) -> N
         )
         for s, rows in enumerate(slice(a, b) for a, b in zip(text.offsets[:-1], text.offsets[1:], strict=True))
     ]
-    assert found == parse_conllu(content)
+    assert sentences == parse_conllu(content)
 
     # The same against a text, which may have empty lines.
     spaced = Text.of([line for sentence in text for line in (" ".join(sentence), "")])

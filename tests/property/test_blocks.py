@@ -27,9 +27,9 @@ ASKS = ("lexical", *["context"] * 4, *["tags"] * 3, *["coverage"] * 2, "parse-co
 def test_paths(matrix: tuple[int, int, set[tuple[int, int]]]) -> None:
     n, _, links = matrix
     points = np.array(sorted(links, key=lambda point: point[::-1]), np.uint16).reshape(-1, 2)
-    found = [(b, e, list(t), before) for b, e, t, before in _core.block_path(points, n)]
-    assert found == oracle.path(links, n)
-    assert sorted(i for begin, end, *_ in found for i in range(begin, end)) == list(range(n))
+    path = [(b, e, list(t), before) for b, e, t, before in _core.block_path(points, n)]
+    assert path == oracle.path(links, n)
+    assert sorted(i for begin, end, *_ in path for i in range(begin, end)) == list(range(n))
 
 
 @st.composite
@@ -219,21 +219,23 @@ def test_decoding_asks_as_training_does(corpus: Corpus, search: str, max_targets
     lines = [" ".join(words) for words in corpus.source]
     forced = [" ".join(words) for words in corpus.target]
     for wanted in (None, forced):
-        found = translator.translate_batch(lines, NBest(5), annotations=annotations, forced=wanted, relax=False)
-        options = found.batch.options
+        translations = translator.translate_batch(lines, NBest(5), annotations=annotations, forced=wanted, relax=False)
+        options = translations.batch.options
         for s in range(len(lines)):
-            for path in range(found.path_offsets[s], found.path_offsets[s + 1]):
+            for path in range(translations.path_offsets[s], translations.path_offsets[s + 1]):
                 phrases = [
                     (step.begin, step.end, step.target, options.links[option])
                     for step, option in zip(
-                        found.steps(path),
-                        found.options[found.step_offsets[path] : found.step_offsets[path + 1]].tolist(),
+                        translations.steps(path),
+                        translations.options[
+                            translations.step_offsets[path] : translations.step_offsets[path + 1]
+                        ].tolist(),
                         strict=True,
                     )
                 ]
                 events = oracle.events(corpus.sentence(s), phrases)
                 expected = sum(oracle.logprob(event, prior, weights, tag_of, chosen) for event in events)
-                total = sum(step.features["Block0"][0] for step in found.steps(path))
+                total = sum(step.features["Block0"][0] for step in translations.steps(path))
                 assert total == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 

@@ -85,15 +85,15 @@ def write_and_read(table: dict[Pair, tuple[list[float], list[tuple[int, int]]]],
 
 
 def all_options(words: list[str], table: dict[Pair, Any]) -> list[oracle.Step]:
-    found = []
+    steps = []
     for begin in range(len(words)):
         for end in range(begin + 1, len(words) + 1):
             phrase = " ".join(words[begin:end])
             targets = [t for s, t in table if s == phrase]
             if not targets and end == begin + 1:
                 targets = [phrase]
-            found += [oracle.Step(begin, end, tuple(target.split())) for target in targets]
-    return found
+            steps += [oracle.Step(begin, end, tuple(target.split())) for target in targets]
+    return steps
 
 
 class Distances:
@@ -146,8 +146,8 @@ def table_case(kind_name: str) -> Case:
         }
 
         def score(path: list[oracle.Step]) -> float:
-            found = [rows.get((" ".join(words[s.begin : s.end]), " ".join(s.target))) for s in path]
-            return 0.7 * sum(oracle.lexicalized(path, found, hierarchical=kind.unit == "hier", columns=columns))
+            of_steps = [rows.get((" ".join(words[s.begin : s.end]), " ".join(s.target))) for s in path]
+            return 0.7 * sum(oracle.lexicalized(path, of_steps, hierarchical=kind.unit == "hier", columns=columns))
 
         return ReorderingTable(kind, probabilities), score
 
@@ -318,8 +318,8 @@ def operation_case(units: str) -> Case:
                 walks[1].phrase(as_classes(words, 0), step.begin, step.end, as_classes(target, 1), inner)
             logprobs = []
             for arpa, walk in zip(arpas, walks[1:] if units == "classes" else walks, strict=False):
-                told = ["<s>", *walk.operations]
-                logprobs.append([arpa.word(told[:i], told[i]) for i in range(1, len(told))])
+                history = ["<s>", *walk.operations]
+                logprobs.append([arpa.word(history[:i], history[i]) for i in range(1, len(history))])
             total = sum(logprobs[0])
             if units == "both":
                 numbers = [max(model.lms_[0].vocabulary.number(op), 0) for op in walks[0].operations]
@@ -405,12 +405,14 @@ def test_search_without_pruning_finds_the_best(
             future_distortion=ahead,
             future_jumps=jumps_ahead,
         )
-        found = Translator(system, options, threads=1).translate_batch([" ".join(words)], NBest(30))
-        assert not found.relaxed.any()
+        translations = Translator(system, options, threads=1).translate_batch([" ".join(words)], NBest(30))
+        assert not translations.relaxed.any()
         # Not only the best: the whole list out of the recombination graph, none missing.
-        assert found.scores == pytest.approx(totals[:30], abs=1e-4)
-        recomputed = [oracle.dot(found.named(found.totals[p]), system.weights) for p in range(len(found.scores))]
-        assert recomputed == pytest.approx(found.scores.tolist(), abs=1e-4)
+        assert translations.scores == pytest.approx(totals[:30], abs=1e-4)
+        recomputed = [
+            oracle.dot(translations.named(translations.totals[p]), system.weights) for p in range(len(translations.scores))
+        ]
+        assert recomputed == pytest.approx(translations.scores.tolist(), abs=1e-4)
 
 
 @pytest.mark.parametrize("coverage", [False, True])
@@ -421,8 +423,8 @@ def test_long_sentences_are_normalised_over_what_is_left(coverage: bool, tmp_pat
     table, _ = write_and_read({(w, w.upper()): ([0.5, 0.5], [(0, 0)]) for w in "abc"}, tmp_path)
     model = JumpsLeft(rng.normal(size=_core.N_CANDIDATE_CLASSES) if coverage else None)
     system = System.of(table, reordering={"R": ModelUse(model)}, weights={"R": 2.0, "Distortion0": 0.0})
-    found = Translator(system, Decoding(distortion_limit=5, stack=20, pop_limit=100), threads=1)
-    translation = found.translate_batch([" ".join(words)], NBest())
+    translator = Translator(system, Decoding(distortion_limit=5, stack=20, pop_limit=100), threads=1)
+    translation = translator.translate_batch([" ".join(words)], NBest())
     order = [step.begin for step in translation.steps(0)]
     assert sorted(order) == list(range(60)) != order
     visits = VisitOrders(np.array(order, np.uint16), np.array([0, len(order)]))

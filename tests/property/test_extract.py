@@ -34,13 +34,13 @@ def rows(samples: Samples) -> list[oracle.Phrase]:
 def test_spans_distances_and_orientations(matrix: Matrix, max_length: int) -> None:
     n, m, links = matrix
     samples = extract(as_bitext([matrix]), max_length)
-    found = rows(samples)
+    extracted = rows(samples)
     near = oracle.phrases(n, m, links, max_length)
-    assert len(found) == len(set(found))
-    assert set(found) == set(near)
+    assert len(extracted) == len(set(extracted))
+    assert set(extracted) == set(near)
 
     every = oracle.phrases(n, m, links, max(n, m))
-    for k, phrase in enumerate(found):
+    for k, phrase in enumerate(extracted):
         assert samples.distance_before[k] == oracle.distance_before(phrase, links)
         assert samples.distance_after[k] == oracle.distance_after(phrase, n, links)
         for unit, others in (("word", []), ("phrase", near), ("hierarchical", every)):

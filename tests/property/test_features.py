@@ -35,28 +35,28 @@ def described(features: FeatureSet, rows: Rows, bitext: Bitext) -> list[set[str]
     words = bitext.source.vocabulary, bitext.target.vocabulary
     names = [features.describe(i, *words) for i in range(features.n_features)]
     assert len(set(names)) == len(names)
-    found = []
+    names_by_row = []
     for start, end in zip(rows.indptr, rows.indptr[1:], strict=False):
         row = rows.indices[start:end]
         assert (np.diff(row) > 0).all()
-        found.append({names[i] for i in row})
-    return found
+        names_by_row.append({names[i] for i in row})
+    return names_by_row
 
 
 def plain(kind: FeatureSet, bitext: Bitext, samples: Samples) -> list[set[str]]:
-    found = []
+    names_by_row = []
     for k, s in enumerate(samples.sentence.tolist()):
         begin, first = int(samples.source_begin[k]), int(samples.target_begin[k])
         spans = (begin, begin + int(samples.source_length[k])), (first, first + int(samples.target_length[k]))
         if isinstance(kind, Context):
             sides = bitext.source[s], bitext.target[s]
-            found.append(oracle.context(*sides, *spans, kind.window, kind.longest, kind.far))
+            names_by_row.append(oracle.context(*sides, *spans, kind.window, kind.longest, kind.far))
         elif isinstance(kind, Dpr):
-            found.append(oracle.dpr(bitext.source[s], bitext.target[s], *spans, kind.window, kind.longest))
+            names_by_row.append(oracle.dpr(bitext.source[s], bitext.target[s], *spans, kind.window, kind.longest))
         else:
             links = bitext.need_links()[s]
-            found.append(oracle.aligned_words(bitext.source[s], bitext.target[s], *spans, links))
-    return found
+            names_by_row.append(oracle.aligned_words(bitext.source[s], bitext.target[s], *spans, links))
+    return names_by_row
 
 
 @given(

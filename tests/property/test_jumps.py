@@ -62,12 +62,12 @@ def lists_of(corpus: list[Sentence], keys: npt.NDArray[np.uint64]) -> Iterator[t
         names = [f"left {i} {o}" for i in range(n + 1) for o in (0, 1)]
         names += [f"right {j} {o}" for j in range(1, n + 2) for o in (0, 1)]
         names += [f"{i} {j}" for i in range(n + 1) for j in range(1, n + 2)]
-        found = {}
+        lists = {}
         for name in names:
-            found[name] = ids[first : first + counts[at]]
+            lists[name] = ids[first : first + counts[at]]
             first += counts[at]
             at += 1
-        yield s, found
+        yield s, lists
     assert (at, first) == (len(counts), len(ids))
 
 
@@ -154,11 +154,11 @@ def test_rows_over_what_is_left(n: int, coverage: bool, seed: int) -> None:
     matrix = random.normal(size=(n + 1, n + 1))
     weights = random.normal(size=_core.N_CANDIDATE_CLASSES) if coverage else None
     logprobs = JumpLogProbs(matrix.ravel(), np.array([0, matrix.size]), np.array([n]), weights)
-    found = logprobs.remaining(VisitOrders(order.astype(np.uint16), np.array([0, len(order)])))[0]
+    remaining = logprobs.remaining(VisitOrders(order.astype(np.uint16), np.array([0, len(order)])))[0]
     expected = oracle.remaining_logprobs(
         n, order.tolist(), lambda i, j: matrix[i, j - 1], None if weights is None else weights.tolist()
     )
-    for row, plain in zip(found, expected, strict=True):
+    for row, plain in zip(remaining, expected, strict=True):
         assert np.allclose(row, [plain.get(j, -np.inf) for j in range(1, n + 2)], atol=1e-9)
 
 
@@ -261,14 +261,14 @@ def test_raw_class_scores_of_jumps_are_those_of_their_classes(part: str) -> None
     classes = model.class_logprobs(model._known(text, Annotations()), part)
     scores = ClassScores(model, part)
     assert scores in model.split()
-    found = scores.jump_logprobs(text)
+    logprobs = scores.jump_logprobs(text)
     first = 0
     for s, n in enumerate(text.lengths.tolist()):
         for i in range(n + 1):
             for j in range(1, n + 2):
                 at = first + (i if part == "outbound" else j - 1)
                 expected = -np.inf if i == j else classes[at, oracle.nine_class(j - i - 1)]
-                assert found[s][i, j - 1] == expected
+                assert logprobs[s][i, j - 1] == expected
         first += n + 1
 
 

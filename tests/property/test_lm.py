@@ -41,14 +41,14 @@ def test_queries(model: tuple[int, oracle.Arpa], texts: list[list[str]]) -> None
     order, arpa = model
     built = LanguageModel.parse_arpa(oracle.format_arpa(arpa, order))
     wanted = [value for words in texts for value in oracle.score(arpa, order, words)]
-    found, starts = built.score_words([" ".join(words) for words in texts], threads=1)
+    scores, starts = built.score_words([" ".join(words) for words in texts], threads=1)
     assert starts.tolist() == [0, *itertools.accumulate(len(words) + 1 for words in texts)]
-    np.testing.assert_allclose(found / LN10, wanted, atol=1e-4)
+    np.testing.assert_allclose(scores / LN10, wanted, atol=1e-4)
     # What is written is what was read, blanks left out.
     again = b"".join(built.arpa_pieces()).decode()
     assert oracle.parse_arpa(again) == arpa
     # Few enough values for bins of their own: nothing is lost.
-    np.testing.assert_array_equal(built.quantized(8).score_words([" ".join(words) for words in texts])[0], found)
+    np.testing.assert_array_equal(built.quantized(8).score_words([" ".join(words) for words in texts])[0], scores)
 
 
 @settings(max_examples=60, deadline=None)
@@ -60,9 +60,9 @@ def test_estimates(text: list[list[str]], order: int, prune: str) -> None:
     wanted = oracle.kneser_ney(text, order, thresholds, FALLBACK)
     lines = Text.of([" ".join(words) for words in text])
     model = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True)
-    found = oracle.parse_arpa(b"".join(model.arpa_pieces()).decode())
-    assert found.keys() == wanted.keys()
-    np.testing.assert_allclose([found[n] for n in wanted], list(wanted.values()), atol=2e-5)
+    estimates = oracle.parse_arpa(b"".join(model.arpa_pieces()).decode())
+    assert estimates.keys() == wanted.keys()
+    np.testing.assert_allclose([estimates[n] for n in wanted], list(wanted.values()), atol=2e-5)
     # Neither memory nor threads make a difference; so little memory makes a run of each sentence.
     small = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True, memory="2K", threads=3)
     assert all((a.slots == b.slots).all() for a, b in zip(model.tables, small.tables, strict=True))

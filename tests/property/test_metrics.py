@@ -29,11 +29,11 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=8).map(" "
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=5))
 def test_word_error_rate(rows: list[tuple[str, str, str]]) -> None:
     hypotheses, first, second = (list(column) for column in zip(*rows, strict=True))
-    found = make_metric("wer").statistics(Outputs.of(hypotheses, first))
-    for row, h, r in zip(found.tolist(), hypotheses, first, strict=True):
+    statistics = make_metric("wer").statistics(Outputs.of(hypotheses, first))
+    for row, h, r in zip(statistics.tolist(), hypotheses, first, strict=True):
         assert row == [oracle.edits(h.split(), r.split()), len(r.split())]
     both = make_metric("wer").statistics(Outputs.of(hypotheses, first, second))
-    assert (make_metric("wer").score(both) <= make_metric("wer").score(found)).all()
+    assert (make_metric("wer").score(both) <= make_metric("wer").score(statistics)).all()
 
 
 LONG = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", "g"]), max_size=40)
@@ -56,8 +56,8 @@ FORMS = st.lists(st.sampled_from(["ax", "ay", "axy", "bx", "b", "cz", "a"]), max
 def test_chunks_of_meteor(rows: list[tuple[list[str], list[str]]], n_stages: int) -> None:
     hypotheses, references = ([" ".join(words) for words in column] for column in zip(*rows, strict=True))
     stages = STAGES[:n_stages]
-    found, own, other = count_matches(hypotheses, references, np.arange(len(rows)), stages)
-    assert [tuple(row) for row in found.tolist()] == [oracle.count_matches(h, r, stages) for h, r in rows]
+    matches, own, other = count_matches(hypotheses, references, np.arange(len(rows)), stages)
+    assert [tuple(row) for row in matches.tolist()] == [oracle.count_matches(h, r, stages) for h, r in rows]
     assert list(zip(own.tolist(), other.tolist(), strict=True)) == [(len(h), len(r)) for h, r in rows]
 
 
@@ -105,8 +105,8 @@ def test_lines_of_ten_thousand_words_are_scored(name: str, kind: str) -> None:
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4), st.integers(1, 4))
 def test_ngram_matches(rows: list[tuple[str, str, str]], order: int) -> None:
     hypotheses, *references = (list(column) for column in zip(*rows, strict=True))
-    found = make_metric(f"bleu:tokenize=none:max-order={order}").statistics(Outputs.of(hypotheses, *references))
-    for s, row in enumerate(found.tolist()):
+    statistics = make_metric(f"bleu:tokenize=none:max-order={order}").statistics(Outputs.of(hypotheses, *references))
+    for s, row in enumerate(statistics.tolist()):
         for n in range(1, order + 1):
             own, *others = (ngrams(text[s].split(), n) for text in (hypotheses, *references))
             assert row[1 + n] == sum(min(count, max(o[g] for o in others)) for g, count in own.items())
@@ -124,7 +124,7 @@ ORDERS = st.lists(st.integers(0, 9), unique=True, max_size=8)
 @given(st.lists(st.tuples(ORDERS, ORDERS), min_size=1, max_size=5))
 def test_orders(pairs: list[tuple[list[int], list[int]]]) -> None:
     hypotheses, references = (Orders.of([list(o) for o in column]) for column in zip(*pairs, strict=True))
-    found = _core.compare_orders(
+    agreements = _core.compare_orders(
         positions=hypotheses.positions,
         offsets=hypotheses.offsets,
         reference_positions=references.positions,
@@ -132,7 +132,7 @@ def test_orders(pairs: list[tuple[list[int], list[int]]]) -> None:
         line=np.arange(len(pairs)),
         n_threads=2,
     )
-    assert found.tolist() == [oracle.order_agreement(h, r) for h, r in pairs]
+    assert agreements.tolist() == [oracle.order_agreement(h, r) for h, r in pairs]
 
 
 @st.composite
@@ -183,7 +183,7 @@ def test_mira_moves_from_fear_to_hope(
     n = int(offsets[1])
     # Gains that are no multiples of each other, so that hope and fear are no matter of rounding.
     gains, start = np.sqrt(statistics[:n, 0] + np.arange(n) / 7), np.array([0.3, -0.7])
-    found = _core.mira(
+    weights_after = _core.mira(
         lists=_core.NBestLists(features=features[:n], statistics=statistics[:n], offsets=offsets[:2]),
         gains=gains,
         start=start,
@@ -193,4 +193,4 @@ def test_mira_moves_from_fear_to_hope(
         progress=None,
     )
     expected = oracle.mira_on_one_sentence(features[:n], gains, start, max_step, 4)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights_after, expected, rtol=1e-9, atol=1e-12)

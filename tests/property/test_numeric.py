@@ -67,14 +67,14 @@ def test_edges() -> None:
 def test_products_are_sums_in_order(n: int, inner: int, width: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     left, right = rng.normal(size=(n, inner)), rng.normal(size=(inner, width))
-    found = numeric.product(left, right)
-    assert found.shape == (n, width)
+    product = numeric.product(left, right)
+    assert product.shape == (n, width)
     for i, j in np.ndindex(n, width):
         total = 0.0
         for k in range(inner):
             total += float(left[i, k]) * float(right[k, j])
-        assert found[i, j] == total
-    assert np.array_equal(numeric.product(left, right[:, 0]), found[:, 0])
+        assert product[i, j] == total
+    assert np.array_equal(numeric.product(left, right[:, 0]), product[:, 0])
 
 
 def test_normal_numbers_have_the_right_moments() -> None:
@@ -84,8 +84,8 @@ def test_normal_numbers_have_the_right_moments() -> None:
 
 
 def test_softmax_of_large_scores() -> None:
-    found = numeric.log_softmax(np.array([[1000.0, 1000.0], [0.0, -1000.0]]))
-    assert found.tolist() == [[-float(numeric.log(2.0))] * 2, [0.0, -1000.0]]
+    logprobs = numeric.log_softmax(np.array([[1000.0, 1000.0], [0.0, -1000.0]]))
+    assert logprobs.tolist() == [[-float(numeric.log(2.0))] * 2, [0.0, -1000.0]]
     assert float(Fraction(numeric.LOG_2)) == numeric.log(2.0)
 
 
@@ -101,7 +101,7 @@ def test_no_function_of_a_library_enters_results() -> None:
     of_numpy = re.compile(
         r"np\.(exp|log|log2|log10|log1p|power|logaddexp|hypot|dot|matmul|einsum|linalg\.norm)\(|math\.(exp|log)|[\w)\]] @ "
     )
-    found = [
+    calls = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for folder, pattern, pictures in (("core", of_cpp, "-"), ("bindings", of_cpp, "-"), ("src", of_numpy, "report"))
         for path in sorted((ROOT / folder).rglob("*"))
@@ -110,4 +110,4 @@ def test_no_function_of_a_library_enters_results() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if pattern.search(line) and not line.lstrip().startswith((">>>", "#", "//"))
     ]
-    assert found == []
+    assert calls == []

@@ -41,21 +41,23 @@ def test_the_search_scores_the_operations_of_what_it_translates() -> None:
     system = System.of(table, (), {"OSM": model}, weights)
     options = Decoding(distortion_limit=-1, pop_limit=150, table_limit=5)
     lines = [" ".join(made.source[s]) for s in range(140, 150)]
-    found = Translator(system, options, threads=1).translate_batch(lines, NBest(20))
+    translations = Translator(system, options, threads=1).translate_batch(lines, NBest(20))
     lm = model.lms_[0]
     jumps = 0
-    for path in range(len(found.scores)):
-        sentence = int(np.searchsorted(found.path_offsets, path, side="right")) - 1
+    for path in range(len(translations.scores)):
+        sentence = int(np.searchsorted(translations.path_offsets, path, side="right")) - 1
         words = lines[sentence].split()
         walk = operations.Walk()
-        for step, option in zip(found.steps(path), found.options[found.step_offsets[path] :], strict=False):
-            links = [tuple(link) for link in found.batch.options.links[int(option)]]
-            known = found.batch.pairs[option] >= 0
+        for step, option in zip(
+            translations.steps(path), translations.options[translations.step_offsets[path] :], strict=False
+        ):
+            links = [tuple(link) for link in translations.batch.options.links[int(option)]]
+            known = translations.batch.pairs[option] >= 0
             walk.phrase(words, step.begin, step.end, step.target if known else ["_TRANS_SLF_"], links)
         logprobs, _ = lm.score_words([" ".join(walk.operations)])
         expected = [float(logprobs[:-1].sum()) / np.log(10), *walk.counts]
-        values = found.named(found.totals[path])
+        values = translations.named(translations.totals[path])
         assert values["OSM"] == pytest.approx(expected, abs=1e-3)
-        assert decode.dot(values, system.weights) == pytest.approx(found.scores[path], abs=1e-3)
+        assert decode.dot(values, system.weights) == pytest.approx(translations.scores[path], abs=1e-3)
         jumps += sum(name.startswith("_JMP_BCK_") and name != "_JMP_BCK_1" for name in walk.operations)
     assert jumps > 50, "the sentences are too simple"

@@ -35,15 +35,15 @@ def points(n_source: int, n_target: int) -> st.SearchStrategy[list[tuple[int, in
 
 
 def shape(line: str) -> Any:
-    found = parse_inline(line)
-    return found.words, [(e.tag, e.begin, e.end, e.parent) for e in found.elements]
+    parsed = parse_inline(line)
+    return parsed.words, [(e.tag, e.begin, e.end, e.parent) for e in parsed.elements]
 
 
 @given(marked())
 def test_markup_stays_where_words_stay(line: str) -> None:
     words = parse_inline(line).words
-    found = project_markup(line, words, [(i, i) for i in range(len(words))])
-    assert shape(found.text) == shape(line) and found.conflicts == []
+    projected = project_markup(line, words, [(i, i) for i in range(len(words))])
+    assert shape(projected.text) == shape(line) and projected.conflicts == []
 
 
 @given(marked(), st.integers(0, 6), st.sampled_from(SPLITS), st.data())
@@ -51,10 +51,10 @@ def test_markup_is_well_formed_for_any_links(line: str, n_target: int, split: st
     source = parse_inline(line)
     links = data.draw(points(len(source.words), n_target))
     target = [f"t{j}" for j in range(n_target)]
-    found = project_markup(line, target, links, split=split)
-    parsed = parse_inline(found.text)
+    projected = project_markup(line, target, links, split=split)
+    parsed = parse_inline(projected.text)
     assert parsed.words == target
-    kinds = {conflict.kind for conflict in found.conflicts}
+    kinds = {conflict.kind for conflict in projected.conflicts}
     if not kinds:  # then every element is there once
         assert sorted(e.tag for e in parsed.elements) == sorted(e.tag for e in source.elements)
     if split != "repeat" and "crossing" not in kinds:
@@ -71,8 +71,8 @@ def test_markup_comes_back_over_a_permutation(line: str, random: Any) -> None:
     back = project_markup(there.text, source.words, [(j, i) for j, i in enumerate(order)])
 
     def enclosing(text: str) -> list[list[str]]:
-        found = parse_inline(text)
-        return [[found.elements[k].tag for k in stack] for stack in found.stacks()]
+        parsed = parse_inline(text)
+        return [[parsed.elements[k].tag for k in stack] for stack in parsed.stacks()]
 
     assert enclosing(back.text) == enclosing(line)
 
@@ -84,23 +84,25 @@ def test_spans_keep_to_the_words_they_are_linked_to(data: st.DataObject, n_sourc
     span = Span(begin, data.draw(st.integers(begin + 1, n_source)), "X")
     reached = {j for i, j in links if span.begin <= i < span.end}
     for split in SPLITS:
-        found = project_spans([span], links, n_source, n_target, split=split)
-        covered = {j for s in found.spans for j in range(s.begin, s.end)}
+        projected = project_spans([span], links, n_source, n_target, split=split)
+        covered = {j for s in projected.spans for j in range(s.begin, s.end)}
         if split == "largest":
-            assert len(found.spans) == bool(reached)
+            assert len(projected.spans) == bool(reached)
         else:
             assert reached <= covered
         foreign = {j for _, j in links} - reached
         assert split == "cover" or not covered & foreign
-        assert [c.kind for c in found.conflicts] == (["lost"] if not reached else ["split"] * (len(found.conflicts) > 0))
+        assert [c.kind for c in projected.conflicts] == (
+            ["lost"] if not reached else ["split"] * (len(projected.conflicts) > 0)
+        )
 
 
 @given(st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"]), min_size=1, max_size=8), st.randoms())
 def test_bio_labels_come_back(labels: list[str], random: Any) -> None:
     n = len(labels)
     identity = [(i, i) for i in range(n)]
-    found = project_bio(labels, identity, n)
-    assert bio_spans(found.labels) == bio_spans(labels) and found.conflicts == []
+    projected = project_bio(labels, identity, n)
+    assert bio_spans(projected.labels) == bio_spans(labels) and projected.conflicts == []
     assert is_bio(labels) == (set(labels) != {"O"})
     assert project_labels(labels, identity, n).labels == labels
     links = [(random.randrange(n), random.randrange(n)) for _ in range(n)]

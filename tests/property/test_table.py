@@ -47,14 +47,14 @@ def test_table(bitext: Bitext, threads: int) -> None:
     backward = {(t, s): p for (s, t), p in backward.items()}
     table = PhraseTable.build(bitext, samples, threads=threads)
 
-    found = {}
+    entries = {}
     for k, source in enumerate(table.sources):
         pair = table.source[int(source)], table.target[int(table.targets[k])]
         links = {(int(i), int(j)) for i, j in table.links[table.link_offsets[k] : table.link_offsets[k + 1]]}
-        found[pair] = (links, table.counts[k].tolist(), table.scores[k])
-    assert found.keys() == expected.keys()
+        entries[pair] = (links, table.counts[k].tolist(), table.scores[k])
+    assert entries.keys() == expected.keys()
     for (source, target), row in expected.items():
-        links, counts, scores = found[source, target]
+        links, counts, scores = entries[source, target]
         assert links == row["links"]
         assert counts == [row["target"], row["source"], row["joint"]]
         src, tgt = source.split(), target.split()
@@ -99,8 +99,8 @@ def test_orientation_counts(bitext: Bitext, name: str, by_source: bool) -> None:
             for t in inventory.targets[inventory.offsets[p] : inventory.offsets[p + 1]]
         ]
     )
-    found = Counter({(key, c): int(counts[k, c]) for k, key in enumerate(keys) for c in range(len(orientations))})
-    assert found == expected
+    by_pair = Counter({(key, c): int(counts[k, c]) for k, key in enumerate(keys) for c in range(len(orientations))})
+    assert by_pair == expected
     assert counts.sum() == len(samples)
 
 

@@ -22,18 +22,18 @@ def heads(draw: st.DrawFn) -> list[int]:
     return [-1 if (at := order.index(i)) == 0 else draw(st.sampled_from([-1, *order[:at]])) for i in range(n)]
 
 
-def below(found: list[int], head: int) -> set[int]:
+def below(head_of_word: list[int], head: int) -> set[int]:
     """A word with all that depends on it."""
     inside = {head}
-    while more := {i for i, h in enumerate(found) if h in inside} - inside:
+    while more := {i for i, h in enumerate(head_of_word) if h in inside} - inside:
         inside |= more
     return inside
 
 
 @given(heads())
-def test_head_spans(found: list[int]) -> None:
-    n = len(found)
-    rows = "\n".join(f"{i + 1}\tw{i}\t_\tT{i}\t_\t_\t{h + 1}\tr{i}\t_\t_" for i, h in enumerate(found))
+def test_head_spans(head_of_word: list[int]) -> None:
+    n = len(head_of_word)
+    rows = "\n".join(f"{i + 1}\tw{i}\t_\tT{i}\t_\t_\t{h + 1}\tr{i}\t_\t_" for i, h in enumerate(head_of_word))
     text = Text.of([" ".join(f"w{i}" for i in range(n))])
     trees = _dependencies(rows, text).constituents()
     nodes = trees[0]
@@ -47,9 +47,11 @@ def test_head_spans(found: list[int]) -> None:
         if children:
             assert [child.begin for child in children] == [node.begin, *(child.end for child in children[:-1])]
             assert children[-1].end == node.end
-    projective = all(below(found, i) == set(range(min(below(found, i)), max(below(found, i)) + 1)) for i in range(n))
+    projective = all(
+        below(head_of_word, i) == set(range(min(below(head_of_word, i)), max(below(head_of_word, i)) + 1)) for i in range(n)
+    )
     for i in range(n):
-        inside = below(found, i)
+        inside = below(head_of_word, i)
         if projective:
             assert spans[f"r{i}"] == (min(inside), max(inside) + 1)
         assert spans[f"r{i}"][0] <= i < spans[f"r{i}"][1]

@@ -39,9 +39,9 @@ def plausible_results(systems: dict[str, float] = SYSTEMS) -> dict[str, Any]:
         "corpus": {name: _split(pairs) for name, pairs in (("train", 50_000), ("dev", 1_000), ("test", 1_000))},
         "movement": _movement(),
         "orientation": [
-            _orientation(*told) for told in (("LR", 0, 60), ("DPR & <MMS>", 6, 900), ("ME_global", 4, 210), *more)
+            _orientation(*row) for row in (("LR", 0, 60), ("DPR & <MMS>", 6, 900), ("ME_global", 4, 210), *more)
         ],
-        "next_position": [_next_position(*told) for told in (("9-CLASS", 0), ("PAIR", 6), ("SEQUENCE", 9), *more_jumps)],
+        "next_position": [_next_position(*row) for row in (("9-CLASS", 0), ("PAIR", 6), ("SEQUENCE", 9), *more_jumps)],
         "step": [
             {
                 "model": name,

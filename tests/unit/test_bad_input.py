@@ -64,11 +64,11 @@ def test_compression_is_read_to_its_end_or_an_error(tmp_path: Path, pack: Callab
     one = [["a"], ["b"], ["c"]] * 20
 
     def damaged(packed: bytes) -> str:
-        found = message(path, packed, Text.read)
+        text = message(path, packed, Text.read)
         start = r"x:\d+: the (gzip|xz|zstd) file is damaged or cut off in this line \((.*)\)"
-        told = re.fullmatch(start, found)
-        assert told is not None, found
-        return told[2]
+        match = re.fullmatch(start, text)
+        assert match is not None, text
+        return match[2]
 
     def flipped(at: int) -> bytes:
         at %= len(content)

@@ -101,14 +101,14 @@ def test_only_the_parse_tells_where_to_go() -> None:
 
 def test_training_helps_on_unseen_text(parts: Parts, model: BlockMe) -> None:
     test, known = parts.bitext.select(TEST), parts.known(TEST)
-    told = evaluate(model, HeldOut(test, known)).as_json()
+    after = evaluate(model, HeldOut(test, known)).as_json()
     untrained = BlockMe(learner="lbfgs:max-passes=25")
     vars(untrained).update(vars(model))
     vars(untrained).pop("_core_model", None)
     untrained.weights_ = np.zeros_like(model.weights_)
     before = evaluate(untrained, HeldOut(test, known)).as_json()
-    assert told["mean_logprob"] > before["mean_logprob"] and told["jump_accuracy"] > before["jump_accuracy"]
-    assert told["n"] == len(model.path_scores(test, known)["jump"])
+    assert after["mean_logprob"] > before["mean_logprob"] and after["jump_accuracy"] > before["jump_accuracy"]
+    assert after["n"] == len(model.path_scores(test, known)["jump"])
 
 
 def test_the_share_of_a_pair_in_the_prior_is_chosen_on_held_out_sentences(parts: Parts, tmp_path: Path) -> None:
@@ -187,10 +187,10 @@ def test_a_system_translates_with_it(parts: Parts, model: BlockMe, weights: dict
     pieces = parts.trees.select(TEST[:8]).pieces(parts.bitext.source.select(TEST[:8]))
     trees = [*b"".join(pieces).decode().splitlines(), "", ""]
     known = annotate(lines, tags=tags, trees=trees)
-    found = Translator(system, threads=1).translate(lines, annotations=known)
-    assert len(found) == 10 and found[8] and not found[9]
+    translated = Translator(system, threads=1).translate(lines, annotations=known)
+    assert len(translated) == 10 and translated[8] and not translated[9]
     assert len(Translator(system, threads=2).translate(lines, annotations=known.only(["source_tags"]))) == 10
-    assert Translator(system, threads=2).translate(lines, annotations=known) == found
+    assert Translator(system, threads=2).translate(lines, annotations=known) == translated
     with pytest.raises(OptionError, match="trained with tags"):
         Translator(system).translate(lines)
     with pytest.raises(InputError, match="only 2 lines of trees"):

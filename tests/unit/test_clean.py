@@ -99,8 +99,8 @@ def test_a_ratio_that_drops_much_is_told(tmp_path: Path) -> None:
     )
     program = [sys.executable, "-m", "hyperbaton", "clean", src, tgt, "-o", tmp_path / "out"]
     done = subprocess.run(program, capture_output=True, text=True, check=True)
-    told = "ratio 2 drops 5.0% of the pairs that are otherwise fine (10 of 200); ratio 2.5 would keep 99% of them"
-    assert done.stderr == f"warning: --{told}\n"
+    advice = "ratio 2 drops 5.0% of the pairs that are otherwise fine (10 of 200); ratio 2.5 would keep 99% of them"
+    assert done.stderr == f"warning: --{advice}\n"
     _, report = clean(Bitext.read(src, tgt, empty=True), Cleaning(ratio=2.5))
     assert report.n_kept == 198 and report.to_json()["warnings"] == []
     _, none = clean(Bitext.of([], []))

@@ -35,8 +35,8 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--source-trees", folder / "sparse.trees.gz"),
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["features"] > 100 and "sibling-tag" in told["families"]
+    summary = json.loads(done.stdout)
+    assert summary["features"] > 100 and "sibling-tag" in summary["families"]
     files = [folder / f"train.{ending}" for ending in ("source", "target", "links")]
     assert run("extract", *files, "-o", folder / "phrases", "-q").returncode == 0
     made = run(
@@ -49,8 +49,8 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_evaluate(work: Path) -> None:
     files = [work / f"test.{ending}" for ending in ("source", "target", "links", "source.tags", "source.trees")]
     flags = ("--source-tags", files[3], "--source-trees", files[4])
-    told = json.loads(run("evaluate", work / "block", *files[:3], *flags, "--json").stdout)
-    assert told["model"] == "block_me" and 0 < told["accuracy"] <= told["jump_accuracy"] <= 100
+    evaluation = json.loads(run("evaluate", work / "block", *files[:3], *flags, "--json").stdout)
+    assert evaluation["model"] == "block_me" and 0 < evaluation["accuracy"] <= evaluation["jump_accuracy"] <= 100
     assert run("evaluate", work / "block", *files[:3], *flags).stdout.startswith(
         "model\tpath\tn\taccuracy\tlog p\tof jumps"
     )

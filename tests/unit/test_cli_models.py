@@ -49,10 +49,14 @@ def test_evaluate_prints_one_object_for_each_model(work: Path) -> None:
     assert done.returncode == 0, done.stderr
     objects = [json.loads(line) for line in done.stdout.splitlines()]
     assert [o["model"] for o in objects] == ["lexicalized", "mms"]
-    for told in objects:
-        assert set(told["f1"]) == {"d≤-5", "-5<d<0", "d=0", "0<d<5", "d≥5"}
-        assert 0 <= told["overall_precision"] <= 100 and told["n"] == objects[0]["n"] > 0
-        assert "0" in told["precision_by_distance"] and told["train_seconds"] > 0 and told["train_peak_mib"] > 0
+    for evaluation in objects:
+        assert set(evaluation["f1"]) == {"d≤-5", "-5<d<0", "d=0", "0<d<5", "d≥5"}
+        assert 0 <= evaluation["overall_precision"] <= 100 and evaluation["n"] == objects[0]["n"] > 0
+        assert (
+            "0" in evaluation["precision_by_distance"]
+            and evaluation["train_seconds"] > 0
+            and evaluation["train_peak_mib"] > 0
+        )
     assert (work / "plots" / "precision-by-distance.svg").stat().st_size > 0
     table = run("evaluate", work / "lr", *files)
     assert table.stdout.splitlines()[0].startswith("model\tpath\tn\tprecision")
@@ -60,17 +64,21 @@ def test_evaluate_prints_one_object_for_each_model(work: Path) -> None:
 
 def test_explain_names_features(work: Path) -> None:
     sentence = (work / "train.zh").read_text(encoding="utf-8").splitlines()[0]
-    told = json.loads(run("explain", work / "mms", "--sentence", sentence, "--json").stdout)
-    assert told and all(abs(sum(t["probabilities"].values()) - 1) < 1e-9 for t in told)
-    names = {feature.partition(":")[0] for t in told for found in t["features"].values() for feature, _ in found}
+    explanations = json.loads(run("explain", work / "mms", "--sentence", sentence, "--json").stdout)
+    assert explanations and all(abs(sum(t["probabilities"].values()) - 1) < 1e-9 for t in explanations)
+    names = {
+        feature.partition(":")[0] for t in explanations for features in t["features"].values() for feature, _ in features
+    }
     assert "always" in names and any(name.startswith("source") for name in names)
-    phrase = json.loads(run("explain", work / "mms", "--phrase", told[0]["phrase"], "--json").stdout)[0]
+    phrase = json.loads(run("explain", work / "mms", "--phrase", explanations[0]["phrase"], "--json").stdout)[0]
     assert sum(phrase["counts"].values()) >= 10
     assert run("explain", work / "lr").returncode == 0
     short, whole = (
         run("explain", work / "mms", "--sentence", sentence, *more).stdout.splitlines() for more in ([], ["--all"])
     )
-    assert short[0] == whole[0] and short[0].startswith(f"{len(told)} phrases of the sentence are known; expected: ")
+    assert short[0] == whole[0] and short[0].startswith(
+        f"{len(explanations)} phrases of the sentence are known; expected: "
+    )
     assert len(short) <= 2 + 5 * 6 < len(whole)
     assert "{" not in run("explain", work / "mms").stdout
 
@@ -112,10 +120,12 @@ def test_models_of_jumps_are_trained_evaluated_and_explained(work: Path) -> None
         assert (work / "jump-plots" / f"{name}.svg").stat().st_size > 0
     table = run("evaluate", work / "jumps", *held_out)
     assert table.stdout.splitlines()[0].startswith("model\tpath\tn\taccuracy\tback\tmonotone\tforward")
-    told = run("explain", work / "seq", "--sentence", "a b c", "--source-tags", "X X W", "--links", "2-0 0-1", "--json")
-    assert json.loads(told.stdout)["order"] == [2, 0] and json.loads(told.stdout)["given"], told.stderr
-    told = run("explain", work / "seq", "--sentence", "a b c", "--source-tags", "X X W", "-o", work / "jumps.svg")
-    assert "BOS → " in told.stdout and (work / "jumps.svg").stat().st_size > 0
+    explained = run(
+        "explain", work / "seq", "--sentence", "a b c", "--source-tags", "X X W", "--links", "2-0 0-1", "--json"
+    )
+    assert json.loads(explained.stdout)["order"] == [2, 0] and json.loads(explained.stdout)["given"], explained.stderr
+    explained = run("explain", work / "seq", "--sentence", "a b c", "--source-tags", "X X W", "-o", work / "jumps.svg")
+    assert "BOS → " in explained.stdout and (work / "jumps.svg").stat().st_size > 0
     assert run("explain", work / "seq").returncode == 0
 
 

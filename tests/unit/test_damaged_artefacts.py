@@ -133,10 +133,10 @@ def test_the_verbs(saved: Path, tmp_path: Path) -> None:
     file[3, 8] ^= 1
     file.flush()
     (tmp_path / "text").write_text("wo ai ni\n", encoding="utf-8")
-    found = hyperbaton("verify", damaged, saved)
+    verified = hyperbaton("verify", damaged, saved)
     line = f"{damaged}/lm.0/ngrams.1.slots.npy: damaged (its checksum differs); build the artefact again"
-    assert (found.returncode, found.stderr) == (1, f"hyperbaton: {line}\n")
-    assert [row.split("\t")[1] for row in found.stdout.splitlines()] == ["state", "damaged", "sound"]
+    assert (verified.returncode, verified.stderr) == (1, f"hyperbaton: {line}\n")
+    assert [row.split("\t")[1] for row in verified.stdout.splitlines()] == ["state", "damaged", "sound"]
     assert hyperbaton("translate", damaged, tmp_path / "text", "-q").returncode == 0
     refused = hyperbaton("translate", damaged, tmp_path / "text", "-q", "--verify")
     assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", f"hyperbaton: error: {line}\n")

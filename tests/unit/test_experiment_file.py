@@ -18,9 +18,9 @@ def values(**changes: Any) -> dict[str, Any]:
     return {"corpus": {"generate": {"sentences": 1000}}, "models": {"lr": {"model": "lexicalized"}, "pair": {}}} | changes
 
 
-def message(given: dict[str, Any], folder: Path = Path()) -> str:
+def message(values: dict[str, Any], folder: Path = Path()) -> str:
     with pytest.raises(HyperbatonError) as caught:
-        parse_experiment(given, "exp.toml", folder)
+        parse_experiment(values, "exp.toml", folder)
     text = str(caught.value)
     assert "\n" not in text and text.startswith("exp.toml: key '")
     return text.removeprefix("exp.toml: ")
@@ -31,7 +31,7 @@ def corpus(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("values", "expected"),
     [
         (values(modles={}), "key 'modles': unknown (did you mean models?); allowed: title, seed, memory, corpus"),
         (values(seed="one"), "key 'seed': must be a whole number, not 'one'"),
@@ -114,8 +114,8 @@ def corpus(**changes: Any) -> dict[str, Any]:
         (corpus(root="${NO_SUCH_VARIABLE}"), "key 'corpus.root': the environment variable NO_SUCH_VARIABLE is not set"),
     ],
 )
-def test_mistakes_name_the_key_and_what_is_allowed(given: dict[str, Any], expected: str) -> None:
-    assert message(given).startswith(expected)
+def test_mistakes_name_the_key_and_what_is_allowed(values: dict[str, Any], expected: str) -> None:
+    assert message(values).startswith(expected)
 
 
 def test_settings_replace_keys_whichever_way_they_are_written(tmp_path: Path) -> None:
@@ -173,8 +173,8 @@ def test_a_table_is_made_from_the_model_where_moses_counts_other_numbers(options
 def test_files_that_the_aligner_reads_are_known_by_their_content(tmp_path: Path) -> None:
     def key() -> str:
         splits = {split: {"source": "text", "target": "text"} for split in ("train", "dev", "test")}
-        given = corpus(**splits) | {"align": {"drop-source": str(tmp_path / "words"), "prior": str(tmp_path / "model")}}
-        return make_plan(parse_experiment(given, "exp.toml", tmp_path)).stages["align"].key
+        values = corpus(**splits) | {"align": {"drop-source": str(tmp_path / "words"), "prior": str(tmp_path / "model")}}
+        return make_plan(parse_experiment(values, "exp.toml", tmp_path)).stages["align"].key
 
     (tmp_path / "text").write_text("a\n")
     (tmp_path / "model").mkdir()

@@ -46,9 +46,9 @@ def test_the_best_system_is_chosen_in_the_direction_of_the_metric(metric: str, s
 
 
 def test_movement_counts_every_phrase_pair_however_far_it_moves() -> None:
-    told = findings(results())
-    assert told[0] == "In 1,200 sentence pairs 50% of the phrase pairs move, 30% of all by five words or more."
-    assert told[1:] == ["No model was evaluated by itself.", "Nothing was translated."]
+    sentences = findings(results())
+    assert sentences[0] == "In 1,200 sentence pairs 50% of the phrase pairs move, 30% of all by five words or more."
+    assert sentences[1:] == ["No model was evaluated by itself.", "Nothing was translated."]
 
 
 def reading(kind: type[Evaluation]) -> dict[str, str]:

@@ -75,14 +75,14 @@ def test_torch_computes_the_same_objective_and_gradient(name: str, candidates: s
 def test_torch_reaches_the_same_optimum(name: str, corpus: tuple[Bitext, Tags]) -> None:
     pytest.importorskip("torch")
     options = "variance=0.1:tolerance=1e-5:max-passes=300"
-    found = [
+    both = [
         model(name, learner=f"{minimizer}:{options}").fit(corpus[0], Annotations(source_tags=corpus[1]))
         for minimizer in ("lbfgs", "torch")
     ]
-    values = [objective(fitted, corpus) for fitted in found]
+    values = [objective(fitted, corpus) for fitted in both]
     assert values[1] == pytest.approx(values[0], rel=1e-6)
-    assert found[0].objective_[-1] == pytest.approx(values[0], rel=1e-9)
-    assert np.allclose(found[0].weights_, found[1].weights_, atol=1e-3)
+    assert both[0].objective_[-1] == pytest.approx(values[0], rel=1e-9)
+    assert np.allclose(both[0].weights_, both[1].weights_, atol=1e-3)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,9 +98,9 @@ def test_over_what_is_left_the_optimum_is_found(name: str, coverage: bool, corpu
     assert np.abs(gradient + fitted.weights_ / 0.1).max() < 1e-4 * np.abs(at_start).max()
     if coverage:
         assert np.abs(fitted.weights_[-_core.N_CANDIDATE_CLASSES :]).max() > 0
-    told = evaluate(fitted, HeldOut(bitext, annotations))
+    evaluation = evaluate(fitted, HeldOut(bitext, annotations))
     over_all = evaluate(model(name, learner=BEST).fit(bitext, annotations), HeldOut(bitext, annotations))
-    assert told.mean_logprob > over_all.remaining_mean_logprob > over_all.mean_logprob
+    assert evaluation.mean_logprob > over_all.remaining_mean_logprob > over_all.mean_logprob
     quick = model(name, learner=QUICK[name], candidates="remaining", coverage=coverage).fit(bitext, annotations)
     least, start = objective(fitted, corpus), float(core(np.zeros_like(fitted.weights_))[0])
     assert least < objective(quick, corpus) < least + 0.05 * (start - least)
@@ -158,9 +158,9 @@ def test_features_found_by_torch_alone_are_ours(corpus: tuple[Bitext, Tags], tmp
     keys = count_keys(packed, 2)
     assert np.array_equal(keys.numpy().view(np.uint64) ^ np.uint64(1 << 63), fitted.keys_)
     ours = fitted.lists(JumpTraining(fitted._known(bitext.source, Annotations(source_tags=tags)), visits, None))
-    found = feature_lists(packed, keys)
+    lists = feature_lists(packed, keys)
     for name in ("lengths", "counts", "ids", "next", "n_features"):
-        assert np.array_equal(np.asarray(found[name]), np.asarray(getattr(ours, name))), name
+        assert np.array_equal(np.asarray(lists[name]), np.asarray(getattr(ours, name))), name
 
 
 def test_the_torch_backend_needs_nothing_of_ours() -> None:

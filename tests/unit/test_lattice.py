@@ -49,7 +49,7 @@ def test_no_translation_of_the_graph_is_better_than_those_of_the_envelope_along_
     some, all_of_them = few(few.start), every(every.start)
     assert len(some.sentence) < len(all_of_them.sentence) / 5
     for s in range(len(lines)):
-        envelope, graph = (found.features[found.sentence == s] for found in (some, all_of_them))
+        envelope, graph = (lists.features[lists.sentence == s] for lists in (some, all_of_them))
         for f in range(len(few.start)):
             for x in (-100, -17, *np.linspace(-3, 3, 61), 17, 100):
                 weights = few.start.copy()
@@ -60,7 +60,9 @@ def test_no_translation_of_the_graph_is_better_than_those_of_the_envelope_along_
 def test_few_steps_of_the_graph_hold_the_best_translation() -> None:
     system = import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
     n_weights = sum(system.features.values())
-    found = Translator(system, threads=1).translate_batch(SHORT, NBest(1, directions=np.eye(n_weights), max_steps=1))
-    counts = np.diff(found.path_offsets)
+    translations = Translator(system, threads=1).translate_batch(SHORT, NBest(1, directions=np.eye(n_weights), max_steps=1))
+    counts = np.diff(translations.path_offsets)
     assert (counts == 2).all()  # the best one, and once more by its own steps
-    assert found.scores[found.path_offsets[:-1]] == pytest.approx(found.scores[found.path_offsets[:-1] + 1])
+    assert translations.scores[translations.path_offsets[:-1]] == pytest.approx(
+        translations.scores[translations.path_offsets[:-1] + 1]
+    )

@@ -22,9 +22,9 @@ def make_problem(n=120, width=15, seed=0, positive=False):
 
 
 def core_rows(rows, constant=False):
-    given = _core.Rows(n_features=rows.shape[1], constant=constant, unit_length=False)
-    given.add(rows.indptr.astype(np.int64), rows.indices, rows.data)
-    return given
+    in_core = _core.Rows(n_features=rows.shape[1], constant=constant, unit_length=False)
+    in_core.add(rows.indptr.astype(np.int64), rows.indices, rows.data)
+    return in_core
 
 
 def check_gradient(function, x, n_checks=20, seed=0):
@@ -40,12 +40,12 @@ def check_gradient(function, x, n_checks=20, seed=0):
 @pytest.mark.parametrize("loss", ["logistic", "margin", "hinge", "true-class"])
 def test_gradients_of_linear_losses(loss):
     rows, labels = make_problem()
-    given = core_rows(rows)
+    in_core = core_rows(rows)
     prior = np.log(np.random.default_rng(1).dirichlet(np.ones(N_CLASSES), len(labels))) if loss == "logistic" else None
     delta = delta_matrix("ordered", N_CLASSES)
 
     def function(weights):
-        return _core.linear_loss(loss, given, labels, weights, matrix=delta, log_prior=prior, n_threads=1)
+        return _core.linear_loss(loss, in_core, labels, weights, matrix=delta, log_prior=prior, n_threads=1)
 
     # A point without ties, where the margin losses have a gradient.
     check_gradient(function, np.random.default_rng(2).normal(size=(rows.shape[1], N_CLASSES)))
@@ -54,10 +54,10 @@ def test_gradients_of_linear_losses(loss):
 @pytest.mark.parametrize("loss", ["logistic", "margin"])
 def test_ordinal_gradient_and_second_solver(loss):
     rows, labels = make_problem(seed=3)
-    given = core_rows(rows, constant=True)
+    in_core = core_rows(rows, constant=True)
 
     def function(x):
-        return _core.ordinal_objective(given, labels, x, n_classes=N_CLASSES, loss=loss, variance=2.0, n_threads=1)
+        return _core.ordinal_objective(in_core, labels, x, n_classes=N_CLASSES, loss=loss, variance=2.0, n_threads=1)
 
     x = np.random.default_rng(4).normal(size=rows.shape[1] + N_CLASSES)
     x[rows.shape[1]] = 0

@@ -30,8 +30,8 @@ def test_estimated_margins_are_smaller_between_neighbours(name, options):
     near, far = np.abs(np.subtract.outer(range(5), range(5))) == 1, np.abs(np.subtract.outer(range(5), range(5))) > 2
     assert delta[near].mean() < delta[far].mean() - 0.1
     # The estimate is what training then uses, for all rows and for clusters.
-    given = LEARNERS[name](delta=";".join(" ".join(map(repr, row)) for row in delta.tolist()), **options)
-    np.testing.assert_array_equal(given.fit(rows, labels, n_classes=5).weights_, learner.weights_)
+    spelled_out = LEARNERS[name](delta=";".join(" ".join(map(repr, row)) for row in delta.tolist()), **options)
+    np.testing.assert_array_equal(spelled_out.fit(rows, labels, n_classes=5).weights_, learner.weights_)
     model = learner.fit_clusters(rows, labels, np.arange(len(labels)) % 3, n_classes=5)
     assert np.isfinite(model.weights).all() and learner.delta_[0, 1] < learner.delta_[0, 4]
 

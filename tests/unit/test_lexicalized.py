@@ -42,11 +42,11 @@ def test_the_ladder_goes_from_the_pair_to_source_to_target_to_all(small: Bitext)
     of_b, of_y = [1, 0, 1], [1, 0, 1]
     expected = step(of_b, step(of_b, step(of_y, everything)))
     options = Options.of([(0, 1, 2, "y", [(0, 0)]), (0, 1, 2, "z", [(0, 0)]), (0, 2, 3, "y", [])])
-    found = np.exp(model.option_logprobs(Text.of(["a b q"]), options))
-    np.testing.assert_allclose(found[0], expected)
+    probabilities = np.exp(model.option_logprobs(Text.of(["a b q"]), options))
+    np.testing.assert_allclose(probabilities[0], expected)
     # The pair b z was never seen: p(o | b), towards p(o | z). Nor was q: p(o | y).
-    np.testing.assert_allclose(found[1], step(of_b, step([1, 0, 0], everything)))
-    np.testing.assert_allclose(found[2], step(of_y, everything))
+    np.testing.assert_allclose(probabilities[1], step(of_b, step([1, 0, 0], everything)))
+    np.testing.assert_allclose(probabilities[2], step(of_y, everything))
 
 
 class Parts:

@@ -35,12 +35,12 @@ def test_probabilities_are_those_of_counting() -> None:
     for (source, target), n in pairs.items():
         by_source[source] += n
         by_target[target] += n
-    found = list(Lexicon.from_links(bitext))
-    assert {(e.source, e.target): e.occurrences for e in found} == pairs
-    for e in found:
+    entries = list(Lexicon.from_links(bitext))
+    assert {(e.source, e.target): e.occurrences for e in entries} == pairs
+    for e in entries:
         assert e.p_target == pytest.approx(pairs[e.source, e.target] / by_source[e.source])
         assert e.p_source == pytest.approx(pairs[e.source, e.target] / by_target[e.target])
-    assert [e.source.encode() for e in found] == sorted(e.source.encode() for e in found)
+    assert [e.source.encode() for e in entries] == sorted(e.source.encode() for e in entries)
 
 
 def test_the_empty_word_is_there_when_asked_for() -> None:

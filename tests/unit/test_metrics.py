@@ -134,9 +134,9 @@ def test_intervals_and_p_of_a_metric_that_is_a_mean() -> None:
     rng = np.random.default_rng(0)
     ours = np.column_stack([rng.normal(50, 10, 400), np.ones(400)])
     metric = make_metric("ribes")
-    found = estimate(metric, [ours], samples=4000, seed=1)
+    estimated = estimate(metric, [ours], samples=4000, seed=1)
     half = 1.96 * ours[:, 0].std() / 20
-    assert found.interval == pytest.approx((found.value - half, found.value + half), abs=0.08)
+    assert estimated.interval == pytest.approx((estimated.value - half, estimated.value + half), abs=0.08)
     # Paired differences with mean 0.35 and deviation 3: t = 0.35 / 0.15.
     differences = rng.normal(0, 1, 400)
     differences = 3 * (differences - differences.mean()) / differences.std() + 0.35
@@ -152,9 +152,9 @@ def test_intervals_and_p_of_a_metric_that_is_a_mean() -> None:
 def test_several_runs_of_a_system() -> None:
     metric = make_metric("wer")
     runs = [np.array([[1.0, 4.0], [0.0, 4.0]]), np.array([[3.0, 4.0], [0.0, 4.0]])]
-    found = estimate(metric, runs, samples=10)
-    assert (found.value, found.n_runs) == (25.0, 2)
-    assert found.deviation == pytest.approx(12.5 * math.sqrt(2))
+    estimated = estimate(metric, runs, samples=10)
+    assert (estimated.value, estimated.n_runs) == (25.0, 2)
+    assert estimated.deviation == pytest.approx(12.5 * math.sqrt(2))
     assert compare(metric, runs, runs[:1], samples=10).delta == 12.5
     with pytest.raises(OptionError, match="as many runs of both systems, not 2 and 1"):
         compare(metric, runs, runs[:1], samples=10, test="randomization")

@@ -55,7 +55,7 @@ def test_lexicalized_does_not_depend_on_the_order_of_samples(bitext: Bitext) -> 
     order = np.random.default_rng(1).permutation(len(samples))
     columns = {f.name: getattr(samples, f.name) for f in dataclasses.fields(samples)}
     mixed = Samples(**{name: column if name == "offsets" else column[order] for name, column in columns.items()})
-    one, two = (Lexicalized(orientations="five").fit(bitext, samples=given) for given in (samples, mixed))
+    one, two = (Lexicalized(orientations="five").fit(bitext, samples=some) for some in (samples, mixed))
     assert np.array_equal(one.sample_logprobs(bitext, samples), two.sample_logprobs(bitext, samples))
 
 
@@ -109,9 +109,9 @@ def test_evidence_adds_up_to_the_scores(bitext: Bitext, name: str, options: dict
     model = MODELS[name](orientations="five", **options).fit(bitext, samples=samples)  # type: ignore[arg-type]
     few = samples.select(np.arange(len(samples)) < 40)
     logprobs = model.sample_logprobs(bitext, few)
-    for row, found in zip(logprobs, model.evidence(Occurrences.of_samples(bitext, few)), strict=True):
-        if found:
-            total = np.sum([added for _, added in found], axis=0)
+    for row, evidence in zip(logprobs, model.evidence(Occurrences.of_samples(bitext, few)), strict=True):
+        if evidence:
+            total = np.sum([added for _, added in evidence], axis=0)
             assert np.allclose(row - row.mean(), total - total.mean())
 
 
@@ -129,8 +129,8 @@ def test_tiny_text_works_or_says_what_it_lacks() -> None:
 
 def test_of_equally_likely_classes_the_more_frequent_one_is_predicted() -> None:
     logprobs, labels = np.log(np.full((4, 3), 1 / 3)), np.array([1, 1, 1, 0])
-    found = Classification.of(("d<0", "d=0", "d>0"), logprobs, labels, np.zeros(4), frequency=np.array([2, 9, 1]))
-    assert found.overall_precision == 75
+    classification = Classification.of(("d<0", "d=0", "d>0"), logprobs, labels, np.zeros(4), frequency=np.array([2, 9, 1]))
+    assert classification.overall_precision == 75
     assert Classification.of(("d<0", "d=0", "d>0"), logprobs, labels, np.zeros(4)).overall_precision == 25
 
 
@@ -139,5 +139,5 @@ def test_a_class_that_never_occurred_scales_no_distance_to_infinity() -> None:
     bitext = Bitext.of(["a b", "a b"], ["x y", "x y"], [[(0, 0), (1, 1)]] * 2)
     model = Lexicalized(orientations="three", smoothing=0.0).fit(bitext)
     system = System.of(PhraseTable.build(bitext, extract(bitext)), [], {"LR": ModelUse(model, "scaled")})
-    (found,) = Translator(system).batches(["b a", "a b"], NBest(5))
-    assert np.isfinite(found.scores).all() and found.lines() == ["y x", "x y"]
+    (translations,) = Translator(system).batches(["b a", "a b"], NBest(5))
+    assert np.isfinite(translations.scores).all() and translations.lines() == ["y x", "x y"]

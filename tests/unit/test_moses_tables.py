@@ -60,9 +60,9 @@ def test_reordering_table_of_another_type(tmp_path: Path) -> None:
 def test_pairs_without_a_row_are_nan(tmp_path: Path) -> None:
     table = read_phrase_table(write(tmp_path / "t", "a ||| x ||| 1\nb ||| y ||| 1\n"))
     kind = ReorderingType.parse("wbe-monotonicity-backward-fe")
-    found = read_reordering_table(write(tmp_path / "r", "b ||| y ||| 0.9 0.1\nc ||| z ||| 0.5 0.5\n"), kind, table)
-    assert np.isnan(found[0]).all()
-    assert found[1] == pytest.approx([0.9, 0.1])
+    scores = read_reordering_table(write(tmp_path / "r", "b ||| y ||| 0.9 0.1\nc ||| z ||| 0.5 0.5\n"), kind, table)
+    assert np.isnan(scores[0]).all()
+    assert scores[1] == pytest.approx([0.9, 0.1])
 
 
 @given(st.lists(st.sampled_from(["a", "|||", "0.5", "0-0", "é", "\t", "nan", "x y"]), max_size=12))

@@ -21,15 +21,15 @@ def page(n: int = 4) -> tuple[Bitext, PairScores, str]:
     bitext = generate(60, seed=1).bitext
     links = bitext.need_links()
     scores = Aligner().fit(bitext).score(bitext)
-    found = PairScores(scores.confidences, links.offsets, scores.logprobs)
-    return bitext, found, pair_page(bitext, found, list(range(n)), "a < b")
+    pair_scores = PairScores(scores.confidences, links.offsets, scores.logprobs)
+    return bitext, pair_scores, pair_page(bitext, pair_scores, list(range(n)), "a < b")
 
 
 def test_the_page_has_every_word_and_link_and_loads_nothing() -> None:
     bitext, _, text = page()
     assert text.count("<article>") == 4 and "a &lt; b" in text
     assert not re.search(r'(?:src|href)="', text)
-    links = [json.loads(html.unescape(found)) for found in re.findall(r'data-links="([^"]*)"', text)]
+    links = [json.loads(html.unescape(value)) for value in re.findall(r'data-links="([^"]*)"', text)]
     assert [[(i, j) for i, j, _ in rows] for rows in links] == [bitext.need_links()[s] for s in range(4)]
     assert text.count('<li class="word') == sum(len(bitext.source[s]) + len(bitext.target[s]) for s in range(4))
 
@@ -69,7 +69,7 @@ def test_words_light_up_on_both_sides(tmp_path: Path, chromium: Any) -> None:
     for width in (390, 1280):
         opened = chromium.new_page(viewport={"width": width, "height": 800})
         complaints: list[str] = []
-        opened.on("pageerror", lambda error, told=complaints: told.append(str(error)))
+        opened.on("pageerror", lambda error, errors=complaints: errors.append(str(error)))
         opened.goto((tmp_path / "page.html").as_uri())
         assert opened.evaluate("document.documentElement.scrollWidth") <= width
         first = opened.locator(".pair").first

@@ -122,8 +122,8 @@ def test_the_other_processor_is_another_one() -> None:
         "import math, numpy as np; x = np.random.default_rng(1).random((300, 300));"
         "print(*(hash(v.tobytes()) for v in (np.exp(x), np.log(x), x @ x)), hash(tuple(map(math.exp, x.ravel().tolist()))))"
     )
-    found = [
+    digests = [
         subprocess.run([sys.executable, "-c", code], env=how, check=True, stdout=subprocess.PIPE).stdout.split()
         for how in (environment({"PYTHONHASHSEED": "0"}), environment({"PYTHONHASHSEED": "0", **other_processor()}))
     ]
-    assert all(this != other for this, other in zip(*found, strict=True)), found
+    assert all(this != other for this, other in zip(*digests, strict=True)), digests

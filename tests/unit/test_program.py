@@ -96,12 +96,12 @@ def test_every_verb_has_json() -> None:
 
 
 def test_json_of_what_is_drawn_and_generated(corpus: Path, tmp_path: Path) -> None:
-    told = json.loads(hyperbaton("inspect", *files(corpus), "--line", 2, "--json").stdout)
-    n = len(told["source"])
-    assert sorted(told["visit_order"]) == sorted({i for i, _ in told["links"]})
-    assert all(0 <= box["source"][0] < box["source"][1] <= n for box in told["phrases"])
+    pair = json.loads(hyperbaton("inspect", *files(corpus), "--line", 2, "--json").stdout)
+    n = len(pair["source"])
+    assert sorted(pair["visit_order"]) == sorted({i for i, _ in pair["links"]})
+    assert all(0 <= box["source"][0] < box["source"][1] <= n for box in pair["phrases"])
     drawn = hyperbaton("inspect", *files(corpus), "--line", 2, COLUMNS="60")
-    assert drawn.returncode == 0 and drawn.stdout.count("■") == len(told["links"]) + 1
+    assert drawn.returncode == 0 and drawn.stdout.count("■") == len(pair["links"]) + 1
 
     small = json.loads(hyperbaton("generate", "-o", tmp_path / "small", "--sentences", 30, "--json").stdout)
     assert small["sentences"] == {"train": 24, "dev": 3, "test": 3}
@@ -111,8 +111,8 @@ def test_help_lists_every_verb_with_its_own_words() -> None:
     """Help is read from files that are not imported: it must say what the imported functions say."""
     whole, names = (typer.main.get_command(build(loaded)) for loaded in (None, []))
     for verb in verbs():
-        told = [program.commands[verb].get_short_help_str(200) for program in (whole, names)]  # type: ignore[attr-defined]
-        assert told[0] == told[1] != "", verb
+        short_help = [program.commands[verb].get_short_help_str(200) for program in (whole, names)]  # type: ignore[attr-defined]
+        assert short_help[0] == short_help[1] != "", verb
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -21,20 +21,20 @@ def projected(folder: Path, kind: str, source: str, target: str, links: str, **o
         (folder / name).write_text(text)
     chosen = ProjectionOptions(**options)  # type: ignore[arg-type]
     paths = [folder / name for name in "stlo"]
-    found = project_files(kind, *paths, chosen, report=folder / "r")
-    return (folder / "o").read_text(), found["conflicts"]
+    counts = project_files(kind, *paths, chosen, report=folder / "r")
+    return (folder / "o").read_text(), counts["conflicts"]
 
 
 def test_tags(tmp_path: Path) -> None:
     source = "das DET x\nHaus NOUN y\n\nja\tINTJ\tz\n"
-    found = projected(tmp_path, "tags", source, "the house there\nyes\n", "0-0 1-1\n0-0\n", column=2)
-    assert found == ("the\tDET\nhouse\tNOUN\nthere\t_\n\nyes\tINTJ\n\n", {"unlinked": 1})
+    result = projected(tmp_path, "tags", source, "the house there\nyes\n", "0-0 1-1\n0-0\n", column=2)
+    assert result == ("the\tDET\nhouse\tNOUN\nthere\t_\n\nyes\tINTJ\n\n", {"unlinked": 1})
     (row,) = map(json.loads, (tmp_path / "r").read_text().splitlines())
     assert row == {"sentence": 1, "line": 1, "kind": "unlinked", "label": "_", "source": None, "target": [2, 3]}
     # The last column, which is BIO: names stay together.
     source = "-DOCSTART- X O\n\nAnna N B-PER\nMeier N I-PER\nsingt V O\n"
-    found = projected(tmp_path, "tags", source, "sings Anna the Meier\n", "0-1 1-3 2-0\n")
-    assert found == ("sings\tO\nAnna\tB-PER\nthe\tI-PER\nMeier\tI-PER\n\n", {})
+    result = projected(tmp_path, "tags", source, "sings Anna the Meier\n", "0-1 1-3 2-0\n")
+    assert result == ("sings\tO\nAnna\tB-PER\nthe\tI-PER\nMeier\tI-PER\n\n", {})
 
 
 def test_universal_tags(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_spans_come_back_on_hand_linked_text(corpora: Path) -> None:
             if there.spans:
                 back = [(j, i) for i, j in links[s]]
                 again = project_spans(there.spans, back, int(tgt.lengths[s]), len(bio))
-                n_back += any(found.begin <= span.begin < found.end for found in again.spans)
+                n_back += any(returned.begin <= span.begin < returned.end for returned in again.spans)
     assert n_spans > 3000 and n_there > 0.8 * n_spans and n_back > 0.95 * n_there
 
 

@@ -57,9 +57,9 @@ def system() -> System:
     ],
 )
 def test_sentences_end_where_they_do(language: str, text: str, n: int) -> None:
-    found = split_sentences(text, language)
-    assert len(found) == n, found
-    assert "".join(found).replace(" ", "") == text.replace(" ", "")
+    sentences = split_sentences(text, language)
+    assert len(sentences) == n, sentences
+    assert "".join(sentences).replace(" ", "") == text.replace(" ", "")
 
 
 @pytest.mark.parametrize(
@@ -262,5 +262,5 @@ def test_run_trains_with_the_case_that_systems_know(tmp_path: Path) -> None:
     system = plan.stages["system.linear"]
     assert system.options["text"]["source"]["tokenizer"] == "sacremoses" and system.inputs["casing"] is plan.corpus["train"]
     with pytest.raises(OptionError, match=r"key 'text.source': the corpus is tokenized by jieba"):
-        given = values | {"corpus": corpus | {"tokenize": {"source": "jieba"}}}
-        parse_experiment(given, "exp.toml", tmp_path)
+        tokenized = values | {"corpus": corpus | {"tokenize": {"source": "jieba"}}}
+        parse_experiment(tokenized, "exp.toml", tmp_path)

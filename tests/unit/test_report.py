@@ -116,9 +116,9 @@ def test_latex_is_balanced_and_escaped(report: Path) -> None:
             if row.endswith(r"\\") and r"\multicolumn" not in row:
                 assert len(re.findall(r"(?<!\\)&", row)) == len(columns) - 1, f"{path.name}: {row}"
     table = Table("t", "50% & more", [Column("a_b"), Column("#")], [Group([["x^2 {y} ~z \\ $", Number(-1.5, 1)]])])
-    told = as_latex(table)
-    assert r"50\% \& more" in told and r"a\_b & \#" in told and "$-$1.5" in told
-    assert r"x\textasciicircum{}2 \{y\} \textasciitilde{}z \textbackslash{} \$" in told
+    latex = as_latex(table)
+    assert r"50\% \& more" in latex and r"a\_b & \#" in latex and "$-$1.5" in latex
+    assert r"x\textasciicircum{}2 \{y\} \textasciitilde{}z \textbackslash{} \$" in latex
 
 
 def test_same_results_same_bytes(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_parts_of_objects_may_be_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (None, "no results.json there; 'hyperbaton run' writes it at its end"),
         ('{"title": 1}', "expected an object with a title"),
@@ -192,12 +192,12 @@ def test_parts_of_objects_may_be_missing(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_results_are_refused_in_one_line(tmp_path: Path, text: str | None, told: str) -> None:
+def test_bad_results_are_refused_in_one_line(tmp_path: Path, text: str | None, expected: str) -> None:
     if text is not None:
         (tmp_path / "results.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
         write_report(tmp_path, tmp_path / "out")
-    assert told in str(caught.value) and "\n" not in str(caught.value)
+    assert expected in str(caught.value) and "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
 
 

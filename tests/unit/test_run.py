@@ -78,11 +78,11 @@ def plan_of(file: Path) -> Plan:
 
 def numbers(results: dict[str, Any]) -> dict[str, Any]:
     """The results without what differs from run to run: places and times."""
-    told = {name: results[name] for name in ("corpus", "movement", "tuning", "sentences", "findings")}
+    parts = {name: results[name] for name in ("corpus", "movement", "tuning", "sentences", "findings")}
     timed = ("train_seconds", "train_peak_mib", "path", "seconds", "words_per_second")
     for name in ("orientation", "next_position", "translation"):
-        told[name] = [{key: value for key, value in row.items() if key not in timed} for row in results[name]]
-    return told
+        parts[name] = [{key: value for key, value in row.items() if key not in timed} for row in results[name]]
+    return parts
 
 
 @pytest.fixture(scope="module")
@@ -119,10 +119,10 @@ def test_results_have_every_part(done: tuple[Plan, Path], monkeypatch: pytest.Mo
     assert movement["jumps_by_tag"]
     assert {row["stage"] for row in results["costs"]} == set(plan.stages)
     for sentence in results["sentences"]:
-        for told in sentence["hypotheses"]:
-            covered = sorted(i for segment in told["segments"] for i in range(*segment["source"]))
+        for hypothesis in sentence["hypotheses"]:
+            covered = sorted(i for segment in hypothesis["segments"] for i in range(*segment["source"]))
             assert covered == list(range(len(sentence["source"])))
-            assert all(segment["scores"] for segment in told["segments"])
+            assert all(segment["scores"] for segment in hypothesis["segments"])
     assert set(results["commands"]) == {"corpus", "orientation", "next_position", "translation", "costs"}
 
 
@@ -130,9 +130,9 @@ def test_links_of_translations_belong_to_their_words(done: tuple[Plan, Path]) ->
     plan, root = done
     corpus, output = (stage.folder(root) for stage in (plan.corpus["test"], plan.stages["translate.both.1.none"]))
     columns = (corpus / "test.source", output / "hypotheses", output / "links", output / "segments.jsonl")
-    for source, words, links, told in zip(*map(read_lines, columns), strict=True):
+    for source, words, links, trace in zip(*map(read_lines, columns), strict=True):
         owner: list[set[int]] = []  # the source words of the phrase that each target word belongs to
-        for segment in json.loads(told)["segments"]:
+        for segment in json.loads(trace)["segments"]:
             owner += [set(range(*segment["source"]))] * len(segment["target"])
         assert len(owner) == len(words.split())
         points = [tuple(map(int, point.split("-"))) for point in links.split()]

@@ -50,15 +50,15 @@ def test_json_has_value_interval_delta_and_p(hyperbaton: Callable[..., Done], fi
         "--json", "--seed", "3", "--samples", "100",
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    found = json.loads(done.stdout)
-    assert list(found) == ["BLEU", "WER", "PDscore"]
-    assert found["WER"]["value"] == pytest.approx(100 * 3 / 13)
-    assert found["WER"]["delta"] == pytest.approx(100 * (3 - 5) / 13)
+    scores = json.loads(done.stdout)
+    assert list(scores) == ["BLEU", "WER", "PDscore"]
+    assert scores["WER"]["value"] == pytest.approx(100 * 3 / 13)
+    assert scores["WER"]["delta"] == pytest.approx(100 * (3 - 5) / 13)
     # Steps: both of the first line; 0-1 of the second, not the first step to 0, nor 1-2; none of the third.
-    assert found["PDscore"]["value"] == pytest.approx(100 * 3 / 6)
-    for entry in found.values():
+    assert scores["PDscore"]["value"] == pytest.approx(100 * 3 / 6)
+    for entry in scores.values():
         assert entry["interval"][0] <= entry["value"] <= entry["interval"][1] and 0 < entry["p"] <= 1
-    assert found["BLEU"]["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+    assert scores["BLEU"]["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
 
 
 def test_table_of_all_metrics_and_several_runs(hyperbaton: Callable[..., Done], files: Path) -> None:
@@ -96,14 +96,14 @@ def test_what_is_wrong_is_one_line(
     (files / "empty").write_text("")
     (files / "latin").write_bytes(b"a\n\xe9\nb\n")
     (files / "far").write_text("0-0\n0-9\n\n")
-    given = [files / a if (files / a).exists() or a == "nowhere" else a for a in arguments]
-    done = hyperbaton("score", *given)
+    paths = [files / a if (files / a).exists() or a == "nowhere" else a for a in arguments]
+    done = hyperbaton("score", *paths)
     assert done.returncode == 1 and done.stdout == ""
     assert message.format(files) in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_several_references_are_told(hyperbaton: Callable[..., Done], files: Path) -> None:
     command = ["score", files / "hyp", files / "ref", files / "other", "--metrics", "wer", "--samples", "10"]
-    told = f"scoring {files / 'hyp'} against 2 references: {files / 'ref'}, {files / 'other'}; another system's"
-    assert hyperbaton(*command).stderr.startswith(told)
+    note = f"scoring {files / 'hyp'} against 2 references: {files / 'ref'}, {files / 'other'}; another system's"
+    assert hyperbaton(*command).stderr.startswith(note)
     assert hyperbaton(*command, "--quiet").stderr == hyperbaton(*command[:3], *command[4:]).stderr == ""

@@ -65,10 +65,10 @@ class Running:
     ) -> tuple[int, Any]:
         """Status and answer; a body that is no bytes is sent as JSON."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        given = dict(headers or {})
+        all_headers = dict(headers or {})
         if body is not None and not isinstance(body, bytes):
-            body, given = json.dumps(body).encode(), {"Content-Type": "application/json"} | given
-        connection.request(method or ("GET" if body is None else "POST"), path, body, given)
+            body, all_headers = json.dumps(body).encode(), {"Content-Type": "application/json"} | all_headers
+        connection.request(method or ("GET" if body is None else "POST"), path, body, all_headers)
         response = connection.getresponse()
         text = response.read().decode()
         connection.close()
@@ -84,8 +84,8 @@ def running(
 ) -> Iterator[Running]:
     log: list[str] = []
     service = Service(engines, limits, log=log.append, **options)
-    found, ready = listen("127.0.0.1", 0), threading.Event()
-    port = found.getsockname()[1]
+    listening, ready = listen("127.0.0.1", 0), threading.Event()
+    port = listening.getsockname()[1]
     app = make_app(service, cors=cors or [])
     servers: list[Any] = []
     original = uvicorn.Server.startup
@@ -96,14 +96,14 @@ def running(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uvicorn.Server, "startup", startup)
-        thread = threading.Thread(target=serve, args=(app, [found], service.limits, ready.set), daemon=True)
+        thread = threading.Thread(target=serve, args=(app, [listening], service.limits, ready.set), daemon=True)
         thread.start()
         assert ready.wait(20)
     yield Running(port, service, log)
     servers[0].should_exit = True
     thread.join(20)
     assert not thread.is_alive()
-    found.close()
+    listening.close()
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +129,8 @@ def running_service(german: System, moses: System) -> Iterator[Running]:
     )
     aligner = Aligner().fit(Bitext.of([*GERMAN, *source], [*ENGLISH, *target]))
     engines = [Engine("german", german, "de", "en", aligner=aligner), Engine("moses", moses, "fr", "en")]
-    with running(engines, aligner=aligner) as found:
-        yield found
+    with running(engines, aligner=aligner) as service:
+        yield service
 
 
 @pytest.fixture(scope="module")
@@ -142,8 +142,8 @@ def test_libretranslatepy(running_service: Running, expected: str) -> None:
     api = pytest.importorskip("libretranslatepy").LibreTranslateAPI(running_service.url)
     assert api.translate(TEXT, "de", "en") == expected
     assert api.languages()[0] == {"code": "de", "name": "German", "targets": ["en"]}
-    found = api.detect("Das alte Haus")
-    assert found[0]["language"] == "de" and found[0]["confidence"] == 100
+    detected = api.detect("Das alte Haus")
+    assert detected[0]["language"] == "de" and detected[0]["confidence"] == 100
 
 
 def test_deep_translator(running_service: Running, expected: str) -> None:
@@ -156,27 +156,27 @@ def test_deep_translator(running_service: Running, expected: str) -> None:
 def test_forms_of_javascript_clients(running_service: Running) -> None:
     # libretranslate-ts sends "api_key": null; deepl-node repeats text= in a form.
     body = {"q": "Ja!", "source": "auto", "target": "en", "format": "text", "api_key": None, "alternatives": 1}
-    status, found = running_service.ask("/translate", body)
-    assert status == 200 and found["translatedText"] == "Yes!" and found["detectedLanguage"]["language"] == "de"
+    status, answer = running_service.ask("/translate", body)
+    assert status == 200 and answer["translatedText"] == "Yes!" and answer["detectedLanguage"]["language"] == "de"
     form = urllib.parse.urlencode([("target_lang", "EN-US"), ("text", "Ja!"), ("text", "das Haus")]).encode()
-    status, found = running_service.ask(
+    status, answer = running_service.ask(
         "/v2/translate", form, headers={"Content-Type": "application/x-www-form-urlencoded"}
     )
-    assert [row["text"] for row in found["translations"]] == ["Yes!", "the house"]
+    assert [row["text"] for row in answer["translations"]] == ["Yes!", "the house"]
     parts = "".join(
         f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
         for name, value in (("q", "sagte Köln"), ("source", "de"), ("target", "en"))
     )
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    status, found = running_service.ask("/translate", f"{parts}--x--\r\n".encode(), headers=headers)
-    assert status == 200 and "Cologne" in found["translatedText"]
+    status, answer = running_service.ask("/translate", f"{parts}--x--\r\n".encode(), headers=headers)
+    assert status == 200 and "Cologne" in answer["translatedText"]
     # A list of texts has a list of translations, one text one.
-    status, found = running_service.ask("/translate", {"q": ["Ja!", ""], "source": "de", "target": "en"})
-    assert found == {"translatedText": ["Yes!", ""]}
+    status, answer = running_service.ask("/translate", {"q": ["Ja!", ""], "source": "de", "target": "en"})
+    assert answer == {"translatedText": ["Yes!", ""]}
     page = {"q": "<p>das <b>Haus</b></p>", "source": "de", "target": "en", "format": "html"}
     assert running_service.ask("/translate", page)[1]["translatedText"] == "<p>the <b>house</b></p>"
-    status, found = running_service.ask("/frontend/settings")
-    assert found["charLimit"] == 20_000 and found["apiKeys"] is False
+    status, answer = running_service.ask("/frontend/settings")
+    assert answer["charLimit"] == 20_000 and answer["apiKeys"] is False
     assert running_service.ask("/suggest", {"q": "a", "s": "b", "source": "de", "target": "en"})[0] == 403
 
 
@@ -184,9 +184,9 @@ def test_deepl(running_service: Running, expected: str) -> None:
     deepl = pytest.importorskip("deepl")
     client = deepl.DeepLClient("any", server_url=running_service.url)
     client.set_app_info("test", "1")
-    found = client.translate_text([TEXT, "Ja!"], target_lang="EN-US", source_lang="DE")
-    assert [row.text for row in found] == [expected, "Yes!"]
-    assert found[1].detected_source_lang == "DE" and found[1].billed_characters == 3
+    answers = client.translate_text([TEXT, "Ja!"], target_lang="EN-US", source_lang="DE")
+    assert [row.text for row in answers] == [expected, "Yes!"]
+    assert answers[1].detected_source_lang == "DE" and answers[1].billed_characters == 3
     assert client.translate_text("das Haus", target_lang="EN-GB", tag_handling="xml").text == "the house"
     assert [str(language) for language in client.get_source_languages()] == ["DE", "FR"]
     assert [str(language) for language in client.get_target_languages()] == ["EN-US", "EN-GB"]
@@ -211,13 +211,13 @@ def test_moses(running_service: Running, moses: System) -> None:
     best = Translator(moses).translate(LINES[:5])
     assert [client.translate({"text": line})["text"].strip() for line in LINES[:5]] == best  # type: ignore[index,call-overload]
     asked = {"text": LINES[0], "align": "true", "word-align": 1, "nbest": 3, "add-score-breakdown": True}
-    found: Any = client.translate(asked)
-    assert found["text"] == f"{best[0]} "
-    spans = [(row["src-start"], row["src-end"]) for row in found["align"]]
+    answer: Any = client.translate(asked)
+    assert answer["text"] == f"{best[0]} "
+    spans = [(row["src-start"], row["src-end"]) for row in answer["align"]]
     assert sorted(i for a, b in spans for i in range(a, b + 1)) == list(range(len(LINES[0].split())))
-    assert found["align"][0]["tgt-start"] == 0 and found["word-align"][0].keys() == {"source-word", "target-word"}
-    assert len(found["nbest"]) == 3 and found["nbest"][0]["hyp"] == found["text"]
-    assert found["nbest"][0]["totalScore"] >= found["nbest"][1]["totalScore"] and "LM0= " in found["nbest"][0]["fvals"]
+    assert answer["align"][0]["tgt-start"] == 0 and answer["word-align"][0].keys() == {"source-word", "target-word"}
+    assert len(answer["nbest"]) == 3 and answer["nbest"][0]["hyp"] == answer["text"]
+    assert answer["nbest"][0]["totalScore"] >= answer["nbest"][1]["totalScore"] and "LM0= " in answer["nbest"][0]["fvals"]
     for wrong in ({"txt": "a"}, "a", {"text": 3}):
         with pytest.raises(xmlrpc.client.Fault, match="text"):
             client.translate(wrong)
@@ -227,59 +227,62 @@ def test_moses(running_service: Running, moses: System) -> None:
 
 
 def test_v1_is_what_translate_says(running_service: Running, german: System, moses: System, expected: str) -> None:
-    status, found = running_service.ask("/v1/translate", {"text": TEXT, "source": "de", "details": True})
-    assert status == 200 and found["translations"][0]["text"] == expected
+    status, answer = running_service.ask("/v1/translate", {"text": TEXT, "source": "de", "details": True})
+    assert status == 200 and answer["translations"][0]["text"] == expected
     lines = LINES[:8]
-    status, found = running_service.ask("/v1/translate", {"tokens": [line.split() for line in lines], "source": "fr"})
-    assert [row["text"] for row in found["translations"]] == Translator(moses).translate(lines)
+    status, answer = running_service.ask("/v1/translate", {"tokens": [line.split() for line in lines], "source": "fr"})
+    assert [row["text"] for row in answer["translations"]] == Translator(moses).translate(lines)
 
 
 def test_details_add_up(running_service: Running, moses: System) -> None:
     body = {"tokens": LINES[0].split(), "source": "fr", "nbest": 5, "expectations": True}
-    _, found = running_service.ask("/v1/translate", body)
-    (sentence,) = found["translations"][0]["sentences"]
+    _, answer = running_service.ask("/v1/translate", body)
+    (sentence,) = answer["translations"][0]["sentences"]
     assert sum(sentence["weighted"].values()) == pytest.approx(sentence["score"], abs=1e-4)
     assert sentence["nbest"][0]["target"] == sentence["target"] and len(sentence["nbest"]) == 5
     n = len(sentence["source"])
     assert sorted(i for phrase in sentence["phrases"] for i in range(*phrase["source"])) == list(range(n))
     assert [j for phrase in sentence["phrases"] for j in range(*phrase["target"])] == list(range(len(sentence["target"])))
     for step in sentence["expectations"][1:]:
-        assert {told["side"] for told in step} == {"before", "after"}
-        for told in step:
-            assert sum(told["classes"].values()) == pytest.approx(1, abs=1e-3) and told["chosen"] in told["classes"]
+        assert {orientation["side"] for orientation in step} == {"before", "after"}
+        for orientation in step:
+            assert (
+                sum(orientation["classes"].values()) == pytest.approx(1, abs=1e-3)
+                and orientation["chosen"] in orientation["classes"]
+            )
     assert all(0 <= link["confidence"] <= 1 for link in sentence["links"])
     reference = sentence["nbest"][4]["target"]
-    _, found = running_service.ask("/v1/translate", body | {"reference": reference})
-    assert found["reference"][0]["target"] == reference and found["reference"][0]["score"] <= sentence["score"] + 1e-6
+    _, answer = running_service.ask("/v1/translate", body | {"reference": reference})
+    assert answer["reference"][0]["target"] == reference and answer["reference"][0]["score"] <= sentence["score"] + 1e-6
 
 
 def test_what_if(running_service: Running) -> None:
     demand = {"sentence": 0, "demands": [[1, 2, "Castle"]], "walls": [1]}
     body = {"text": "Das Haus. Ja!", "source": "de", "constraints": [demand], "options": {"distortion-limit": 0}}
-    status, found = running_service.ask("/v1/translate", body)
-    assert status == 200 and found["translations"][0]["text"] == "The Castle. Yes!"
+    status, answer = running_service.ask("/v1/translate", body)
+    assert status == 200 and answer["translations"][0]["text"] == "The Castle. Yes!"
     body = {"text": "Das Haus.", "source": "de", "glossary": {"Haus": "Hut"}, "details": True}
-    status, found = running_service.ask("/v1/translate", body)
-    assert found["translations"][0]["text"] == "The Hut." and found["target"] == "en"
-    link = found["translations"][0]["sentences"][0]["links"]
+    status, answer = running_service.ask("/v1/translate", body)
+    assert answer["translations"][0]["text"] == "The Hut." and answer["target"] == "en"
+    link = answer["translations"][0]["sentences"][0]["links"]
     assert (link[0]["source"], link[0]["target"]) == (0, 0)
 
 
 def test_align(running_service: Running) -> None:
     body = {"src_tokens": ["das", "haus"], "trg_tokens": ["the", "house"]}
-    _, found = running_service.ask("/v1/align", body)
-    assert found["alignment"] == [[0, 0], [1, 1]] and min(found["confidences"]) > 0.5
-    assert running_service.ask("/v1/align", {"source": "das haus", "target": "the house"})[1] == found
-    _, found = running_service.ask("/v1/align", {"src_tokens": [["ja"], []], "trg_tokens": [["yes"], ["a"]]})
-    assert [row["alignment"] for row in found["alignments"]] == [[[0, 0]], []]
+    _, answer = running_service.ask("/v1/align", body)
+    assert answer["alignment"] == [[0, 0], [1, 1]] and min(answer["confidences"]) > 0.5
+    assert running_service.ask("/v1/align", {"source": "das haus", "target": "the house"})[1] == answer
+    _, answer = running_service.ask("/v1/align", {"src_tokens": [["ja"], []], "trg_tokens": [["yes"], ["a"]]})
+    assert [row["alignment"] for row in answer["alignments"]] == [[[0, 0]], []]
 
 
 def test_openapi_describes_what_is_checked(running_service: Running) -> None:
-    status, found = running_service.ask("/openapi.json")
-    assert status == 200 and set(found["paths"]) == {"/v1/translate", "/v1/align"}
-    for name in re.findall(r'"#/components/schemas/(\w+)"', json.dumps(found)):
-        assert name in found["components"]["schemas"]
-    fields = found["paths"]["/v1/translate"]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    status, answer = running_service.ask("/openapi.json")
+    assert status == 200 and set(answer["paths"]) == {"/v1/translate", "/v1/align"}
+    for name in re.findall(r'"#/components/schemas/(\w+)"', json.dumps(answer)):
+        assert name in answer["components"]["schemas"]
+    fields = answer["paths"]["/v1/translate"]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
     assert fields["nbest"]["maximum"] == 100 and "text" in fields
 
 
@@ -328,16 +331,16 @@ GOOD = {"q": "Ja!", "source": "de", "target": "en"}
     ],
 )
 def test_bad_requests_say_why(running_service: Running, path: str, body: Any, status: int, message: str) -> None:
-    found = running_service.ask(path, body, headers=JSON)
-    assert found[0] == status, found
-    assert message in json.dumps(found[1], ensure_ascii=False)
+    answer = running_service.ask(path, body, headers=JSON)
+    assert answer[0] == status, answer
+    assert message in json.dumps(answer[1], ensure_ascii=False)
     assert running_service.ask("/translate", GOOD)[1] == {"translatedText": "Yes!"}
 
 
 def test_large_bodies_are_refused(running_service: Running) -> None:
     for size in (1_000_001, 10_000_000):
-        status, found = running_service.ask("/translate", b"x" * size, headers=JSON)
-        assert (status, found) == (413, {"error": "the body may have 1000000 bytes"})
+        status, answer = running_service.ask("/translate", b"x" * size, headers=JSON)
+        assert (status, answer) == (413, {"error": "the body may have 1000000 bytes"})
     bomb = b'<!DOCTYPE a [<!ENTITY b "bbbb">]><methodCall><methodName>&b;</methodName></methodCall>'
     assert "plain XML" in running_service.ask("/RPC2", bomb)[1]
 
@@ -364,15 +367,15 @@ class Slow(Translator):
 
     wait = threading.Event()
 
-    def translate_batch(self, *given: Any, **options: Any) -> Any:
+    def translate_batch(self, *arguments: Any, **options: Any) -> Any:
         while not self.wait.wait(0.01):
             if options["progress"] is not None and options["progress"](0, 1) is False:
                 raise HyperbatonError("stopped")
-        return super().translate_batch(*given, **options)
+        return super().translate_batch(*arguments, **options)
 
 
 @contextmanager
-def held(german: System, limits: Limits) -> Iterator[Running]:
+def waiting(german: System, limits: Limits) -> Iterator[Running]:
     """A service whose searches wait."""
     Slow.wait.clear()
     engine = Engine("german", german, "de", "en")
@@ -393,13 +396,13 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_a_full_queue_refuses(german: System) -> None:
-    with held(german, Limits(queue=2, workers=1, batch=1)) as service, ThreadPoolExecutor(3) as pool:
+    with waiting(german, Limits(queue=2, workers=1, batch=1)) as service, ThreadPoolExecutor(3) as pool:
         asked = []
         for n in (0, 1, 2):
             asked.append(pool.submit(service.ask, "/translate", GOOD))
             until(lambda n=n: service.service.batcher.n_running + service.service.batcher.n_waiting == n + 1)  # type: ignore[misc]
-        status, found = service.ask("/translate", GOOD)
-        assert (status, found) == (429, {"error": "too many requests are waiting; try again later"})
+        status, answer = service.ask("/translate", GOOD)
+        assert (status, answer) == (429, {"error": "too many requests are waiting; try again later"})
         assert service.ask("/health")[1]["waiting"] == 2
         Slow.wait.set()
         assert [one.result()[0] for one in asked] == [200] * 3
@@ -407,16 +410,16 @@ def test_a_full_queue_refuses(german: System) -> None:
 
 
 def test_a_request_that_takes_too_long_is_given_up(german: System) -> None:
-    with held(german, Limits(timeout=0.3, workers=1)) as service:
-        status, found = service.ask("/translate", GOOD)
-        assert status == 504 and "not ready after 0.3 seconds" in found["error"]
+    with waiting(german, Limits(timeout=0.3, workers=1)) as service:
+        status, answer = service.ask("/translate", GOOD)
+        assert status == 504 and "not ready after 0.3 seconds" in answer["error"]
         until(lambda: service.service.batcher.n_running == 0)  # the search was stopped
         Slow.wait.set()
         assert service.ask("/translate", GOOD)[0] == 200
 
 
 def test_a_client_that_goes_away_is_not_worked_for(german: System) -> None:
-    with held(german, Limits(workers=1)) as service:
+    with waiting(german, Limits(workers=1)) as service:
         body = json.dumps(GOOD).encode()
         with socket.create_connection(("127.0.0.1", service.port)) as gone:
             head = f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -429,12 +432,12 @@ def test_a_client_that_goes_away_is_not_worked_for(german: System) -> None:
 def test_a_failing_request_does_not_spoil_its_batch(german: System, monkeypatch: pytest.MonkeyPatch) -> None:
     original = Translator.translate_batch
 
-    def fail(self: Translator, lines: Any, *given: Any, **options: Any) -> Any:
+    def fail(self: Translator, lines: Any, *arguments: Any, **options: Any) -> Any:
         if any("unlucky" in line for line in lines):
             raise RuntimeError("inside")
-        return original(self, lines, *given, **options)
+        return original(self, lines, *arguments, **options)
 
-    with held(german, Limits(workers=1)) as service, ThreadPoolExecutor(4) as pool:
+    with waiting(german, Limits(workers=1)) as service, ThreadPoolExecutor(4) as pool:
         first = pool.submit(service.ask, "/translate", GOOD)
         until(lambda: service.service.batcher.n_running == 1)
         asked = [pool.submit(service.ask, "/translate", GOOD | {"q": q}) for q in ("Ja!", "unlucky", "das Haus")]
@@ -449,8 +452,8 @@ def test_keys(german: System, tmp_path: Path) -> None:
     path = tmp_path / "keys"
     path.write_text("# people\nfirst-key-1\nsecond-key-2\n", encoding="utf-8")
     with running([Engine("german", german, "de", "en")], keys=Keys.read(str(path)), cors=["http://a.org"]) as service:
-        for given in (GOOD, GOOD | {"api_key": "wrong"}, GOOD | {"api_key": None}):
-            assert service.ask("/translate", given)[0] == 403
+        for body in (GOOD, GOOD | {"api_key": "wrong"}, GOOD | {"api_key": None}):
+            assert service.ask("/translate", body)[0] == 403
         assert service.ask("/translate", GOOD | {"api_key": "second-key-2"})[0] == 200
         for name, value in (
             ("Authorization", "DeepL-Auth-Key first-key-1"),

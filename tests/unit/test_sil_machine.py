@@ -58,8 +58,8 @@ def test_an_aligner_aligns_their_corpora(bitext: Bitext) -> None:
     links = aligner.align(bitext)
     assert points(theirs.align(bitext.source[0], bitext.target[0])) == links[0]
     with word_align_corpus(corpus(bitext), theirs).get_rows() as rows:
-        found = [[(p.source_index, p.target_index) for p in row.aligned_word_pairs] for row in rows]
-    assert found == list(links)
+        aligned = [[(p.source_index, p.target_index) for p in row.aligned_word_pairs] for row in rows]
+    assert aligned == list(links)
     # Theirs joins two directions: the same aligner with the sides exchanged does for the other.
     backward = HyperbatonWordAligner(Aligner().fit(Bitext(bitext.target, bitext.source)))
     assert points(SymmetrizedWordAligner(theirs, backward).align(bitext.source[1], bitext.target[1]))

@@ -24,7 +24,7 @@ NUMBERS = {"hier-mslr": {"M": 0, "S": 1, "DL": 2, "DR": 3}, "msd": {"M": 0, "S":
 
 def by_hand(source: list[str], path: list[oracle.Step], labels: tuple[Labels, ...], kind: str) -> Counter[str]:
     """Sparse features of a translation, as Moses' decoder counts them."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     numbers = NUMBERS[kind]
     covered: set[int] = set()
     blocks = oracle.stack_orientations(path)
@@ -35,7 +35,7 @@ def by_hand(source: list[str], path: list[oracle.Step], labels: tuple[Labels, ..
             if known.side == side and number >= 0:
                 label = known.names.word(int(known.numbers[number]))
                 label = f"cluster_{label}" if known.is_cluster else label
-                found[f"{place}-{'src' if side == 'source' else 'tgt'}-{position}-{known.name}-{label}-{c}"] += 1
+                counts[f"{place}-{'src' if side == 'source' else 'tgt'}-{position}-{known.name}-{label}-{c}"] += 1
 
     def fire_phrase(place: str, step: oracle.Step, c: int) -> None:
         fire(place, "source", "first", source[step.begin], c)
@@ -61,7 +61,7 @@ def by_hand(source: list[str], path: list[oracle.Step], labels: tuple[Labels, ..
                 else oracle.phrase_orientation(previous, step)
             )
             fire_phrase("stk", previous, numbers[after])
-    return found
+    return counts
 
 
 class Parts:
@@ -96,20 +96,22 @@ def test_features_and_scores_are_those_counted_by_hand(parts: Parts, kind: str, 
     system = System.load(tmp_path / "system")
     lines = [" ".join(words) for words in parts.test.source][:12]
     options = Decoding(distortion_limit=-1, pop_limit=60)
-    found = Translator(system, options, threads=1).translate_batch(lines, NBest(8))
+    translations = Translator(system, options, threads=1).translate_batch(lines, NBest(8))
     weights = np.array(system.weights["SPARSE"])
     n_between = 0
-    for path in range(len(found.scores)):
-        sentence = int(np.searchsorted(found.path_offsets, path, side="right")) - 1
-        steps = [oracle.Step(s.begin, s.end, tuple(s.target)) for s in found.steps(path)]
+    for path in range(len(translations.scores)):
+        sentence = int(np.searchsorted(translations.path_offsets, path, side="right")) - 1
+        steps = [oracle.Step(s.begin, s.end, tuple(s.target)) for s in translations.steps(path)]
         expected = by_hand(lines[sentence].split(), steps, model.labels, kind)
-        row = found.sparse["SPARSE"][[path]].toarray()[0]
+        row = translations.sparse["SPARSE"][[path]].toarray()[0]
         assert {name: int(n) for name, n in zip(model.names, row, strict=True) if n} == dict(expected)
-        dense = oracle.dot(found.named(found.totals[path]), {n: w for n, w in system.weights.items() if n != "SPARSE"})
-        assert dense + float(row @ weights) == pytest.approx(found.scores[path], abs=2e-3)
+        dense = oracle.dot(
+            translations.named(translations.totals[path]), {n: w for n, w in system.weights.items() if n != "SPARSE"}
+        )
+        assert dense + float(row @ weights) == pytest.approx(translations.scores[path], abs=2e-3)
         n_between += sum(n for name, n in expected.items() if name.startswith("btn"))
     assert n_between > 50
-    line = next(found.nbest())
+    line = next(translations.nbest())
     assert " SPARSE_phr-src-first-" in line and "SPARSE= " not in line
 
 

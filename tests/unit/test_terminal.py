@@ -83,9 +83,9 @@ def command(line: str, folder: Path, kind: str) -> dict[str, Any]:
     return {"words": words.split() + quiet, "input": text or None, "folder": str(folder), "terminal": terminal}
 
 
-def drive(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def drive(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     done = subprocess.run(
-        [sys.executable, DRIVER], input=json.dumps(given), capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, DRIVER], input=json.dumps(sessions), capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr
     return list(json.loads(done.stdout))

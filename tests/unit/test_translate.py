@@ -56,8 +56,8 @@ def run(*arguments: object, text: bytes = b"") -> subprocess.CompletedProcess[by
 
 
 def scores(system: System, **options: Any) -> list[float]:
-    found = Translator(system, Decoding(**options), threads=1).translate_batch(LINES, NBest(1))
-    return found.scores.tolist()
+    translations = Translator(system, Decoding(**options), threads=1).translate_batch(LINES, NBest(1))
+    return translations.scores.tolist()
 
 
 def test_a_saved_system_is_the_same(system: System, saved: Path) -> None:
@@ -111,9 +111,9 @@ def test_verbs(saved: Path, tmp_path: Path) -> None:
 
 
 def test_traces_add_up(system: System) -> None:
-    found = Translator(system, threads=1).translate_batch(LINES[:3], NBest(100))
-    for told in traces(found):
-        piece = told["pieces"][0]
+    translations = Translator(system, threads=1).translate_batch(LINES[:3], NBest(100))
+    for trace in traces(translations):
+        piece = trace["pieces"][0]
         total = sum(sum(step["weighted"].values()) for step in piece["steps"])
         total += sum(
             w * v for name, values in piece["end"].items() for w, v in zip(system.weights[name], values, strict=True)
@@ -125,18 +125,18 @@ def test_traces_add_up(system: System) -> None:
 
 
 def test_search_graph_holds_the_best_translation(system: System) -> None:
-    found = Translator(system, Decoding(stack=30, pop_limit=200), threads=1).translate_batch(
+    translations = Translator(system, Decoding(stack=30, pop_limit=200), threads=1).translate_batch(
         LINES[:4], NBest(1), graph=True
     )
     for sentence in range(4):
-        rows = slice(*found.graph_offsets[sentence : sentence + 2].tolist())
-        places, values = found.graph_places[rows], found.graph_scores[rows]
+        rows = slice(*translations.graph_offsets[sentence : sentence + 2].tolist())
+        places, values = translations.graph_places[rows], translations.graph_scores[rows]
         # The start lies on the best way; scores follow from the hypothesis before.
-        assert values[0, 2] == pytest.approx(found.scores[sentence])
-        assert values[:, 2].max() == pytest.approx(found.scores[sentence])
+        assert values[0, 2] == pytest.approx(translations.scores[sentence])
+        assert values[:, 2].max() == pytest.approx(translations.scores[sentence])
         before = values[np.maximum(places[:, 2], 0), 0]
         assert values[1:, 0] == pytest.approx((before + values[:, 1])[1:])
-    assert len(list(found.graph())) == len(found.graph_places)
+    assert len(list(translations.graph())) == len(translations.graph_places)
 
 
 ODD = {
@@ -242,10 +242,10 @@ def test_markup_demands_walls_and_zones(system: System) -> None:
         "n1 de n2 <wall/> de n3 v5 .",
         "n3 <zone>de n1 de n2</zone> v5 n4",
     ]
-    found = translator.translate_batch(lines, NBest(20))
+    translations = translator.translate_batch(lines, NBest(20))
     for sentence in range(3):
-        for path in range(int(found.path_offsets[sentence]), int(found.path_offsets[sentence + 1])):
-            steps = found.steps(path)
+        for path in range(int(translations.path_offsets[sentence]), int(translations.path_offsets[sentence + 1])):
+            steps = translations.steps(path)
             order = [i for step in steps for i in range(step.begin, step.end)]
             if sentence == 0:
                 assert [s.target for s in steps if (s.begin, s.end) == (1, 3)] == [["a", "&", "b"]]
@@ -264,19 +264,19 @@ def test_markup_demands_walls_and_zones(system: System) -> None:
 
 def test_forced_decoding_finds_the_score_of_its_own_output(system: System) -> None:
     free = Translator(system, threads=1)
-    found = free.translate_batch(LINES, NBest(1))
-    forced = free.translate_batch(LINES, NBest(1), forced=found.lines(), relax=False)
-    assert forced.scores == pytest.approx(found.scores, abs=1e-4)
+    translations = free.translate_batch(LINES, NBest(1))
+    forced = free.translate_batch(LINES, NBest(1), forced=translations.lines(), relax=False)
+    assert forced.scores == pytest.approx(translations.scores, abs=1e-4)
     nothing = free.translate_batch(LINES[:2], NBest(1), forced=["no such words"] * 2, relax=False)
     assert nothing.lines() == ["", ""]
 
 
 def test_diagnosis_of_own_output(system: System) -> None:
     translated = Translator(system).translate(LINES[:20])
-    found = diagnose(system, LINES[:20], translated)
-    assert found.reachable == 20
-    assert sum(v.reference for v in found.by_jump.values()) == 20
-    assert 0 < found.cut_fraction < 1
+    diagnosis = diagnose(system, LINES[:20], translated)
+    assert diagnosis.reachable == 20
+    assert sum(v.reference for v in diagnosis.by_jump.values()) == 20
+    assert 0 < diagnosis.cut_fraction < 1
     with pytest.raises(InputError, match="20 sentences, but 1 references"):
         diagnose(system, LINES[:20], ["x"])
 
@@ -292,9 +292,9 @@ class Backwards:
 
 def test_own_model_changes_the_order(system: System) -> None:
     backwards = System.of(system.table, system.lms, {"B": Backwards()}, {"B": 20.0, "Distortion0": 0.0})
-    found = Translator(backwards, Decoding(distortion_limit=-1), threads=2).translate_batch(LINES[:5], NBest(1))
+    translations = Translator(backwards, Decoding(distortion_limit=-1), threads=2).translate_batch(LINES[:5], NBest(1))
     for path in range(5):
-        starts = [step.begin for step in found.steps(path)]
+        starts = [step.begin for step in translations.steps(path)]
         # Nothing forbids to jump right first, which costs once.
         assert sum(b > a for a, b in pairwise(starts)) <= 1
     with pytest.raises(OptionError, match="cannot be saved"):
@@ -399,15 +399,15 @@ def test_models_trained_with_tags_are_given_them(tmp_path: Path) -> None:
     made.save(tmp_path / "system")
     (tmp_path / "tags").write_text("\n".join(tags[:20]) + "\n", encoding="utf-8")
     text = "".join(f"{line}\n" for line in lines[0][:20]).encode()
-    told = run("translate", tmp_path / "system", "--source-tags", tmp_path / "tags", "-q", text=text)
-    assert told.stdout.decode().splitlines() == whole, told.stderr
+    with_tags = run("translate", tmp_path / "system", "--source-tags", tmp_path / "tags", "-q", text=text)
+    assert with_tags.stdout.decode().splitlines() == whole, with_tags.stderr
 
 
 def test_distances_that_weigh_nothing_are_listed_all_the_same(system: System) -> None:
     """Without weight, limit and future cost the search forgets where a phrase ended; tuning needs the distance even so."""
     bare = System.of(system.table, system.lms, {}, {"Distortion0": 0.0})
     options = Decoding(distortion_limit=-1, future_distortion=False)
-    found = Translator(bare, options, threads=1).translate_batch(LINES[:10], NBest(3))
-    for path in range(len(found.scores)):
-        steps = [oracle.Step(step.begin, step.end, ()) for step in found.steps(path)]
-        assert found.named(found.totals[path])["Distortion0"] == [oracle.distortion(steps)]
+    translations = Translator(bare, options, threads=1).translate_batch(LINES[:10], NBest(3))
+    for path in range(len(translations.scores)):
+        steps = [oracle.Step(step.begin, step.end, ()) for step in translations.steps(path)]
+        assert translations.named(translations.totals[path])["Distortion0"] == [oracle.distortion(steps)]

@@ -110,10 +110,10 @@ def test_every_optimizer_finds_the_size_of_weights_beside_a_fixed_one(name: str,
     start, fixed = hidden * factor, np.array([True, False, False, False, False])
     start[0] = hidden[0]
     metric, lists = make_metric("bleu:tokenize=none"), first_lists(decoder(start), decoder.references)
-    found = OPTIMIZERS[name]().optimize(Job(lists, metric, [start], 1, 2, fixed=fixed))
-    assert found[0] == hidden[0] and found[4] == start[4]
-    assert lists.value(metric, found) > max(lists.value(metric, hidden) - 1, lists.value(metric, start))
-    assert 0.5 < found[2] / hidden[2] < 2
+    weights = OPTIMIZERS[name]().optimize(Job(lists, metric, [start], 1, 2, fixed=fixed))
+    assert weights[0] == hidden[0] and weights[4] == start[4]
+    assert lists.value(metric, weights) > max(lists.value(metric, hidden) - 1, lists.value(metric, start))
+    assert 0.5 < weights[2] / hidden[2] < 2
 
 
 def test_fixed_weights_that_make_no_sense(decoder: MadeUp, tmp_path: Path) -> None:

@@ -44,9 +44,11 @@ def test_features_times_weights_are_the_scores_of_the_system(system: System) -> 
     best = first_of_each(nbest)
     assert [nbest.hypotheses[i] for i in best] == Translator(system).translate(lines)
     scores = nbest.features @ decoder.start
-    found = Translator(system).translate_batch(lines, NBest(7))
-    words = np.repeat(np.arange(len(lines)), np.diff(found.path_offsets)) != 5  # the empty sentence is our own affair
-    assert scores[nbest.sentence != 5] == pytest.approx(found.scores[words], abs=1e-3)
+    translations = Translator(system).translate_batch(lines, NBest(7))
+    words = (
+        np.repeat(np.arange(len(lines)), np.diff(translations.path_offsets)) != 5
+    )  # the empty sentence is our own affair
+    assert scores[nbest.sentence != 5] == pytest.approx(translations.scores[words], abs=1e-3)
     assert decoder.with_weights(decoder.start).weights == system.weights
     for s in range(len(lines)):
         own = scores[nbest.sentence == s]
@@ -62,12 +64,12 @@ def test_verb(system: System, tmp_path: Path) -> None:
         "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--runs", 2, "--json", "--threads", 1,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["score"] > told["history"][0]["score"] + 1
-    assert len(told["runs"]) == len(told["held_out"]) == 2
-    assert System.load(tmp_path / "tuned").weights == told["weights"]
+    result = json.loads(done.stdout)
+    assert result["score"] > result["history"][0]["score"] + 1
+    assert len(result["runs"]) == len(result["held_out"]) == 2
+    assert System.load(tmp_path / "tuned").weights == result["weights"]
     assert not (tmp_path / "tuned.tuning").exists()
-    assert told["system"] == str(tmp_path / "tuned") and told["start"]["LM0"] == [0.01]
+    assert result["system"] == str(tmp_path / "tuned") and result["start"]["LM0"] == [0.01]
     assert "run 2, iteration 1: bleu" in done.stderr
 
 

@@ -20,13 +20,15 @@ def test_expectations_are_what_the_search_charges() -> None:
     classes = MODELS["lexicalized"](classes="possible", orientations="five").fit(train)
     system = System.of(table, reordering={"J": jumps, "O": classes}, weights={"J": 1.0, "O": 1.0})
     lines = [" ".join(bitext.source[s]) for s in range(150, 160)]
-    found = Translator(system, Decoding(distortion_limit=-1, pop_limit=50), threads=1).translate_batch(lines, NBest())
+    translations = Translator(system, Decoding(distortion_limit=-1, pop_limit=50), threads=1).translate_batch(
+        lines, NBest()
+    )
     n_jumps = 0
     for piece in range(len(lines)):
-        path = int(found.path_offsets[piece])
+        path = int(translations.path_offsets[piece])
         covered: set[int] = set()
-        for step, told in zip(found.steps(path), expectations(found, piece, path), strict=True):
-            by_model = {each["model"]: each for each in told}
+        for step, expected in zip(translations.steps(path), expectations(translations, piece, path), strict=True):
+            by_model = {each["model"]: each for each in expected}
             probabilities = by_model["O"]["classes"]
             assert sum(probabilities.values()) == pytest.approx(1, abs=1e-4)
             assert np.log(probabilities[by_model["O"]["chosen"]]) == pytest.approx(step.features["O"][0], abs=1e-2)

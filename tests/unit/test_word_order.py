@@ -26,12 +26,12 @@ points = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=10, 
 def test_measures_are_those_of_plain_counting(lists: list[list[tuple[int, int]]]) -> None:
     words = " ".join("abcdef")
     bitext = Bitext.of([words] * len(lists), [words] * len(lists), lists)
-    found = measure_order(bitext, limits=[1])
-    rows = found.per_pair()
+    measures = measure_order(bitext, limits=[1])
+    rows = measures.per_pair()
     for s, links in enumerate(lists):
         cross = [(a, b) for a, b in combinations(links, 2) if (a[0] - b[0]) * (a[1] - b[1]) < 0]
         straight = [link for link in links if not any(link in pair for pair in cross)]
-        own = dict(zip(found.names, rows[s].tolist(), strict=True))
+        own = dict(zip(measures.names, rows[s].tolist(), strict=True))
         if not links:
             assert np.isnan(own["crossings"])
             continue
@@ -107,9 +107,9 @@ def test_the_verb(tmp_path: Path) -> None:
         tmp_path / "o.svg",
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["measures"]["kendall"]["value"] < found["against"]["kendall"]["value"]
-    assert found["tags"][0]["n"] > 0 and "<svg" in (tmp_path / "o.svg").read_text()
+    result = json.loads(done.stdout)
+    assert result["measures"]["kendall"]["value"] < result["against"]["kendall"]["value"]
+    assert result["tags"][0]["n"] > 0 and "<svg" in (tmp_path / "o.svg").read_text()
     lines = hyperbaton("order", *text, "--per-line").stdout.splitlines()
     assert lines[0].startswith("line\tlinks\tmonotone_links") and len(lines) == 131
 

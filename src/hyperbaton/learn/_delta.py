@@ -56,7 +56,7 @@ class DeltaLearner(Learner):
         for here in (first, ~first):
             if not here.any() or here.all():
                 continue
-            rows, others = split_rows(training.blocks, here), split_rows(training.blocks, ~here)
+            rows, others = split_rows(training.chunks, here), split_rows(training.chunks, ~here)
             labels, truth = training.labels[here], training.labels[~here]
             if clusters is None:
                 predicted = learner.fit(rows, labels, n_classes=n).predict(others)

@@ -21,7 +21,7 @@ from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
 from hyperbaton.learn._models import ClusterModel, GlobalModel, LinearModel, NotFitted, softmax
-from hyperbaton.learn._rows import Block, RowsError, RowsLike, as_blocks, core_rows
+from hyperbaton.learn._rows import Chunk, RowsError, RowsLike, as_chunks, core_rows
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Validation:
 class Training:
     """Examples of one call of `fit`, checked."""
 
-    blocks: list[Block]
+    chunks: list[Chunk]
     labels: Array
     classes: Array
     log_prior: Array | None
@@ -88,13 +88,13 @@ class Learner(ABC):
         judges = None if validation is None else self._check_validation(training, *validation)
         self._fit(training, judges, progress)
         self.classes_ = training.classes
-        self.n_features_in_ = training.blocks[0].shape[1]
+        self.n_features_in_ = training.chunks[0].shape[1]
         return self
 
     def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
         weights, self.history_ = _core.fit(
             self._trainer(training),
-            self._problem(training, self._core_rows(training.blocks)),
+            self._problem(training, self._core_rows(training.chunks)),
             None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=None),
             progress,
         )
@@ -132,7 +132,7 @@ class Learner(ABC):
         if not self.takes_clusters:
             raise OptionError(f"{self!r} cannot train sub-models for clusters")
         training = self._check(rows, labels, n_classes, prior)
-        core_rows = self._core_rows(training.blocks)
+        core_rows = self._core_rows(training.chunks)
         numbers, n_known = number_clusters(clusters, len(core_rows), n_clusters)
         judges = None if validation is None else self._check_validation(training, *validation[:2])
         judged = (
@@ -146,7 +146,7 @@ class Learner(ABC):
             None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=judged),
             progress,
         )
-        n_features = training.blocks[0].shape[1]
+        n_features = training.chunks[0].shape[1]
         return ClusterModel(
             offsets, features, weights, objective, training.classes, n_features, self.intercept, self.unit_length
         )
@@ -158,14 +158,14 @@ class Learner(ABC):
     def scores(self, rows: RowsLike) -> Array:
         """Scores of shape (rows, classes)."""
         self._check_fitted()
-        blocks = as_blocks(rows)
-        if blocks[0].shape[1] != self.n_features_in_:
-            width = f"X has {blocks[0].shape[1]} features"
+        chunks = as_chunks(rows)
+        if chunks[0].shape[1] != self.n_features_in_:
+            width = f"X has {chunks[0].shape[1]} features"
             raise RowsError(f"{width}, but {type(self).__name__} is expecting {self.n_features_in_} features as input")
-        return self._scores(blocks)
+        return self._scores(chunks)
 
-    def _scores(self, blocks: list[Block]) -> Array:
-        return self.model_.scores(blocks, self.threads)
+    def _scores(self, chunks: list[Chunk]) -> Array:
+        return self.model_.scores(chunks, self.threads)
 
     def decision_function(self, rows: RowsLike) -> Array:
         """Scores as scikit-learn wants them: for two classes one number, above 0 for the second."""
@@ -226,26 +226,26 @@ class Learner(ABC):
         check_options(self)
         if prior is not None and not self.takes_prior:
             raise OptionError(f"{type(self).__name__} takes no prior for each row")
-        blocks = as_blocks(rows)
-        n_rows = sum(block.shape[0] for block in blocks)
-        for what, count in (("sample(s)", n_rows), ("feature(s)", blocks[0].shape[1])):
+        chunks = as_chunks(rows)
+        n_rows = sum(chunk.shape[0] for chunk in chunks)
+        for what, count in (("sample(s)", n_rows), ("feature(s)", chunks[0].shape[1])):
             if count == 0:
-                raise RowsError(f"0 {what} (shape=({n_rows}, {blocks[0].shape[1]})) while a minimum of 1 is required.")
+                raise RowsError(f"0 {what} (shape=({n_rows}, {chunks[0].shape[1]})) while a minimum of 1 is required.")
         classes, numbers = number_labels(labels, n_rows, n_classes)
-        return Training(blocks, numbers, classes, log_prior(prior, n_rows, len(classes)))
+        return Training(chunks, numbers, classes, log_prior(prior, n_rows, len(classes)))
 
     def _check_validation(self, training: Training, rows: RowsLike, labels: Any) -> Validation:
         if not self.takes_validation:
             raise OptionError(f"{type(self).__name__} does not stop by validation rows")
-        blocks = as_blocks(rows)
-        if blocks[0].shape[1] != training.blocks[0].shape[1]:
-            width, expected = blocks[0].shape[1], training.blocks[0].shape[1]
+        chunks = as_chunks(rows)
+        if chunks[0].shape[1] != training.chunks[0].shape[1]:
+            width, expected = chunks[0].shape[1], training.chunks[0].shape[1]
             raise RowsError(f"rows for validation have {width} features, those to learn from {expected}")
-        core_rows = self._core_rows(blocks)
+        core_rows = self._core_rows(chunks)
         return Validation(core_rows, number_known_labels(labels, len(core_rows), training.classes))
 
-    def _core_rows(self, blocks: list[Block]) -> _core.Rows:
-        return core_rows(blocks, constant=self.intercept, unit_length=self.unit_length)
+    def _core_rows(self, chunks: list[Chunk]) -> _core.Rows:
+        return core_rows(chunks, constant=self.intercept, unit_length=self.unit_length)
 
     def _linear_model(self) -> LinearModel:
         self._check_fitted()

@@ -17,7 +17,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.learn._labels import number_clusters
-from hyperbaton.learn._rows import RowsError, RowsLike, as_blocks, core_rows
+from hyperbaton.learn._rows import RowsError, RowsLike, as_chunks, core_rows
 
 
 def softmax(scores: Array) -> Array:
@@ -53,10 +53,10 @@ class LinearModel:
 
     def scores(self, rows: RowsLike, threads: int = 0, progress: Progress | None = None) -> Array:
         """Scores of shape (rows, classes)."""
-        blocks = as_blocks(rows)
-        if blocks[0].shape[1] != self.n_features:
-            raise RowsError(f"rows have {blocks[0].shape[1]} features, the weights {self.n_features}")
-        rows_in_core = core_rows(blocks, constant=self.constant, unit_length=self.unit_length)
+        chunks = as_chunks(rows)
+        if chunks[0].shape[1] != self.n_features:
+            raise RowsError(f"rows have {chunks[0].shape[1]} features, the weights {self.n_features}")
+        rows_in_core = core_rows(chunks, constant=self.constant, unit_length=self.unit_length)
         return _core.score_rows(rows_in_core, self.weights, n_threads=n_threads(threads), progress=progress)
 
     def arrays(self) -> dict[str, Array]:
@@ -95,12 +95,12 @@ class KernelModel:
 
     def scores(self, rows: RowsLike, threads: int = 0, progress: Progress | None = None) -> Array:
         """Scores of shape (rows, classes)."""
-        blocks = as_blocks(rows)
-        if blocks[0].shape[1] != self.n_features:
-            raise RowsError(f"rows have {blocks[0].shape[1]} features, the support {self.n_features}")
+        chunks = as_chunks(rows)
+        if chunks[0].shape[1] != self.n_features:
+            raise RowsError(f"rows have {chunks[0].shape[1]} features, the support {self.n_features}")
         return _core.score_kernel(
-            core_rows(blocks, constant=False, unit_length=self.unit_length),
-            core_rows(as_blocks(self.support), constant=False, unit_length=self.unit_length),
+            core_rows(chunks, constant=False, unit_length=self.unit_length),
+            core_rows(as_chunks(self.support), constant=False, unit_length=self.unit_length),
             self.coefficients,
             kernel=_core.InputKernel(shape=self.kernel, gamma=self.gamma, shift=self.shift, degree=self.degree),
             n_threads=n_threads(threads),
@@ -163,10 +163,10 @@ class ClusterModel:
 
     def scores(self, rows: RowsLike, clusters: Array, threads: int = 0, progress: Progress | None = None) -> Array:
         """Scores of shape (rows, classes); all zero for rows of cluster -1 and for features their cluster never saw."""
-        blocks = as_blocks(rows)
-        if blocks[0].shape[1] != self.n_features:
-            raise RowsError(f"rows have {blocks[0].shape[1]} features, the clusters were trained with {self.n_features}")
-        rows_in_core = core_rows(blocks, constant=self.constant, unit_length=self.unit_length)
+        chunks = as_chunks(rows)
+        if chunks[0].shape[1] != self.n_features:
+            raise RowsError(f"rows have {chunks[0].shape[1]} features, the clusters were trained with {self.n_features}")
+        rows_in_core = core_rows(chunks, constant=self.constant, unit_length=self.unit_length)
         numbers, _ = number_clusters(clusters, len(rows_in_core), self.n_clusters)
         return _core.score_clusters(
             rows_in_core,

@@ -41,19 +41,19 @@ class BinaryRows:
         return len(self.indptr) - 1, self.n_features
 
 
-# A block is BinaryRows or a CSR matrix of SciPy; rows as users give them are a block, a list of blocks or an array.
-Block = Any
+# A chunk is BinaryRows or a CSR matrix of SciPy; rows as users give them are a chunk, a list of chunks or an array.
+Chunk = Any
 RowsLike = Any
 
 
-def as_blocks(rows: RowsLike) -> list[Block]:
-    """The rows as a list of blocks: BinaryRows or CSR matrices."""
+def as_chunks(rows: RowsLike) -> list[Chunk]:
+    """The rows as a list of chunks: BinaryRows or CSR matrices."""
     if isinstance(rows, (list, tuple)) and rows and all(isinstance(r, BinaryRows) or sparse.issparse(r) for r in rows):
-        return [_as_block(block) for block in rows]
-    return [_as_block(rows)]
+        return [_as_chunk(chunk) for chunk in rows]
+    return [_as_chunk(rows)]
 
 
-def _as_block(rows: RowsLike) -> Block:
+def _as_chunk(rows: RowsLike) -> Chunk:
     if isinstance(rows, BinaryRows):
         return rows
     if sparse.issparse(rows):
@@ -80,16 +80,16 @@ def _as_block(rows: RowsLike) -> Block:
     return sparse.csr_array(dense)
 
 
-def core_rows(blocks: Sequence[Block], *, constant: bool, unit_length: bool) -> _core.Rows:
-    """Check the blocks and hand them to the core as one set of rows."""
-    n_features = blocks[0].shape[1]
+def core_rows(chunks: Sequence[Chunk], *, constant: bool, unit_length: bool) -> _core.Rows:
+    """Check the chunks and hand them to the core as one set of rows."""
+    n_features = chunks[0].shape[1]
     rows = _core.Rows(n_features=n_features, constant=constant, unit_length=unit_length)
-    for block in blocks:
-        if block.shape[1] != n_features:
-            raise RowsError(f"a block of rows has {block.shape[1]} features, the first one {n_features}")
-        values = None if isinstance(block, BinaryRows) else _contiguous(block.data, np.float64)
+    for chunk in chunks:
+        if chunk.shape[1] != n_features:
+            raise RowsError(f"a chunk of rows has {chunk.shape[1]} features, the first one {n_features}")
+        values = None if isinstance(chunk, BinaryRows) else _contiguous(chunk.data, np.float64)
         try:
-            rows.add(_contiguous(block.indptr, np.int64), _contiguous(block.indices, np.int32), values)
+            rows.add(_contiguous(chunk.indptr, np.int64), _contiguous(chunk.indices, np.int32), values)
         except HyperbatonError as error:
             raise RowsError(str(error)) from error
     return rows
@@ -102,19 +102,19 @@ def _contiguous(array: Array, dtype: type) -> Array:
     return np.asarray(np.ascontiguousarray(array, dtype=dtype))
 
 
-def split_rows(blocks: Sequence[Block], chosen: Array) -> list[Block]:
+def split_rows(chunks: Sequence[Chunk], chosen: Array) -> list[Chunk]:
     """The rows where `chosen` (a mask over all rows) is set."""
     parts, at = [], 0
-    for block in blocks:
-        n = block.shape[0]
+    for chunk in chunks:
+        n = chunk.shape[0]
         part = chosen[at : at + n]
-        if isinstance(block, BinaryRows):
-            lengths = np.diff(block.indptr)
+        if isinstance(chunk, BinaryRows):
+            lengths = np.diff(chunk.indptr)
             starts = np.concatenate([[0], np.cumsum(lengths[part])]).astype(np.int64)
-            offset = int(block.indptr[0])
-            entries = np.asarray(block.indices[offset : int(block.indptr[-1])])
-            parts.append(BinaryRows(starts, entries[np.repeat(part, lengths)], block.n_features))
+            offset = int(chunk.indptr[0])
+            entries = np.asarray(chunk.indices[offset : int(chunk.indptr[-1])])
+            parts.append(BinaryRows(starts, entries[np.repeat(part, lengths)], chunk.n_features))
         else:
-            parts.append(block[np.flatnonzero(part)])
+            parts.append(chunk[np.flatnonzero(part)])
         at += n
     return parts

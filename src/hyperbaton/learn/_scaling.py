@@ -24,8 +24,8 @@ class ScalingLearner(Learner):
 
     def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> Training:
         training = super()._check(rows, labels, n_classes, prior)
-        for block in training.blocks:
-            if not isinstance(block, BinaryRows) and block.data.min(initial=0) < 0:
+        for chunk in training.chunks:
+            if not isinstance(chunk, BinaryRows) and chunk.data.min(initial=0) < 0:
                 name = type(self).__name__
                 raise RowsError(f"Negative values in data passed to {name}: iterative scaling needs values of at least 0")
         return training

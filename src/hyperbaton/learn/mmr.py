@@ -22,7 +22,7 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.learn._learner import Learner, Training, Validation
 from hyperbaton.learn._matrices import kernel_matrix
 from hyperbaton.learn._models import KernelModel
-from hyperbaton.learn._rows import BinaryRows, Block, core_rows, split_rows
+from hyperbaton.learn._rows import BinaryRows, Chunk, core_rows, split_rows
 
 
 @dataclass(eq=False)
@@ -77,18 +77,18 @@ class Mmr(Learner):
             return
         alpha = self.history_.pop("alpha", np.zeros(len(training.labels)))
         used = alpha > 0
-        support = sparse.vstack([_csr(block) for block in split_rows(training.blocks, used)], format="csr")
+        support = sparse.vstack([_csr(chunk) for chunk in split_rows(training.chunks, used)], format="csr")
         output = kernel_matrix(self.output_kernel, training.n_classes)
         coefficients = np.ascontiguousarray(alpha[used, None] * output[training.labels[used]])
         parameters = (self.gamma, self.shift, float(self.degree))
         self.model_ = KernelModel(support, coefficients, self.kernel, *parameters, self.unit_length)
 
-    def _core_rows(self, blocks: list[Block]) -> _core.Rows:
+    def _core_rows(self, chunks: list[Chunk]) -> _core.Rows:
         constant = self.intercept and self.kernel == "linear"
-        return core_rows(blocks, constant=constant, unit_length=self.unit_length)
+        return core_rows(chunks, constant=constant, unit_length=self.unit_length)
 
 
-def _csr(block: Block) -> sparse.csr_array:
-    if not isinstance(block, BinaryRows):
-        return block
-    return sparse.csr_array((np.ones(len(block.indices)), block.indices, block.indptr), shape=block.shape)
+def _csr(chunk: Chunk) -> sparse.csr_array:
+    if not isinstance(chunk, BinaryRows):
+        return chunk
+    return sparse.csr_array((np.ones(len(chunk.indices)), chunk.indices, chunk.indptr), shape=chunk.shape)
