@@ -5,7 +5,6 @@ A fitted aligner gives a pair the same links whatever stands around it, so they 
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -21,6 +20,8 @@ from hyperbaton.base.executors import ShardResult, do_shards, part_files, shard_
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import AnyPath, read_byte_lines
+
+ALIGNER = "aligner"
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,7 @@ def align_shards(
     if "-" in (source, target):
         raise OptionError("a bitext that is linked in shards is read twice: give files, not standard input")
     starts = shard_starts(sum(1 for _ in read_byte_lines(source)), shards)
-    # Not an artefact, which leaves out improbable pairs of words.
-    (folder / "aligner").write_bytes(pickle.dumps(aligner))
+    aligner.save(folder / ALIGNER, smallest=0)  # whole, so that links are those of this very model
     pairs = read_pairs(source, target)
     for shard, (begin, end) in enumerate(pairwise(starts)):
         paths = _side_files(folder, shard)
@@ -92,7 +92,7 @@ def align_shards(
 
 
 def _align_shard(job: _Job, shard: int) -> dict[str, Path]:
-    aligner: Aligner = pickle.loads((job.folder / "aligner").read_bytes())
+    aligner = Aligner.load(job.folder / ALIGNER)
     groups = read_groups(*_side_files(job.folder, shard), GROUP)
     with writing_parts(job.folder, shard, job.outputs.names) as files:
         for _, pieces in job.outputs.write(aligner, groups, job.starts[shard], job.threads):

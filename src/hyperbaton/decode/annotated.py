@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, array_as_lines, lines_as_array
 from hyperbaton.base.errors import AnnotationError, InputError
+from hyperbaton.base.store import Arrays, group
 from hyperbaton.corpus import Annotations, Tags, Text, Trees
 
 # What no token may contain: control characters, and what JSON escapes can smuggle in.
@@ -22,6 +23,25 @@ class AnnotatedLines(NamedTuple):
 
     lines: Sequence[str]
     annotations: Annotations
+
+    def arrays(self) -> dict[str, Array]:
+        """The lines and what the search looks at, tags and trees, as named arrays, for a file."""
+        tags, trees = self.annotations.source_tags, self.annotations.source_trees
+        return {
+            "lines": lines_as_array(self.lines),
+            **({} if tags is None else tags.arrays("tags")),
+            **({} if trees is None else trees.arrays("trees")),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> AnnotatedLines:
+        """The inverse of `arrays`."""
+        tags, trees = group(arrays, "tags"), group(arrays, "trees")
+        annotations = Annotations(
+            source_tags=Tags.from_arrays(tags) if tags else None,
+            source_trees=Trees.from_arrays(trees) if trees else None,
+        )
+        return cls(array_as_lines(arrays["lines"]), annotations)
 
 
 def without_control(line: str) -> str:

@@ -7,13 +7,15 @@ it, so neither does it on the number of shards.
 
 from __future__ import annotations
 
-import pickle
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from hyperbaton.base.errors import AnnotationError, OptionError
 from hyperbaton.base.executors import do_shards, part_files, shard_starts, writing_parts
@@ -131,24 +133,29 @@ def _translate_shard(job: _Job, shard: int) -> tuple[int, dict[str, Path], list[
 
 
 def write_shards(folder: Path, groups: Iterable[AnnotatedLines], starts: Sequence[int]) -> None:
-    """Write each shard of a text to a file of its own; no group may belong to two shards."""
-    rest = iter(groups)
+    """Write each shard of a text to a file of its own; no group may belong to two shards.
+
+    A file is a NumPy archive: the arrays of group n are called `n.lines`, `n.tags.labels` and so on.
+    """
+    numbered = enumerate(groups)
     for shard, (begin, end) in enumerate(pairwise(starts)):
-        with _shard_file(folder, shard).open("wb") as file:
+        with zipfile.ZipFile(_shard_file(folder, shard), "w") as archive:
             while begin < end:
-                group = next(rest)
-                pickle.dump(tuple(group), file)
+                number, group = next(numbered)
+                for name, array in group.arrays().items():
+                    with archive.open(f"{number}.{name}.npy", "w", force_zip64=True) as file:
+                        np.lib.format.write_array(file, array, allow_pickle=False)
                 begin += len(group.lines)
-    for _ in rest:  # says what is wrong with annotations that go on behind the text
+    for _ in numbered:  # says what is wrong with annotations that go on behind the text
         pass
 
 
 def read_shard(folder: Path, shard: int) -> Iterator[AnnotatedLines]:
     """The groups of a shard."""
-    with _shard_file(folder, shard).open("rb") as file:
-        while file.peek(1):
-            yield AnnotatedLines(*pickle.load(file))
+    with np.load(_shard_file(folder, shard), allow_pickle=False) as arrays:
+        for _, names in groupby(arrays.files, lambda name: name.partition(".")[0]):
+            yield AnnotatedLines.from_arrays({name.partition(".")[2]: arrays[name] for name in names})
 
 
 def _shard_file(folder: Path, shard: int) -> Path:
-    return folder / f"{shard}.lines"
+    return folder / f"{shard}.lines.npz"

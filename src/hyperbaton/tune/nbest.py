@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array, array_as_lines, lines_as_array
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import Arrays
 from hyperbaton.metrics import Metric
@@ -26,6 +27,8 @@ Ints = npt.NDArray[np.int64]
 
 # How many sentences like the average one a sentence is looked at together with, when it is scored alone.
 COMPANY = 9
+
+_CSR = ("data", "indices", "indptr")
 
 
 class NBest(NamedTuple):
@@ -41,6 +44,26 @@ class NBest(NamedTuple):
         texts = [self.hypotheses[i] for i in np.flatnonzero(chosen).tolist()]
         rows = None if self.sparse is None else self.sparse[np.flatnonzero(chosen)]
         return NBest(self.sentence[chosen], self.features[chosen], texts, rows)
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything as named arrays, for a file."""
+        arrays: dict[str, Array] = {
+            "sentence": self.sentence,
+            "features": self.features,
+            "hypotheses": lines_as_array(self.hypotheses),
+        }
+        if self.sparse is not None:
+            arrays |= {f"sparse.{name}": getattr(self.sparse, name) for name in _CSR}
+            arrays["sparse.shape"] = np.array(self.sparse.shape)
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> NBest:
+        """The inverse of `arrays`."""
+        rows = None
+        if "sparse.shape" in arrays:
+            rows = csr_array(tuple(arrays[f"sparse.{name}"] for name in _CSR), shape=tuple(arrays["sparse.shape"].tolist()))
+        return cls(arrays["sentence"], arrays["features"], array_as_lines(arrays["hypotheses"]), rows)
 
 
 class Decode(Protocol):

@@ -1,12 +1,11 @@
 """The decoder that tuning sees, with the development text translated in shards by the workers of any executor.
 
-A task is the system, the file of a shard, and weights; it leaves the n-best lists of the shard in a file. The lists are
-joined in the order of the text, and are the same for any number of shards.
+A task is the system, the file of a shard, and weights; it leaves the n-best lists of the shard in a file of arrays. The
+lists are joined in the order of the text, and are the same for any number of shards.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -76,7 +75,8 @@ class ShardedDecoder(SystemDecoder):
         for start, result in zip(starts[:-1], results, strict=True):
             self.workers.add(result.worker)
             if result.value is not None:
-                part: NBest = pickle.loads(result.value.read_bytes())
+                with np.load(result.value, allow_pickle=False) as arrays:
+                    part = NBest.from_arrays(arrays)
                 parts.append(part._replace(sentence=part.sentence + start))
         return NBest(
             np.concatenate([part.sentence for part in parts]),
@@ -99,5 +99,6 @@ def _translate_shard(job: _Job, shard: int) -> Path | None:
     system, first = System.load(job.folder / SYSTEM), job.starts[shard]
     decoder = SystemDecoder(system, group.lines, annotations=group.annotations, first=first, **job.how)
     with writing_parts(job.folder, shard, [LISTS]) as files:
-        pickle.dump(decoder(np.array(job.weights)), files[LISTS])
+        arrays: dict[str, Any] = decoder(np.array(job.weights)).arrays()
+        np.savez(files[LISTS], **arrays)
     return part_files(job.folder, shard, [LISTS])[LISTS]

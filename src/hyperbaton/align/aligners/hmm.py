@@ -254,9 +254,13 @@ class Aligner(WordAligner):
         pairs = LexicalTable.with_empty_words(*self.vocabularies_, starts, targets, probabilities, *nulls)
         return replace(pairs, normalizations=self.normalizations_)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model as an artefact."""
-        arrays = {**self._fitted()._model_arrays(SMALLEST_SAVED), "logprobs": self.logprobs_}
+    def save(self, path: str | PathLike[str], smallest: float = SMALLEST_SAVED) -> None:
+        """Write the model as an artefact.
+
+        Pairs of words whose probabilities are below `smallest` in both directions are left out; with 0 none is, and what is
+        loaded equals the model to the last bit.
+        """
+        arrays = {**self._fitted()._model_arrays(smallest), "logprobs": self.logprobs_}
         for side, vocabulary in zip(SIDES, self.vocabularies_, strict=True):
             arrays[f"{side}.bytes"], arrays[f"{side}.offsets"] = vocabulary.bytes, vocabulary.offsets
         drops = {side: sorted(rule.drop) for side, rule in zip(SIDES, self.normalizations_, strict=True)}
