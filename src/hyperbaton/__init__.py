@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from hyperbaton.base.lazy import names_from
+
 TYPE_CHECKING = False  # as in typing, which takes a while to import
 if TYPE_CHECKING:
     from typing import Any
@@ -38,25 +40,24 @@ __all__ = [
     "verify",
 ]
 
-# Where each name lives. It is imported when it is first asked for: the program starts without any of them, and listens to
-# Ctrl-C before they are loaded.
-_HOMES = {
-    "base.errors": ("HyperbatonError",),
-    "base.store": ("verify",),
-    "corpus": ("Bitext", "Links", "Text"),
-    "models": ("MODELS", "load_model"),
-    "phrases": ("PhraseTable", "Samples", "extract", "orientation_set"),
-    "report.picture": ("show",),
-}
+# Each name is imported when it is first asked for: the program starts without any of them, and listens to Ctrl-C before
+# they are loaded.
+_get = names_from(
+    __name__,
+    {
+        "base.errors": ("HyperbatonError",),
+        "base.store": ("verify",),
+        "corpus": ("Bitext", "Links", "Text"),
+        "models": ("MODELS", "load_model"),
+        "phrases": ("PhraseTable", "Samples", "extract", "orientation_set"),
+        "report.picture": ("show",),
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
-    import importlib
-    from importlib.metadata import version
-
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("hyperbaton")
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"hyperbaton.{home}"), name)
-    raise AttributeError(f"module 'hyperbaton' has no attribute {name!r}")
+    return _get(name)

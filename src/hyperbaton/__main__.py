@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -14,9 +15,12 @@ def main() -> None:
     signals = Signals()
     # While modules are loaded an exception could come up anywhere in them. Nothing has been written yet: leave at once.
     signals.leave_at_once()
+    gc.disable()  # modules are not garbage; looking for some in them is a good part of the start
     from hyperbaton.cli import run_program, start
 
     program = start()
+    gc.freeze()
+    gc.enable()
     signals.interrupt()
     run_program(program, signals)
 

@@ -21,7 +21,8 @@ import pytest
 from hyperbaton.align import Aligner
 from hyperbaton.align.shards import LinkOutputs, align_shards
 from hyperbaton.base.errors import AnnotationError, InputError, MissingExtra, OptionError
-from hyperbaton.base.executors import Processes, WorkersLost, do_shards, open_executor, ordered_map
+from hyperbaton.base.executors import WorkersLost, do_shards, open_executor, ordered_map
+from hyperbaton.base.processes import Processes
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import import_moses

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from html import escape  # not xml.sax, which imports an HTTP client
 from typing import Any, NamedTuple, Protocol
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 import numpy.typing as npt
@@ -214,7 +214,7 @@ class Lexicon:
             yield "".join(f"{given} {word} {p:.7f}\n" for given, word, p in rows if p >= 5e-8).encode()
 
     def _tbx(self, languages: tuple[str, str]) -> Iterator[bytes]:
-        src, tgt = (quoteattr(language) for language in languages)
+        src, tgt = (f'"{escape(language)}"' for language in languages)
         yield (
             '<?xml version="1.0" encoding="UTF-8"?>\n'
             f'<tbx xmlns="urn:iso:std:iso:30042:ed-2" type="TBX-Core" style="dca" xml:lang={src}>\n'
@@ -252,4 +252,4 @@ class Lexicon:
 
 
 def _xml(text: str) -> str:
-    return escape(text)
+    return escape(text, quote=False)

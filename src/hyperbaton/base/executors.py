@@ -11,19 +11,17 @@ from __future__ import annotations
 import contextlib
 import importlib
 import logging
-import multiprocessing
 import os
 import re
-import signal
 import socket
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, ParamSpec, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
 from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError
 from hyperbaton.base.progress import Progress
@@ -39,7 +37,6 @@ FORMS = "dask://HOST:PORT or processes:N"
 S = TypeVar("S")
 T = TypeVar("T")
 J = TypeVar("J")
-P = ParamSpec("P")
 
 
 class WorkersLost(HyperbatonError):
@@ -165,6 +162,8 @@ def open_executor(address: str | None) -> Iterator[Executor | None]:
         yield None
         return
     if match := re.fullmatch(r"processes:([1-9]\d{0,3})", address):
+        from hyperbaton.base.processes import Processes  # only here: it imports multiprocessing
+
         with Processes(int(match[1])) as pool:
             yield pool
         return
@@ -173,41 +172,6 @@ def open_executor(address: str | None) -> Iterator[Executor | None]:
             yield executor
         return
     raise OptionError(f"executor {address!r}: expected {FORMS}")
-
-
-class Processes(Executor):
-    """Processes of this machine; where one is lost (killed, out of memory), new ones take the place of all."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-        self._pool = self._new_pool()
-
-    def _new_pool(self) -> ProcessPoolExecutor:
-        # Not fork: threads of this process may hold locks.
-        return ProcessPoolExecutor(self._n, multiprocessing.get_context("spawn"), initializer=_ignore_interrupts)
-
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        try:
-            return self._pool.submit(fn, *args, **kwargs)
-        except BrokenExecutor:
-            self._pool.shutdown(wait=False)
-            self._pool = self._new_pool()
-            return self._pool.submit(fn, *args, **kwargs)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool | None:
-        if error is not None:  # nobody wants the results of tasks that run
-            for process in list((getattr(self._pool, "_processes", None) or {}).values()):
-                process.terminate()
-        self.shutdown(wait=True, cancel_futures=True)
-        return None
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C at a terminal reaches all processes; the one that shared out the work ends the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextlib.contextmanager

@@ -78,10 +78,11 @@ def verbs() -> list[str]:
     return sorted(name.replace("_", "-") for name in names)
 
 
-def build(loaded: Collection[str] | None = None, words: Sequence[str] = ()) -> typer.Typer:
+def build(loaded: Collection[str] | None = None, words: Sequence[str] = (), *, describe_others: bool = True) -> typer.Typer:
     """Make the program with all commands; only those of `loaded` are imported, the others are names with a help text.
 
-    `words` is the command line behind the command, for commands whose options depend on it.
+    `words` is the command line behind the command, for commands whose options depend on it. Help texts of the others are
+    read only with `describe_others`, since it means to parse all their files.
     """
     app = typer.Typer(
         name="hyperbaton",
@@ -97,7 +98,7 @@ def build(loaded: Collection[str] | None = None, words: Sequence[str] = ()) -> t
         if loaded is None or verb in loaded:
             app.command(verb, cls=Verb)(_with_flags(_function(verb), words))
         else:
-            app.command(verb, cls=Verb, help=_help_text(verb))(_unloaded)
+            app.command(verb, cls=Verb, help=_help_text(verb) if describe_others else "")(_unloaded)
     return app
 
 
@@ -219,7 +220,10 @@ def start() -> typer.Typer:
     completing = "_HYPERBATON_COMPLETE" in os.environ
     words = line.split()[1:] if completing else sys.argv[1:]
     first = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
-    return build([]) if first is None else build([words[first]], words[first + 1 :])
+    if first is None:
+        return build([])
+    # Options before the command may ask for the help of the program.
+    return build([words[first]], words[first + 1 :], describe_others=completing or first > 0)
 
 
 def run_program(program: typer.Typer, signals: Signals) -> None:

@@ -30,7 +30,6 @@ from hyperbaton.corpus.files import read_line_groups, read_sentence_groups, read
 from hyperbaton.decode import System, Translator
 from hyperbaton.decode.annotated import AnnotatedLines, as_they_arrive
 from hyperbaton.decode.glossary import Glossary
-from hyperbaton.decode.shards import SourceText, translate_shards
 from hyperbaton.decode.translator import BATCH
 from hyperbaton.decode.writing import TranslationOutputs
 
@@ -108,6 +107,8 @@ def translate(
         at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
         progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
         if executor is not None or shards > 1:
+            from hyperbaton.decode.shards import SourceText, translate_shards  # only here: most texts are not cut
+
             _report_conflicts(terms, quiet)
             for written in translate_shards(
                 loaded,

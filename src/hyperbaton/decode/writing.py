@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hyperbaton.decode.annotated import AnnotatedLines
-from hyperbaton.decode.raw import RawTranslator
 from hyperbaton.decode.result import Translations
 from hyperbaton.decode.trace import TRACED, traces
 from hyperbaton.decode.translator import NBest, Translator
@@ -32,6 +31,8 @@ class TranslationOutputs:
     ) -> Iterator[tuple[int, dict[str, bytes]]]:
         """Translate groups of lines, of which the first is line `first`: how many lines, and each output of them."""
         if self.raw:
+            from hyperbaton.decode.raw import RawTranslator  # only here: its many patterns take a while to compile
+
             for answers in RawTranslator(translator).groups(lines for lines, _ in groups):
                 yield len(answers), {"output": "".join(f"{line}\n" for line in answers).encode()}
             return

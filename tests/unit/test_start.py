@@ -1,0 +1,51 @@
+"""Commands start fast: translating imports nothing that it does not use, and lazy packages give what they list."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hyperbaton import align, decode
+from hyperbaton.decode.moses import import_moses
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
+# Libraries that take long to import; http.client and ssl come with a careless import of xml.sax.
+SLOW = {"scipy", "multiprocessing", "xml", "http.client", "ssl", "torch", "pandas", "matplotlib", "rich", "asyncio"}
+TRANSLATE = """
+import sys
+from hyperbaton.__main__ import main
+try:
+    main()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def test_translating_imports_no_slow_library(tmp_path: Path) -> None:
+    import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini").save(tmp_path / "system")
+    command = [sys.executable, "-c", TRANSLATE, "translate", str(tmp_path / "system"), "-q"]
+    done = subprocess.run(command, input="a b\n", capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.count("\n") == 1, done.stderr
+    loaded = set(done.stderr.split())
+    assert not loaded & SLOW
+    unused = {"align.aligners.hmm", "align.lexicon", "base.processes", "decode.preordering", "decode.raw", "decode.shards"}
+    assert "hyperbaton.decode.translator" in loaded and not loaded & {f"hyperbaton.{name}" for name in unused}
+
+
+@pytest.mark.parametrize("package", [align, decode], ids=lambda package: package.__name__)
+def test_lazy_packages_give_the_names_that_they_list(package: object) -> None:
+    """What type checkers see, what `__all__` lists and what is imported on demand are written down apart."""
+    name, listed = package.__name__, package.__all__  # type: ignore[attr-defined]
+    file = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))  # type: ignore[attr-defined]
+    (choice,) = (node for node in file.body if isinstance(node, ast.If))
+    checked = {alias.name: node.module for node in choice.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert sorted(checked) == sorted(listed)
+    for each, module in checked.items():
+        assert getattr(package, each) is getattr(importlib.import_module(module or ""), each)
+    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'nothing'"):
+        package.nothing  # type: ignore[attr-defined]  # noqa: B018
