@@ -10,7 +10,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::uint32_t kOpen = 0xffffffffU;
+constexpr std::uint32_t kNoWord = 0xffffffffU;
 
 }  // namespace
 
@@ -61,19 +61,18 @@ OperationSentence::OperationSentence(const OperationInput& input, std::size_t se
     }
   const auto n_options = static_cast<std::size_t>(input.options.offsets[sentence + 1]) - first_;
   options_.reserve(n_options);
+  scripts_.resize(n_options);
   std::string name;
   for (std::uint32_t o = 0; o < n_options; ++o) {
     const auto [begin, end] = source(o);
     const auto n_target = static_cast<int>(input.units[0].targets.length(first_ + o));
     add_option(plan_phrase(input.options.links[first_ + o], {end - begin, n_target}), o, name);
+    if (options_[o].in_order) score_alone(o);
   }
-  scripts_.resize(n_options);
 }
 
 void OperationSentence::add_option(const PhrasePlan& plan, std::uint32_t option, std::string& name) {
-  Option made{static_cast<std::uint32_t>(words_.size()), 0, -1, 0, true, false, 0, 0, 0, 0, 0};
-  const auto [begin, end] = source(option);
-  SourceWalk alone(end - begin);
+  Option made{static_cast<std::uint32_t>(words_.size()), 0, -1, 0, true, false, 0, 0, 0, 0, 0, 0};
   for (const auto& word : plan.words) {
     const bool wide = word.kind == PlannedWord::Kind::Translate || word.kind == PlannedWord::Kind::Insert;
     const auto position = word.generates() ? static_cast<std::int16_t>(word.position) : std::int16_t{-1};
@@ -82,21 +81,49 @@ void OperationSentence::add_option(const PhrasePlan& plan, std::uint32_t option,
       made.deletes_first |= made.first_position < 0;
       continue;
     }
-    made.in_order &= word.position == alone.at();
+    made.in_order &= word.position == made.n_generated;
     if (made.first_position < 0) made.first_position = position;
-    alone.go(word.position, [](Move, int) {});
     if (wide) {
       ++made.n_wide;
       made.position_sum += word.position;
-      made.width_inside += word.position - alone.first_gap();
     }
-    alone.generate();
     ++made.n_generated;
     made.n_deletions += word.kind == PlannedWord::Kind::Insert ? 1 : 0;
   }
-  made.at = static_cast<std::int16_t>(alone.at());
   made.last_word = static_cast<std::uint32_t>(words_.size());
+  // In order, there is no gap inside, and the walk ends behind the phrase.
+  made.at = static_cast<std::int16_t>(made.n_generated);
+  if (!made.in_order) {
+    const auto [begin, end] = source(option);
+    SourceWalk alone(end - begin);
+    for (auto w = made.first_word; w < made.last_word; ++w) {
+      const auto& word = words_[w];
+      if (word.position < 0) continue;
+      alone.go(word.position, [](Move, int) {});
+      if (word.is_wide) made.width_inside += word.position - alone.first_gap();
+      alone.generate();
+    }
+    made.at = static_cast<std::int16_t>(alone.at());
+  }
   options_.push_back(made);
+}
+
+void OperationSentence::score_alone(std::uint32_t option) {
+  auto& own = options_[option];
+  const auto first = static_cast<std::uint32_t>(operations_.size());
+  Histories histories;
+  for (auto w = own.first_word; w < own.last_word; ++w) {
+    operations_.push_back(words_[w].operation);
+    rests_.push_back(logprob(histories, words_[w].operation));
+    own.alone += rests_.back();
+  }
+  if (own.deletes_first || own.first_word == own.last_word) {
+    operations_.resize(first);
+    rests_.resize(first);
+    return;
+  }
+  for (std::size_t k = rests_.size() - 1; k > first; --k) rests_[k - 1] += rests_[k];
+  scripts_[option] = {first, own.last_word - own.first_word, 0, 0, number(histories)};
 }
 
 OperationSentence::Ids OperationSentence::find(const PhrasePlan& plan, const PlannedWord& word, std::uint32_t option,
@@ -106,14 +133,16 @@ OperationSentence::Ids OperationSentence::find(const PhrasePlan& plan, const Pla
                        plan.cepts[word.cept].target.size() == 1;
   const bool itself = word.kind == PlannedWord::Kind::Translate && input_.itself[first_ + option];
   std::uint32_t* known = nullptr;
-  if (is_pair && !itself) {
+  if (!itself && (is_pair || word.kind != PlannedWord::Kind::Translate)) {
     const auto& unit = input_.units[0];
-    const auto src = unit.source.tokens[static_cast<std::size_t>(unit.source.offsets[sentence_]) + begin + word.position];
-    const auto tgt =
-        unit.targets
-            .tokens[static_cast<std::size_t>(unit.targets.offsets[first_ + option]) + plan.cepts[word.cept].target[0]];
-    const auto [place, found] = pairs_.find_or_add(static_cast<std::uint64_t>(tgt) << 32 | src);
-    if (found) return pair_ids_[*place];
+    std::uint32_t src = kNoWord, tgt = kNoWord;
+    if (is_pair || word.kind == PlannedWord::Kind::Insert)
+      src = unit.source.tokens[static_cast<std::size_t>(unit.source.offsets[sentence_]) + begin + word.position];
+    if (is_pair || word.kind == PlannedWord::Kind::Delete)
+      tgt = unit.targets.tokens[static_cast<std::size_t>(unit.targets.offsets[first_ + option]) +
+                                (is_pair ? plan.cepts[word.cept].target[0] : word.position)];
+    const auto [place, found] = known_.find_or_add(static_cast<std::uint64_t>(tgt) << 32 | src);
+    if (found) return known_ids_[*place];
     known = place;
   }
   Ids ids{};
@@ -129,8 +158,8 @@ OperationSentence::Ids OperationSentence::find(const PhrasePlan& plan, const Pla
     ids[m] = id == kUnknownWord ? NgramModel::kUnk : id;
   }
   if (known) {
-    *known = static_cast<std::uint32_t>(pair_ids_.size());
-    pair_ids_.push_back(ids);
+    *known = static_cast<std::uint32_t>(known_ids_.size());
+    known_ids_.push_back(ids);
   }
   return ids;
 }
@@ -148,17 +177,15 @@ float OperationSentence::logprob(Histories& histories, const Ids& operation) con
   return static_cast<float>(math::log(std::max(word + by_class, 1e-300)));
 }
 
-std::uint32_t OperationSentence::number(const Histories& histories) {
+std::uint32_t OperationSentence::number(std::span<const LmState> histories) {
   std::array<std::uint32_t, kMaxOperationModels * kMaxNgramOrder> key;
   std::size_t n = 0;
-  for (std::size_t m = 0; m < input_.units.size(); ++m) {
-    key[n++] = histories[m].length;
-    n = static_cast<std::size_t>(
-        std::copy_n(histories[m].words.begin(), histories[m].length, key.begin() + static_cast<std::ptrdiff_t>(n)) -
-        key.begin());
+  for (const auto& history : histories) {
+    key[n++] = history.length;
+    for (std::size_t k = 0; k < history.length; ++k) key[n++] = history.words[k];
   }
   const auto [number, is_new] = numbers_.number(std::span<const std::uint32_t>(key).first(n));
-  if (is_new) histories_.push_back(histories);
+  if (is_new) histories_.insert(histories_.end(), histories.begin(), histories.end());
   return number;
 }
 
@@ -300,7 +327,7 @@ OperationSentence::Scored OperationSentence::score_operations(std::span<const Id
   if (input_.units.size() == 1) {
     const auto& model = input_.units[0].model;
     LmState made[2];
-    const LmState* now = &histories_[history][0];
+    const LmState* now = &histories_[history];
     for (std::size_t k = 0; k < n; ++k) {
       if (rests && now->length <= k) {
         scored.logprob += rests[k];
@@ -310,10 +337,11 @@ OperationSentence::Scored OperationSentence::score_operations(std::span<const Id
       scored.logprob += model.score(*now, operations[k][0], *after);
       now = after;
     }
-    if (!rests || now->length > n) scored.history = number({*now, {}});
+    if (!rests || now->length > n) scored.history = number({now, 1});
     return scored;
   }
-  Histories histories = histories_[history];
+  Histories histories;
+  std::ranges::copy(models_after(history), histories.begin());
   for (std::size_t k = 0; k < n; ++k) {
     if (rests && independent(histories, k)) {
       scored.logprob += rests[k];
@@ -328,7 +356,8 @@ OperationSentence::Scored OperationSentence::score_operations(std::span<const Id
 std::pair<OperationCounts, OperationSentence::State> OperationSentence::score(const Coverage& before, State state,
                                                                               std::uint32_t option) {
   SourceWalk way(before, n_words_, static_cast<int>(state.at));
-  Histories histories = histories_[state.history];
+  Histories histories;
+  std::ranges::copy(models_after(state.history), histories.begin());
   float sum = 0;
   auto counts =
       walk(way, option, source(option).begin, [&](const Ids& operation) { sum += logprob(histories, operation); });
@@ -337,6 +366,7 @@ std::pair<OperationCounts, OperationSentence::State> OperationSentence::score(co
 }
 
 OperationCounts OperationSentence::estimate(std::uint32_t option) const {
+  if (options_[option].in_order) return {options_[option].alone, 0, 0, 0, options_[option].n_deletions};
   const auto [begin, end] = source(option);
   SourceWalk way(end - begin);
   Histories histories;

@@ -108,6 +108,7 @@ class OperationSentence {
     bool deletes_first;                   // deletes a target word before it moves to the first source word
     std::int32_t n_generated, n_wide, n_deletions, position_sum;  // of wide words
     std::int32_t width_inside;                                    // where nothing left of the phrase is untranslated
+    float alone;  // log-probability where nothing before is known, of options that take their words in order
   };
 
   // The moves to an option's first word: leave a gap, jump forward, jump back to the n-th gap (0: not), leave a gap.
@@ -190,7 +191,14 @@ class OperationSentence {
     return histories[0].length <= n && (input_.units.size() == 1 || histories[1].length <= n);
   }
   float logprob(Histories& histories, const Ids& operation) const;
-  std::uint32_t number(const Histories& histories);
+  std::uint32_t number(std::span<const LmState> histories);
+  std::uint32_t number(const Histories& histories) { return number(std::span(histories).first(n_models())); }
+  std::size_t n_models() const { return input_.units.size(); }
+  std::span<const LmState> models_after(std::uint32_t history) const {
+    return std::span(histories_).subspan(history * n_models(), n_models());
+  }
+  // Score an option that takes its words in order, with nothing known before; its script is written too if it has one only.
+  void score_alone(std::uint32_t option);
   // Walk through an option whose source phrase begins at `begin`; calls take(operation) for each.
   template <class Take>
   OperationCounts walk(SourceWalk& walk, std::uint32_t option, int begin, const Take& take) const;
@@ -205,15 +213,15 @@ class OperationSentence {
   std::vector<Option> options_;
   std::vector<Word> words_;
   std::vector<Ids> moves_;  // insert a gap, jump forward, jump back to gap 1, 2, …
-  U64Map pairs_;            // operation of one target and one source word, by their numbers
-  std::vector<Ids> pair_ids_;
+  U64Map known_;            // operations of at most one target and one source word, by their numbers
+  std::vector<Ids> known_ids_;
 
   Interner numbers_;
-  std::vector<Histories> histories_;
-  std::vector<Script> scripts_;  // one for each option, then those that depend on more
-  U64Map script_numbers_;        // of the latter, by option and what they depend on
-  std::vector<Ids> operations_;  // of scripts
-  std::vector<float> rests_;     // log-probability of each operation of a script and those behind it
+  std::vector<LmState> histories_;  // of each model
+  std::vector<Script> scripts_;     // one for each option, then those that depend on more
+  U64Map script_numbers_;           // of the latter, by option and what they depend on
+  std::vector<Ids> operations_;     // of scripts
+  std::vector<float> rests_;        // log-probability of each operation of a script and those behind it
   Results results_, ways_;
   std::uint32_t begin_;
 };

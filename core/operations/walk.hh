@@ -5,6 +5,7 @@
 // the walk leaves it; all others are open. So the coverage and that position say everything.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -17,14 +18,16 @@ enum class Move : std::uint8_t { InsertGap, JumpForward, JumpBack };
 class SourceWalk {
  public:
   // `at`: one behind the word that was translated last.
-  SourceWalk(const Coverage& covered, int n_words, int at)
-      : words_(Coverage::n_words(n_words), 0), n_words_(n_words), at_(at), end_(0) {
+  SourceWalk(const Coverage& covered, int n_words, int at) : SourceWalk(n_words) {
+    at_ = at;
     for (int i = covered.next_covered(0); i < n_words; i = covered.next_covered(end_)) {
       end_ = covered.next_gap(i);
-      Coverage::set(words_.data(), {i, end_});
+      Coverage::set(words(), {i, end_});
     }
   }
-  explicit SourceWalk(int n_words) : words_(Coverage::n_words(n_words), 0), n_words_(n_words), at_(0), end_(0) {}
+  explicit SourceWalk(int n_words) : n_words_(n_words), at_(0), end_(0) {
+    if (Coverage::n_words(n_words) > near_.size()) far_.assign(Coverage::n_words(n_words), 0);
+  }
 
   int at() const { return at_; }
   // Move to an untranslated word. Calls emit(move, n), with the number of the gap for JumpBack; returns whether a gap was
@@ -54,7 +57,7 @@ class SourceWalk {
   }
   // Translate the word that the walk is at.
   void generate() {
-    Coverage::set(words_.data(), {at_, at_ + 1});
+    Coverage::set(words(), {at_, at_ + 1});
     ++at_;
     end_ = std::max(end_, at_);
   }
@@ -62,7 +65,8 @@ class SourceWalk {
   int n_open_gaps() const { return n_gaps(0) - (at_ < end_ && !covered()[at_] ? 1 : 0); }
 
  private:
-  Coverage covered() const { return {words_.data(), n_words_}; }
+  std::uint32_t* words() { return far_.empty() ? near_.data() : far_.data(); }
+  Coverage covered() const { return {far_.empty() ? near_.data() : far_.data(), n_words_}; }
   // Gaps that start at `from` or behind it.
   int n_gaps(int from) const {
     int n = 0;
@@ -70,7 +74,8 @@ class SourceWalk {
     return n;
   }
 
-  std::vector<std::uint32_t> words_;
+  std::array<std::uint32_t, 4> near_{};  // the coverage, of most sentences and all phrases
+  std::vector<std::uint32_t> far_;       // of longer sentences
   int n_words_, at_, end_;
 };
 
