@@ -44,21 +44,31 @@ nb::tuple list_pairs(const LexicalTable& table, float smallest) {
   std::vector<std::int64_t> starts{0};
   std::vector<std::uint32_t> targets;
   std::vector<float> both;
-  std::vector<LexicalTable::Entry> row;
   for (WordId word = 0; word < table.n_source_words(); ++word) {
-    row.clear();
-    for (const auto& entry : table.row(word))
-      if (entry.target != kUnknownWord && std::max(entry.probability[0], entry.probability[1]) >= smallest)
-        row.push_back(entry);
-    std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
-    for (const auto& entry : row) {
-      targets.push_back(entry.target);
-      both.insert(both.end(), entry.probability, entry.probability + 2);
+    for (const auto* entry : sorted_row(table, word)) {
+      if (std::max(entry->probability[0], entry->probability[1]) < smallest) continue;
+      targets.push_back(entry->target);
+      both.insert(both.end(), entry->probability, entry->probability + 2);
     }
     starts.push_back(static_cast<std::int64_t>(targets.size()));
   }
   return nb::make_tuple(to_numpy(std::move(starts)), to_numpy(std::move(targets)), to_numpy(std::move(both), 2));
 }
+
+using Counts = Array<std::uint64_t>;
+using BothCounts = std::pair<Counts, Counts>;
+
+template <class T>
+nb::tuple both_ways(std::array<std::vector<T>, 2> values) {
+  return nb::make_tuple(to_numpy(std::move(values[kToTarget])), to_numpy(std::move(values[kToSource])));
+}
+
+// A training with the texts and the prior that it looks at.
+struct BoundTraining {
+  BoundTokens source, target;
+  std::optional<BoundPrior> prior;
+  AlignerTraining training;
+};
 
 }  // namespace
 
@@ -172,6 +182,63 @@ HYPERBATON_BINDINGS(aligner) {
       },
       "source"_a, "target"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a, "options"_a, "prior"_a.none(),
       "n_threads"_a, "progress"_a.none(), "The model, and log-probabilities before each iteration.");
+
+  nb::class_<CountScale>(m, "CountScale", "What counts of a part must know of the whole corpus.")
+      .def(
+          "__init__",
+          [](CountScale* self, const BothWays& units, std::pair<int, int> max_states) {
+            new (self) CountScale{{copy(units.first), copy(units.second)}, {max_states.first, max_states.second}};
+          },
+          "units"_a, "max_states"_a)
+      .def_prop_ro("units", [](const CountScale& self) { return both_ways(self.units_per_count); })
+      .def_prop_ro("max_states", [](const CountScale& self) {
+        return std::pair(self.max_states[kToTarget], self.max_states[kToSource]);
+      });
+
+  nb::class_<BoundTraining>(m, "AlignerTraining", "Training in rounds, whose counts come from elsewhere.")
+      .def(
+          "__init__",
+          [](BoundTraining* self, const BoundTokens& source, const BoundTokens& target, std::size_t n_source_words,
+             std::size_t n_target_words, const AlignerOptions& options, const std::optional<BoundPrior>& prior,
+             unsigned n_threads) {
+            const auto bitext = view_bitext(source, target);
+            const auto belief = prior ? prior->view_prior() : AlignerPrior{};
+            new (self) BoundTraining{source, target, prior,
+                                     AlignerTraining(bitext, n_source_words, n_target_words, options, belief, n_threads)};
+          },
+          "source"_a, "target"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a, "options"_a, "prior"_a.none(),
+          "n_threads"_a)
+      .def_prop_ro(
+          "model", [](const BoundTraining& self) -> const AlignmentModel& { return self.training.model(); },
+          nb::rv_policy::reference_internal)
+      .def_prop_ro("scale", [](const BoundTraining& self) { return self.training.scale(); })
+      .def(
+          "renew",
+          [](BoundTraining& self, const Array2<std::uint32_t>& links, const BothCounts& nulls, const BothCounts& jumps,
+             bool chained) {
+            self.training.renew({links.data(), links.size()}, {view(nulls.first), view(nulls.second)},
+                                {view(jumps.first), view(jumps.second)}, chained);
+          },
+          "links"_a, "nulls"_a, "jumps"_a, "chained"_a, "The next model from counts of the whole corpus.");
+
+  m.attr("COUNTED_TOGETHER") = kCountedTogether;
+  m.def(
+      "expected_counts",
+      [](const AlignmentModel& model, const BoundTokens& source, const BoundTokens& target, const CountScale& scale,
+         float freedom, bool chained, unsigned n_threads) {
+        const auto bitext = view_bitext(source, target);
+        ExpectedCounts counts;
+        {
+          const nb::gil_scoped_release release;
+          counts = expected_counts(model, bitext, scale, freedom, chained, n_threads);
+        }
+        return nb::make_tuple(to_numpy(std::move(counts.pairs)), to_numpy(std::move(counts.links), 2),
+                              both_ways(std::move(counts.nulls)), both_ways(std::move(counts.jumps)),
+                              to_numpy(std::move(counts.logprobs), 2));
+      },
+      "model"_a, "source"_a, "target"_a, nb::kw_only(), "scale"_a, "freedom"_a, "chained"_a, "n_threads"_a,
+      "Of a part of the corpus: pairs of words by number, counts of their links, of words from nothing, of jumps, and "
+      "log-probabilities of every COUNTED_TOGETHER sentence pairs.");
 }
 
 }  // namespace hyperbaton::bindings

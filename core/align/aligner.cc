@@ -10,18 +10,17 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kChunk = 128;   // sentence pairs to one piece of work
-constexpr float kNegligible = 1e-5f;  // posteriors below this are not worth an addition
+constexpr std::size_t kChunk = kCountedTogether;  // sentence pairs to one piece of work
+constexpr float kNegligible = 1e-5f;              // posteriors below this are not worth an addition
 constexpr std::array kBothDirections{kToTarget, kToSource};
 
-// One direction's generated words: how often each occurs, and what is counted about it.
+// One direction's generated words: how often each occurs.
 struct GeneratedWords {
-  std::vector<double> frequency;           // relative
-  std::vector<float> units_per_count;      // of LexicalTable::Entry::count
-  std::vector<std::uint64_t> null_counts;  // of words that come from nothing
+  std::vector<double> frequency;       // relative
+  std::vector<float> units_per_count;  // of LexicalTable::Entry::count
 
   GeneratedWords(TextView text, std::size_t n_words, const std::vector<std::uint8_t>& use)
-      : frequency(n_words, 0), units_per_count(n_words), null_counts(n_words, 0) {
+      : frequency(n_words, 0), units_per_count(n_words) {
     double n_tokens = 0;
     for (std::size_t s = 0; s < use.size(); ++s)
       if (use[s])
@@ -35,25 +34,98 @@ struct GeneratedWords {
       frequency[word] /= std::max(n_tokens, 1.0);
     }
   }
-  double count(std::uint32_t units, WordId word) const { return static_cast<double>(units) / units_per_count[word]; }
 };
 
-class Trainer {
+// Counts of one round besides those of links, which stand in the lexicon.
+struct Tally {
+  std::array<std::vector<std::uint64_t>, 2> nulls;  // by Direction, then generated word
+  std::array<JumpCounts, 2> jumps;
+  std::vector<std::array<double, 2>> logprobs;  // of kChunk sentence pairs each
+
+  Tally(const AlignmentModel& model, const CountScale& scale)
+      : nulls{std::vector<std::uint64_t>(model.null_emission[kToTarget].size(), 0),
+              std::vector<std::uint64_t>(model.null_emission[kToSource].size(), 0)},
+        jumps{JumpCounts(scale.max_states[kToTarget]), JumpCounts(scale.max_states[kToSource])} {}
+};
+
+// Counts the expectations of a corpus, or of a part of one.
+class Expectation {
+ public:
+  Expectation(const AlignmentModel& model, const CountScale& scale, float freedom, bool chained)
+      : model_(model), scale_(scale), freedom_(freedom), chained_(chained) {}
+
+  void count(BitextView bitext, unsigned n_threads, const Progress& report, Tally& tally) const {
+    tally.logprobs.assign((bitext.n_sentences() + kChunk - 1) / kChunk, {0, 0});
+    parallel_chunks(bitext.n_sentences(), kChunk, n_threads, report, [&](std::size_t begin, std::size_t end) {
+      PairPosteriors pair;
+      auto& logprob = tally.logprobs[begin / kChunk];
+      for (std::size_t s = begin; s < end; ++s) {
+        const auto source = bitext.source[s], target = bitext.target[s];
+        if (!model_.fits(source, target)) continue;
+        pair.run(model_, source, target, chained_);
+        count_links(pair, source, target, tally);
+        for (const auto direction : kBothDirections) {
+          logprob[direction] += pair.logprob(direction);
+          if (chained_) pair.sums(direction).add_jumps(tally.jumps[direction]);
+        }
+      }
+    });
+  }
+
+ private:
+  void count_links(const PairPosteriors& pair, std::span<const WordId> source, std::span<const WordId> target,
+                   Tally& tally) const {
+    // Whole units: sums do not depend on the order of additions, and so not on the threads.
+    const auto add = [](std::uint32_t& sum, float units) {
+      const auto whole = static_cast<std::uint32_t>(units + 0.5f);
+      if (whole != 0) std::atomic_ref(sum).fetch_add(whole, std::memory_order_relaxed);
+    };
+    const float own = freedom_, shared = 1 - freedom_;
+    for (std::size_t i = 0; i < source.size(); ++i)
+      for (std::size_t j = 0; j < target.size(); ++j) {
+        const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
+        if (std::max(to_target, to_source) < kNegligible) continue;
+        auto& count = pair.entries()[i * target.size() + j]->count;
+        add(count[kToTarget], to_target * (own + shared * to_source) * scale_.units_per_count[kToTarget][target[j]]);
+        add(count[kToSource], to_source * (own + shared * to_target) * scale_.units_per_count[kToSource][source[i]]);
+      }
+    for (const auto direction : kBothDirections) {
+      const auto generated = direction == kToTarget ? target : source;
+      const auto posterior = pair.sums(direction).null_posterior();
+      // A word that comes from nothing should also be one that nothing comes from in the other direction.
+      const auto claims = pair.sums(direction == kToTarget ? kToSource : kToTarget).posterior();
+      for (std::size_t j = 0; j < generated.size(); ++j) {
+        float unclaimed = 1;
+        for (std::size_t k = j; k < claims.size(); k += generated.size()) unclaimed *= 1 - claims[k];
+        add_count(tally.nulls[direction][generated[j]], posterior[j] * (own + shared * unclaimed));
+      }
+    }
+  }
+
+  const AlignmentModel& model_;
+  const CountScale& scale_;
+  float freedom_;
+  bool chained_;
+};
+
+}  // namespace
+
+class AlignerTraining::Trainer {
  public:
   Trainer(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words, const AlignerOptions& options,
-          const AlignerPrior& prior, unsigned n_threads, const Progress& progress)
+          const AlignerPrior& prior, unsigned n_threads)
       : bitext_(bitext),
         options_(options),
         prior_(prior),
         n_threads_(n_threads),
-        progress_(progress),
         use_(usable(bitext, options.max_length)),
         words_{GeneratedWords(bitext.target, n_target_words, use_), GeneratedWords(bitext.source, n_source_words, use_)},
         model_{LexicalTable(bitext, n_source_words, n_target_words, use_, n_threads),
                {},
                {first_jumps(options, prior, kToTarget), first_jumps(options, prior, kToSource)},
                options.null_probability},
-        jump_counts_{JumpCounts(longest(bitext.source)), JumpCounts(longest(bitext.target))} {
+        scale_{{std::move(words_[kToTarget].units_per_count), std::move(words_[kToSource].units_per_count)},
+               {longest(bitext.source), longest(bitext.target)}} {
     const auto uniform = [](std::size_t n_words) { return 1 / static_cast<float>(std::max<std::size_t>(n_words, 1)); };
     model_.null_emission[kToTarget].assign(n_target_words, uniform(n_target_words));
     model_.null_emission[kToSource].assign(n_source_words, uniform(n_source_words));
@@ -66,20 +138,36 @@ class Trainer {
     if (!prior.starts.empty()) start_from_prior(n_source_words, n_target_words);
   }
 
-  TrainedAligner train() {
+  TrainedAligner train(const Progress& progress) {
+    const std::size_t n = bitext_.n_sentences();
     const int n_rounds = options_.model1_iterations + options_.hmm_iterations;
+    std::vector<double> logprobs;
     for (int round = 0; round < n_rounds; ++round) {
       const bool chained = round >= options_.model1_iterations;
-      expect(chained, static_cast<std::size_t>(round), static_cast<std::size_t>(n_rounds));
-      renew_lexicon(options_.smoothing);
-      for (const auto direction : kBothDirections) {
-        renew_null(direction);
-        if (chained) model_.jumps[direction].update(jump_counts_[direction]);
-        jump_counts_[direction].clear();
-      }
+      const Progress report = [&](std::size_t done, std::size_t) {
+        return !progress || progress(static_cast<std::size_t>(round) * n + done, static_cast<std::size_t>(n_rounds) * n);
+      };
+      Tally tally(model_, scale_);
+      Expectation(model_, scale_, options_.freedom, chained).count(bitext_, n_threads_, report, tally);
+      renew(tally, chained);
+      for (const auto direction : kBothDirections)
+        logprobs.push_back(std::accumulate(tally.logprobs.begin(), tally.logprobs.end(), 0.0,
+                                           [&](double sum, const auto& both) { return sum + both[direction]; }));
     }
-    return {std::move(model_), std::move(logprobs_)};
+    return {std::move(model_), std::move(logprobs)};
   }
+
+  // The next model; counts of links stand in the lexicon.
+  void renew(const Tally& tally, bool chained) {
+    renew_lexicon(options_.smoothing);
+    for (const auto direction : kBothDirections) {
+      renew_null(direction, tally.nulls[direction]);
+      if (chained) model_.jumps[direction].update(tally.jumps[direction]);
+    }
+  }
+
+  const AlignmentModel& model() const { return model_; }
+  const CountScale& scale() const { return scale_; }
 
  private:
   static std::vector<std::uint8_t> usable(BitextView bitext, int max_length) {
@@ -127,57 +215,8 @@ class Trainer {
       std::ranges::copy(words_[direction].frequency, model_.null_emission[direction].begin());
   }
 
-  void expect(bool chained, std::size_t round, std::size_t n_rounds) {
-    const std::size_t n = bitext_.n_sentences();
-    std::vector<std::array<double, 2>> logprobs((n + kChunk - 1) / kChunk);
-    const Progress report = [&](std::size_t done, std::size_t) {
-      return !progress_ || progress_(round * n + done, n_rounds * n);
-    };
-    parallel_chunks(n, kChunk, n_threads_, report, [&](std::size_t begin, std::size_t end) {
-      PairPosteriors pair;
-      auto& logprob = logprobs[begin / kChunk];
-      for (std::size_t s = begin; s < end; ++s) {
-        if (!use_[s]) continue;
-        pair.run(model_, bitext_.source[s], bitext_.target[s], chained);
-        count_links(pair, s);
-        for (const auto direction : kBothDirections) {
-          logprob[direction] += pair.logprob(direction);
-          if (chained) pair.sums(direction).add_jumps(jump_counts_[direction]);
-        }
-      }
-    });
-    for (const auto direction : kBothDirections)
-      logprobs_.push_back(std::accumulate(logprobs.begin(), logprobs.end(), 0.0,
-                                          [&](double sum, const auto& both) { return sum + both[direction]; }));
-  }
-
-  void count_links(const PairPosteriors& pair, std::size_t s) {
-    const auto source = bitext_.source[s], target = bitext_.target[s];
-    // Whole units: sums do not depend on the order of additions, and so not on the threads.
-    const auto add = [](std::uint32_t& sum, float units) {
-      const auto whole = static_cast<std::uint32_t>(units + 0.5f);
-      if (whole != 0) std::atomic_ref(sum).fetch_add(whole, std::memory_order_relaxed);
-    };
-    const float own = options_.freedom, shared = 1 - options_.freedom;
-    for (std::size_t i = 0; i < source.size(); ++i)
-      for (std::size_t j = 0; j < target.size(); ++j) {
-        const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
-        if (std::max(to_target, to_source) < kNegligible) continue;
-        auto& count = pair.entries()[i * target.size() + j]->count;
-        add(count[kToTarget], to_target * (own + shared * to_source) * words_[kToTarget].units_per_count[target[j]]);
-        add(count[kToSource], to_source * (own + shared * to_target) * words_[kToSource].units_per_count[source[i]]);
-      }
-    for (const auto direction : kBothDirections) {
-      const auto generated = direction == kToTarget ? target : source;
-      const auto posterior = pair.sums(direction).null_posterior();
-      // A word that comes from nothing should also be one that nothing comes from in the other direction.
-      const auto claims = pair.sums(direction == kToTarget ? kToSource : kToTarget).posterior();
-      for (std::size_t j = 0; j < generated.size(); ++j) {
-        float unclaimed = 1;
-        for (std::size_t k = j; k < claims.size(); k += generated.size()) unclaimed *= 1 - claims[k];
-        add_count(words_[direction].null_counts[generated[j]], posterior[j] * (own + shared * unclaimed));
-      }
-    }
+  double count(Direction direction, std::uint32_t units, WordId word) const {
+    return static_cast<double>(units) / scale_.units_per_count[direction][word];
   }
 
   // p(word | generator) = (count + prior count + smoothing * frequency) / (the same summed over words), of both directions.
@@ -188,7 +227,7 @@ class Trainer {
     std::vector<double> over_target(prior_totals_[kToSource]);
     for (WordId word = 0; word < sources.frequency.size(); ++word)
       for (const auto& entry : lexicon.row(word))
-        if (entry.count[kToSource] != 0) over_target[entry.target] += sources.count(entry.count[kToSource], word);
+        if (entry.count[kToSource] != 0) over_target[entry.target] += count(kToSource, entry.count[kToSource], word);
     for (auto& total : over_target) total = over(total);
     constexpr std::size_t chunk = 64;
     parallel_chunks(sources.frequency.size(), chunk, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
@@ -196,12 +235,12 @@ class Trainer {
         double total = prior_totals_[kToTarget][word];
         const auto row = lexicon.row(word);
         for (const auto& entry : row)
-          if (entry.count[kToTarget] != 0) total += targets.count(entry.count[kToTarget], entry.target);
+          if (entry.count[kToTarget] != 0) total += count(kToTarget, entry.count[kToTarget], entry.target);
         const double over_source = over(total);
         for (auto& entry : row) {
           if (entry.target == kUnknownWord) continue;
-          const double to_target = targets.count(entry.count[kToTarget], entry.target);
-          const double to_source = sources.count(entry.count[kToSource], word);
+          const double to_target = count(kToTarget, entry.count[kToTarget], entry.target);
+          const double to_source = count(kToSource, entry.count[kToSource], word);
           entry.probability[kToTarget] =
               static_cast<float>((to_target + smoothing * targets.frequency[entry.target]) * over_source);
           entry.probability[kToSource] =
@@ -219,13 +258,11 @@ class Trainer {
     });
   }
 
-  void renew_null(Direction direction) {
-    auto& counts = words_[direction].null_counts;
+  void renew_null(Direction direction, std::span<const std::uint64_t> counts) {
     double total = 0;
     for (const auto count : counts) total += count_value(count);
     for (std::size_t word = 0; word < counts.size() && total > 0; ++word)
       model_.null_emission[direction][word] = static_cast<float>(count_value(counts[word]) / total);
-    std::fill(counts.begin(), counts.end(), 0);
   }
 
   BitextView bitext_;
@@ -233,13 +270,13 @@ class Trainer {
   AlignerPrior prior_;
   std::array<std::vector<double>, 2> prior_totals_;  // by Direction, then by generating word
   unsigned n_threads_;
-  const Progress& progress_;
   std::vector<std::uint8_t> use_;
   std::array<GeneratedWords, 2> words_;  // by Direction
   AlignmentModel model_;
-  std::array<JumpCounts, 2> jump_counts_;
-  std::vector<double> logprobs_;
+  CountScale scale_;
 };
+
+namespace {
 
 // Call visit(pair, s) for every sentence pair s, those of a chunk of kChunk in turn, with null for one that the model
 // leaves alone.
@@ -275,7 +312,63 @@ Link link(std::size_t i, std::size_t j) { return {static_cast<std::uint16_t>(i),
 TrainedAligner train_aligner(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
                              const AlignerOptions& options, const AlignerPrior& prior, unsigned n_threads,
                              const Progress& progress) {
-  return Trainer(bitext, n_source_words, n_target_words, options, prior, n_threads, progress).train();
+  return AlignerTraining::Trainer(bitext, n_source_words, n_target_words, options, prior, n_threads).train(progress);
+}
+
+AlignerTraining::AlignerTraining(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
+                                 const AlignerOptions& options, const AlignerPrior& prior, unsigned n_threads)
+    : trainer_(std::make_unique<Trainer>(bitext, n_source_words, n_target_words, options, prior, n_threads)) {}
+AlignerTraining::AlignerTraining(AlignerTraining&&) noexcept = default;
+AlignerTraining::~AlignerTraining() = default;
+
+const AlignmentModel& AlignerTraining::model() const { return trainer_->model(); }
+const CountScale& AlignerTraining::scale() const { return trainer_->scale(); }
+
+void AlignerTraining::renew(std::span<const std::uint32_t> links,
+                            const std::array<std::span<const std::uint64_t>, 2>& nulls,
+                            const std::array<std::span<const std::uint64_t>, 2>& jumps, bool chained) {
+  Tally tally(model(), scale());
+  for (const auto direction : kBothDirections) {
+    if (nulls[direction].size() != tally.nulls[direction].size()) throw Error("the counts are those of other words");
+    tally.nulls[direction].assign(nulls[direction].begin(), nulls[direction].end());
+    tally.jumps[direction].set(jumps[direction]);
+  }
+  std::size_t at = 0;
+  for (WordId word = 0; word < model().lexicon.n_source_words(); ++word)
+    for (const auto* entry : sorted_row(model().lexicon, word)) {
+      if (at + 2 > links.size()) throw Error("the counts are those of other pairs of words");
+      for (const auto direction : kBothDirections) entry->count[direction] = links[at++];
+    }
+  trainer_->renew(tally, chained);
+}
+
+std::vector<const LexicalTable::Entry*> sorted_row(const LexicalTable& table, WordId source) {
+  std::vector<const LexicalTable::Entry*> row;
+  for (const auto& entry : table.row(source))
+    if (entry.target != kUnknownWord) row.push_back(&entry);
+  std::sort(row.begin(), row.end(), [](const auto* a, const auto* b) { return a->target < b->target; });
+  return row;
+}
+
+ExpectedCounts expected_counts(const AlignmentModel& model, BitextView part, const CountScale& scale, float freedom,
+                               bool chained, unsigned n_threads) {
+  Tally tally(model, scale);
+  Expectation(model, scale, freedom, chained).count(part, n_threads, {}, tally);
+  ExpectedCounts counts;
+  std::int64_t number = 0;
+  for (WordId word = 0; word < model.lexicon.n_source_words(); ++word)
+    for (const auto* entry : sorted_row(model.lexicon, word)) {
+      if (entry->count[kToTarget] != 0 || entry->count[kToSource] != 0) {
+        counts.pairs.push_back(number);
+        counts.links.insert(counts.links.end(), entry->count, entry->count + 2);
+        entry->count[kToTarget] = entry->count[kToSource] = 0;
+      }
+      ++number;
+    }
+  counts.nulls = std::move(tally.nulls);
+  for (const auto direction : kBothDirections) counts.jumps[direction] = tally.jumps[direction].flat();
+  for (const auto& both : tally.logprobs) counts.logprobs.insert(counts.logprobs.end(), both.begin(), both.end());
+  return counts;
 }
 
 LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, float threshold, unsigned n_threads,

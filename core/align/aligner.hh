@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,53 @@ struct TrainedAligner {
 TrainedAligner train_aligner(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
                              const AlignerOptions& options, const AlignerPrior& prior, unsigned n_threads,
                              const Progress& progress);
+
+// Training in parts, which other processes may count: a round is `expected_counts` of every part, whose sums go to
+// `AlignerTraining::renew`. Counts are whole units, and log-probabilities those of kCountedTogether sentence pairs, so
+// parts that start at multiples of that number give the same model as one, to the last bit.
+inline constexpr std::size_t kCountedTogether = 128;
+
+// What every part must know of the whole corpus, by Direction.
+struct CountScale {
+  std::array<std::vector<float>, 2> units_per_count;  // of links, by generated word
+  std::array<int, 2> max_states;                      // the longest generating sentence
+};
+
+struct ExpectedCounts {
+  std::vector<std::int64_t> pairs;                         // the pairs of words that were counted, by number
+  std::vector<std::uint32_t> links;                        // 2 for each of them
+  std::array<std::vector<std::uint64_t>, 2> nulls, jumps;  // by Direction
+  std::vector<double> logprobs;                            // 2 for each kCountedTogether sentence pairs
+};
+
+// Pairs of words are numbered by source and then target word, in the order of `sorted_row`. `chained` counts by the hidden
+// Markov model, otherwise by model 1.
+ExpectedCounts expected_counts(const AlignmentModel& model, BitextView part, const CountScale& scale, float freedom,
+                               bool chained, unsigned n_threads);
+
+// The pairs of a source word by target word.
+std::vector<const LexicalTable::Entry*> sorted_row(const LexicalTable& table, WordId source);
+
+class AlignerTraining {
+ public:
+  // The texts and the arrays of the prior must stay until the last call.
+  AlignerTraining(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words, const AlignerOptions& options,
+                  const AlignerPrior& prior, unsigned n_threads);
+  AlignerTraining(AlignerTraining&&) noexcept;
+  ~AlignerTraining();
+
+  const AlignmentModel& model() const;
+  const CountScale& scale() const;
+  // The next model from counts of the whole corpus, `links` being 2 for every pair of words.
+  void renew(std::span<const std::uint32_t> links, const std::array<std::span<const std::uint64_t>, 2>& nulls,
+             const std::array<std::span<const std::uint64_t>, 2>& jumps, bool chained);
+
+ private:
+  class Trainer;
+  std::unique_ptr<Trainer> trainer_;
+  friend TrainedAligner train_aligner(BitextView, std::size_t, std::size_t, const AlignerOptions&, const AlignerPrior&,
+                                      unsigned, const Progress&);
+};
 
 // Points whose posterior reaches `threshold` in either direction, with both posteriors: p(target word j comes from
 // source word i) and p(source word i comes from target word j).

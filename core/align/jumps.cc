@@ -33,8 +33,19 @@ JumpCounts::JumpCounts(int max_states)
       last_(at(kBuckets), 0),
       leaving_(at(max_states + 1) * at(max_states + 1), 0) {}
 
-void JumpCounts::clear() {
-  for (auto* counts : {&between_, &first_, &last_, &leaving_}) std::fill(counts->begin(), counts->end(), 0);
+std::vector<std::uint64_t> JumpCounts::flat() const {
+  std::vector<std::uint64_t> all;
+  for (const auto* counts : {&between_, &first_, &last_, &leaving_}) all.insert(all.end(), counts->begin(), counts->end());
+  return all;
+}
+
+void JumpCounts::set(std::span<const std::uint64_t> flat) {
+  if (flat.size() != between_.size() + first_.size() + last_.size() + leaving_.size())
+    throw Error("the counts of jumps are those of sentences of another length");
+  for (auto* counts : {&between_, &first_, &last_, &leaving_}) {
+    std::copy_n(flat.begin(), counts->size(), counts->begin());
+    flat = flat.subspan(counts->size());
+  }
 }
 
 void JumpCounts::add(int n_states, std::span<const float> between, std::span<const float> first,

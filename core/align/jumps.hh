@@ -26,11 +26,13 @@ inline double count_value(std::uint64_t sum) { return static_cast<double>(sum) *
 class JumpCounts {
  public:
   explicit JumpCounts(int max_states);
-  void clear();
   // between: by distance, from -(n-1) to n-1; first: by state; last: by distance to the end, 0 not used, to n;
   // leaving: by place, how often it was left for a state or the end.
   void add(int n_states, std::span<const float> between, std::span<const float> first, std::span<const float> last,
            std::span<const float> leaving);
+  // All counts in one row, and the inverse: counts of parts of a corpus add up to those of the whole.
+  std::vector<std::uint64_t> flat() const;
+  void set(std::span<const std::uint64_t> flat);
 
  private:
   friend class Jumps;

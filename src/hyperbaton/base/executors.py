@@ -13,8 +13,11 @@ import importlib
 import logging
 import os
 import re
+import secrets
+import shutil
 import socket
 import tempfile
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -25,12 +28,12 @@ from typing import Any, BinaryIO, Generic, TypeVar
 
 from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.writing import writing_file
 
 log = logging.getLogger(__name__)
 
 SHARDS = 16  # where there is an executor, and the number of shards is not given
 ATTEMPTS = 4  # at a task whose workers are lost; Dask counts the same way
+REMOVALS = 20  # attempts at removing the files of shards
 CONNECTING = 10.0  # seconds to wait for a scheduler
 FORMS = "dask://HOST:PORT or processes:N"
 
@@ -205,8 +208,15 @@ def _dask(host: str) -> Iterator[Executor]:
 def shard_folder(output: str | PathLike[str] | None = None) -> Iterator[Path]:
     """A folder for the files of shards, beside an output that all workers see, or in the current folder."""
     beside = Path.cwd() if output is None or os.fspath(output) == "-" else Path(output).absolute().parent
-    with tempfile.TemporaryDirectory(prefix=".hyperbaton-shards-", dir=beside) as folder:
-        yield Path(folder)
+    folder = Path(tempfile.mkdtemp(prefix=".hyperbaton-shards-", dir=beside))
+    try:
+        yield folder
+    finally:
+        for _ in range(REMOVALS):  # a worker that has not heard that its task is cancelled may still write a file
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
+            time.sleep(0.1)
 
 
 def part_files(folder: Path, shard: int, names: Sequence[str]) -> dict[str, Path]:
@@ -220,6 +230,11 @@ def writing_parts(folder: Path, shard: int, names: Sequence[str]) -> Iterator[di
 
     Two workers may do the same shard, where one was thought lost: each writes aside, and both write the same.
     """
+    mark = f"{os.getpid()}-{secrets.token_hex(4)}"
+    parts = part_files(folder, shard, names)
+    asides = {name: part.with_name(f"{part.name}.{mark}") for name, part in parts.items()}
     with contextlib.ExitStack() as stack:
-        asides = {name: stack.enter_context(writing_file(path)) for name, path in part_files(folder, shard, names).items()}
+        # Not base.writing, which makes folders that are missing: this one is missing when the work was cancelled.
         yield {name: stack.enter_context(aside.open("wb")) for name, aside in asides.items()}
+    for name, part in parts.items():
+        asides[name].replace(part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -85,6 +85,11 @@ def align(
     typing = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet or (typing and model is not None)))
+        sharding: dict[str, Any] = {}
+        if sharded:
+            sharding["folder"] = stack.enter_context(shard_folder(output))
+            sharding["executor"] = stack.enter_context(open_executor(executor))
+            sharding["shards"] = n_shards(shards, executor)
         if model is not None:
             verify_artefacts(verify, model)
             chosen: WordAligner = _loaded(model, options)
@@ -94,7 +99,10 @@ def align(
             verify_artefacts(verify, *([] if options.prior is None else [options.prior]))
             bitext = Bitext.read(source, str(target), empty=True)
             chosen = options if aligner == "hmm" else _other(aligner, options)
-            chosen.fit(bitext, threads=n, progress=bars.stage("learn"))
+            if sharded:
+                options.fit(bitext, threads=threads, progress=bars.stage("learn"), **sharding)
+            else:
+                chosen.fit(bitext, threads=n, progress=bars.stage("learn"))
             # An aligner that learns and links in one go needs all of the text at once.
             groups, total = bitext.groups(GROUP if aligner == "hmm" else len(bitext)), len(bitext)
         if save_model is not None:
@@ -104,15 +112,7 @@ def align(
         wanted, progress = LinkOutputs(tuple(places), format), bars.stage("link")
         if sharded and isinstance(chosen, Aligner):
             for result in align_shards(
-                chosen,
-                source,
-                str(target),
-                wanted,
-                folder=stack.enter_context(shard_folder(output)),
-                shards=n_shards(shards, executor),
-                executor=stack.enter_context(open_executor(executor)),
-                threads=threads or 1,
-                progress=progress,
+                chosen, source, str(target), wanted, threads=threads or 1, progress=progress, **sharding
             ):
                 append_parts(outputs, result.value)
             return

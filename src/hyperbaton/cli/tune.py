@@ -123,9 +123,9 @@ def tune(
             inputs=_inputs(system, f"{decoding} {nbest} {lattice}"),
             report=report,
             progress_of=bars.stage,
+            shard_folder=stack.enter_context(shard_folder(output)) if sharded else None,
             executor=stack.enter_context(open_executor(executor)),
             shards=n_shards(shards, executor),
-            shard_folder=stack.enter_context(shard_folder(output)) if sharded else None,
         )
         choice = tuning.on(text, runs)
     best = tuning.decoder(text).with_weights(choice.tuned.weights)

@@ -38,7 +38,8 @@ Nothing here is random, and the number of threads does not change a single link.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from concurrent.futures import Executor
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -104,17 +105,28 @@ class Aligner(WordAligner):
     )
     max_length: int = option(1000, "longer sentences are skipped in training and get no links", minimum=1, maximum=5000)
 
-    def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Aligner:
-        """Learn from a bitext, whose links, if any, are not looked at."""
+    def fit(
+        self,
+        bitext: Bitext,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+        shards: int = 0,
+        folder: Path | None = None,
+    ) -> Aligner:
+        """Learn from a bitext, whose links, if any, are not looked at.
+
+        With a `folder` that all workers see, an executor counts in so many `shards`, with `threads` in each task; the model
+        is the same.
+        """
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
-        self.model_, logprobs = _core.train_aligner(
-            source.core_tokens,
-            target.core_tokens,
-            n_source_words=len(self.vocabularies_[0]),
-            n_target_words=len(self.vocabularies_[1]),
-            options=_core.AlignerOptions(
+        corpus: dict[str, Any] = {
+            "n_source_words": len(self.vocabularies_[0]),
+            "n_target_words": len(self.vocabularies_[1]),
+            "options": _core.AlignerOptions(
                 model1_iterations=self.model1_iterations,
                 hmm_iterations=self.hmm_iterations,
                 null_probability=self.null_probability,
@@ -122,11 +134,28 @@ class Aligner(WordAligner):
                 freedom=self.freedom,
                 max_length=self.max_length,
             ),
-            prior=self._prior(source, target),
-            n_threads=threads or default_threads(),
+            "prior": self._prior(source, target),
+            "n_threads": threads or default_threads(),
+        }
+        if folder is None:
+            self.model_, logprobs = _core.train_aligner(source.core_tokens, target.core_tokens, progress=progress, **corpus)
+            self.logprobs_ = np.array(logprobs).reshape(-1, 2)  # before each iteration: p(target | source), the reverse
+            return self
+        from hyperbaton.align.training import Rounds, train_in_shards  # only here: executors are slow to import
+
+        training = _core.AlignerTraining(source.core_tokens, target.core_tokens, **corpus)
+        self.logprobs_ = train_in_shards(
+            (source, target),
+            training,
+            Rounds(**{f.name: getattr(self, f.name) for f in fields(Rounds)}),
+            folder=folder,
+            shards=shards,
+            executor=executor,
+            threads=threads or 1,
             progress=progress,
         )
-        self.logprobs_ = np.array(logprobs).reshape(-1, 2)  # before each iteration: p(target | source), the reverse
+        self.model_ = training.model
+        self.model_ = self._model_of(self._model_arrays(0.0))  # the same, without the texts that training looks at
         return self
 
     def _prior(self, source: Text, target: Text) -> _core.AlignerPrior | None:
