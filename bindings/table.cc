@@ -68,6 +68,11 @@ HYPERBATON_BINDINGS(table) {
       "Row offsets by source word, target words and counts of linked word pairs.");
 
   m.def(
+      "byte_ranks",
+      [](const Spelling& spelling) { return to_numpy(byte_order(view(spelling.bytes), view(spelling.offsets)).ranks); },
+      "spelling"_a, "The rank of each word in the byte order of lines that start with a phrase.");
+
+  m.def(
       "number_phrases",
       [](const BoundTokens& text, const Spelling& spelling, const Words& sentence, const Array<std::uint16_t>& begin,
          const Bytes& length, unsigned n_threads, const std::optional<nb::callable>& progress) {
@@ -130,15 +135,17 @@ HYPERBATON_BINDINGS(table) {
   m.def(
       "merge_pairs",
       [](const std::vector<std::array<Ints, 2>>& offsets, const std::vector<std::array<Words, 4>>& columns,
-         const OutArray<std::int64_t>& merged_offsets, const OutArray<std::uint32_t>& merged_targets,
-         const OutArray<std::int64_t>& merged_sample_offsets, const OutArray<std::uint32_t>& merged_sample_order) {
+         const std::vector<std::uint32_t>& first_samples, const OutArray<std::int64_t>& merged_offsets,
+         const OutArray<std::uint32_t>& merged_targets, const OutArray<std::int64_t>& merged_sample_offsets,
+         const OutArray<std::uint32_t>& merged_sample_order) {
         std::vector<PairsRun> runs;
         std::size_t n_pairs = 0, n_samples = 0;
-        if (offsets.size() != columns.size()) throw Error("the runs do not fit each other");
+        if (offsets.size() != columns.size() || offsets.size() != first_samples.size())
+          throw Error("the runs do not fit each other");
         for (std::size_t r = 0; r < offsets.size(); ++r) {
           const auto& [targets, sample_order, source_numbers, target_numbers] = columns[r];
           runs.push_back({view(offsets[r][0]), view(targets), view(offsets[r][1]), view(sample_order), view(source_numbers),
-                          view(target_numbers)});
+                          view(target_numbers), first_samples[r]});
           n_pairs += targets.size();
           n_samples += sample_order.size();
         }
@@ -151,10 +158,10 @@ HYPERBATON_BINDINGS(table) {
                                   {merged_sample_offsets.data(), merged_sample_offsets.size()},
                                   {merged_sample_order.data(), merged_sample_order.size()}});
       },
-      nb::kw_only(), "offsets"_a, "columns"_a, "merged_offsets"_a.noconvert(), "merged_targets"_a.noconvert(),
-      "merged_sample_offsets"_a.noconvert(), "merged_sample_order"_a.noconvert(),
-      "Merge the pairs of runs, given (offsets, sample offsets) and (targets, sample order, numbers of source and target "
-      "phrases) of each; returns how many are distinct.");
+      nb::kw_only(), "offsets"_a, "columns"_a, "first_samples"_a, "merged_offsets"_a.noconvert(),
+      "merged_targets"_a.noconvert(), "merged_sample_offsets"_a.noconvert(), "merged_sample_order"_a.noconvert(),
+      "Merge the pairs of runs, given (offsets, sample offsets), (targets, sample order, numbers of source and target "
+      "phrases) and the first sample of each; returns how many are distinct.");
 
   nb::class_<PairSpans>(m, "PairSpans", "Where both sides of phrase pairs lie.")
       .def(nb::init<Words, Array<std::uint16_t>, Bytes, Array<std::uint16_t>, Bytes>(), nb::kw_only(), "sentence"_a,

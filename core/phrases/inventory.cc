@@ -301,7 +301,6 @@ std::size_t merge_pairs(std::span<const PairsRun> runs, const PairsOut& out) {
   struct Head {
     std::size_t source = 0, pair = 0;  // by the numbers of the run
     std::uint64_t key = 0;             // by those of all
-    std::uint32_t first_sample = 0;
   };
   std::vector<Head> next(runs.size());
   // Whether the run has a pair left; sets its key.
@@ -314,12 +313,8 @@ std::size_t merge_pairs(std::span<const PairsRun> runs, const PairsOut& out) {
     return true;
   };
   Heads heads(runs.size(), [&](std::size_t a, std::size_t b) { return next[a].key < next[b].key; });
-  std::uint32_t n_samples = 0;
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    next[r].first_sample = n_samples;
-    n_samples += static_cast<std::uint32_t>(runs[r].sample_order.size());
+  for (std::size_t r = 0; r < runs.size(); ++r)
     if (has_pair(r)) heads.push(r);
-  }
   std::size_t n = 0, n_sources = 0, at = 0;
   std::uint64_t last = 0;
   while (!heads.empty()) {
@@ -332,7 +327,7 @@ std::size_t merge_pairs(std::span<const PairsRun> runs, const PairsOut& out) {
       out.sample_offsets[n++] = static_cast<std::int64_t>(at);
     }
     for (const auto sample : slice(runs[r].sample_order, runs[r].sample_offsets, head.pair))
-      out.sample_order[at++] = head.first_sample + sample;
+      out.sample_order[at++] = runs[r].first_sample + sample;
     ++head.pair;
     if (has_pair(r)) heads.push(r);
   }

@@ -74,9 +74,10 @@ struct PairsRun {
   std::span<const std::int64_t> sample_offsets;
   std::span<const std::uint32_t> sample_order;
   std::span<const std::uint32_t> source_numbers, target_numbers;
+  std::uint32_t first_sample;  // the number of the run's first sample among all
 };
 
-// Merge the pairs of runs; the samples of a run come behind those of the runs before it. `offsets` has room for all source
+// Merge the pairs of runs, which are in the order of their samples. `offsets` has room for all source
 // phrases and one more, the others for all pairs of the runs and for all samples; returns how many pairs are distinct.
 struct PairsOut {
   std::span<std::int64_t> offsets;

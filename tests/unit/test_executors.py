@@ -24,11 +24,14 @@ from hyperbaton.align.shards import LinkOutputs, align_shards
 from hyperbaton.base.errors import AnnotationError, InputError, MissingExtra, OptionError
 from hyperbaton.base.executors import WorkersLost, do_shards, open_executor, ordered_map
 from hyperbaton.base.processes import Processes
+from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.shards import SourceText, translate_shards
 from hyperbaton.decode.writing import TranslationOutputs
+from hyperbaton.phrases import Extracted
+from hyperbaton.phrases.shards import extract_shards
 from hyperbaton.run.execute import Limits, Observer, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import Plan, make_plan
@@ -86,6 +89,16 @@ def nothing() -> None:
     """Kills no worker."""
 
 
+def after_one(kill: KillOne) -> Progress:
+    """A progress that kills when the first task is done."""
+    kills = iter([kill])
+
+    def progress(done: int, total: int) -> None:
+        next(kills, nothing)()
+
+    return progress
+
+
 def translate(system: System, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """All outputs of a translation, one after the other; a worker may be killed after the first shard."""
     folder.mkdir()
@@ -118,15 +131,8 @@ def link(aligner: Aligner, folder: Path, shards: int, executor: Executor | None,
 def learn(aligner: Aligner, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """Everything that an aligner learns, by the options of another one."""
     folder.mkdir()
-    kills = iter([kill])
-
-    def progress(done: int, total: int) -> None:
-        next(kills, nothing)()
-
-    fitted = replace(aligner).fit(
-        Bitext.of(*PAIRS), folder=folder, shards=shards, executor=executor, threads=1, progress=progress
-    )
-    return learned(fitted)
+    how = {"folder": folder, "shards": shards, "executor": executor, "progress": after_one(kill)}
+    return learned(replace(aligner).fit(Bitext.of(*PAIRS), threads=1, **how))
 
 
 def learned(aligner: Aligner) -> bytes:
@@ -134,16 +140,28 @@ def learned(aligner: Aligner) -> bytes:
     return sha256(b"".join(array.tobytes() for array in arrays)).digest()
 
 
+def extract_phrases(folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
+    """All arrays of the phrase pairs of a bitext."""
+    folder.mkdir()
+    bitext = linked()
+    extracted = extract_shards(bitext, folder=folder, shards=shards, executor=executor, progress=after_one(kill))
+    return arrays_of(extracted, bitext, folder / "phrases")
+
+
+def linked() -> Bitext:
+    sides = [GOLDEN / f"train.{side}" for side in ("src", "tgt")]
+    return Bitext.read(*sides, GOLDEN / "train.links").select(range(300))
+
+
+def arrays_of(extracted: Extracted, bitext: Bitext, path: Path) -> bytes:
+    extracted.save(path, bitext)
+    return b"".join(sha256(file.read_bytes()).digest() for file in sorted(path.glob("*.npy")))
+
+
 def lists(system: System, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """N-best lists that tuning sees."""
-    kills = iter([kill])
-
-    def progress(done: int, total: int) -> None:
-        next(kills, nothing)()
-
-    decoder = ShardedDecoder(
-        system, LINES, folder=folder, shards=shards, executor=executor, n_best=5, lattice=True, progress=progress
-    )
+    how = {"folder": folder, "shards": shards, "executor": executor, "progress": after_one(kill)}
+    decoder = ShardedDecoder(system, LINES, n_best=5, lattice=True, **how)
     return digest_of_lists(decoder)
 
 
@@ -158,12 +176,16 @@ def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, po
         "lists": lambda *how: lists(system, *how),
         "link": lambda *how: link(aligner, *how),
         "learn": lambda *how: learn(aligner, *how),
+        "extract": extract_phrases,
     }.items():
         one = work(tmp_path / f"{name}1", 1, None)
         assert one
         assert work(tmp_path / f"{name}2", 7, None) == one
         assert work(tmp_path / f"{name}3", 5, pool) == one
     assert learned(aligner) == learn(aligner, tmp_path / "learn4", 2, None)
+    assert arrays_of(Extracted.of(linked()), linked(), tmp_path / "whole") == extract_phrases(
+        tmp_path / "extract4", 2, None
+    )
     whole = SystemDecoder(system, LINES, n_best=5, lattice=True, threads=2)
     assert digest_of_lists(whole) == lists(system, tmp_path / "lists4", 20, None)  # more shards than sentences
 
@@ -329,6 +351,7 @@ def test_dask_loses_workers_and_writes_the_same(system: System, aligner: Aligner
             "translate": lambda *how: translate(system, *how),
             "link": lambda *how: link(aligner, *how),
             "learn": lambda *how: learn(aligner, *how),
+            "extract": extract_phrases,
             "lists": lambda *how: lists(system, *how),
         }.items():
             one = work(tmp_path / f"{name}1", 1, None)

@@ -5,6 +5,7 @@ An unlinked word counts as linked to the other side's empty word, which is numbe
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from hyperbaton.corpus import Bitext, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 
 SMALLEST = 1e-7
+LinkCounts = tuple[Offsets, WordIds, npt.NDArray[np.uint32]]
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,15 @@ class LexicalTable:
         >>> LexicalTable.from_links(Bitext.of(["a b"], ["x y"], [[(0, 0)]])).translations("a")
         [('x', 1.0, 1.0)]
         """
+        return cls.from_counts(bitext, *link_counts(bitext, threads, scratch=scratch))
+
+    @classmethod
+    def from_counts(
+        cls, bitext: Bitext, offsets: Offsets, targets: WordIds, counts: npt.NDArray[np.uint32]
+    ) -> LexicalTable:
+        """The same from counts of links that were made before (`link_counts`)."""
         source, target = bitext.source, bitext.target
         sizes = len(source.vocabulary), len(target.vocabulary)
-        offsets, targets, counts = link_counts(bitext, threads, scratch=scratch)
         sources = np.repeat(np.arange(sizes[0] + 1), np.diff(offsets))
         by_source = np.bincount(sources, counts, sizes[0] + 1)
         by_target = np.bincount(targets, counts, sizes[1] + 1)
@@ -97,17 +105,19 @@ class LexicalTable:
 _BYTES = 64
 
 
-def link_counts(
-    bitext: Bitext, threads: int | None = None, *, scratch: Scratch | None = None
-) -> tuple[Offsets, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+def link_counts(bitext: Bitext, threads: int | None = None, *, scratch: Scratch | None = None) -> LinkCounts:
     """How often words are linked: offsets by source word, target words, counts; with the empty words as above."""
     ranges = (scratch or Scratch()).ranges(bitext.source.offsets, _BYTES)
     if len(ranges) <= 1:
-        return _link_counts(bitext, 0, len(bitext), threads)
+        return count_links(bitext, 0, len(bitext), threads)
+    return sum_link_counts(bitext, (count_links(bitext, begin, end, threads) for begin, end in ranges))
+
+
+def sum_link_counts(bitext: Bitext, parts: Iterable[LinkCounts]) -> LinkCounts:
+    """Counts of the links of a bitext from those of its parts."""
     n_rows = len(bitext.source.vocabulary) + 1
     keys, counts = np.zeros(0, np.uint64), np.zeros(0, np.int64)  # of all sentence pairs so far
-    for begin, end in ranges:
-        offsets, targets, more = _link_counts(bitext, begin, end, threads)
+    for offsets, targets, more in parts:
         sources = np.repeat(np.arange(n_rows, dtype=np.uint64), np.diff(offsets))
         keys, where = np.unique(np.concatenate([keys, sources << np.uint64(32) | targets]), return_inverse=True)
         both = np.zeros(len(keys), np.int64)
@@ -117,10 +127,8 @@ def link_counts(
     return starts, (keys & np.uint64(0xFFFFFFFF)).astype(np.uint32), counts.astype(np.uint32)
 
 
-def _link_counts(
-    bitext: Bitext, begin: int, end: int, threads: int | None
-) -> tuple[Offsets, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """The same for sentence pairs [begin, end)."""
+def count_links(bitext: Bitext, begin: int, end: int, threads: int | None) -> LinkCounts:
+    """How often words are linked in sentence pairs [begin, end)."""
     links, texts = bitext.need_links(), (bitext.source, bitext.target)
     offsets = [text.offsets[begin : end + 1] for text in texts]
     source, target = (

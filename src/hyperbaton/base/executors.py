@@ -219,13 +219,13 @@ def shard_folder(output: str | PathLike[str] | None = None) -> Iterator[Path]:
             time.sleep(0.1)
 
 
-def part_files(folder: Path, shard: int, names: Sequence[str]) -> dict[str, Path]:
+def part_files(folder: Path, shard: int | str, names: Sequence[str]) -> dict[str, Path]:
     """Where a shard has its part of each output."""
     return {name: folder / f"{shard}.{name}" for name in names}
 
 
 @contextlib.contextmanager
-def writing_parts(folder: Path, shard: int, names: Sequence[str]) -> Iterator[dict[str, BinaryIO]]:
+def writing_parts(folder: Path, shard: int | str, names: Sequence[str]) -> Iterator[dict[str, BinaryIO]]:
     """Open the parts of a shard for writing; they appear when the block ends without an error.
 
     Two workers may do the same shard, where one was thought lost: each writes aside, and both write the same.

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.executors import n_shards, open_executor, shard_folder
 from hyperbaton.base.outputs import check_artefact, check_text_folder
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.scratch import limited
-from hyperbaton.cli import Force, Json, Memory, Quiet, Threads
+from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Shards, Threads
 from hyperbaton.cli._common import log, print_json, say
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
 from hyperbaton.phrases.extracted import KIND
 from hyperbaton.phrases.moses import write_moses
+from hyperbaton.phrases.shards import extract_shards
 
 
 def extract(
@@ -35,6 +38,8 @@ def extract(
     ] = None,
     reordering_smoothing: Annotated[float, typer.Option(help="Pseudo-count of each orientation.", min=0)] = 0.5,
     memory: Memory = None,
+    executor: ExecutorAddress = None,
+    shards: Shards = 0,
     force: Force = False,
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -47,6 +52,8 @@ def extract(
         hyperbaton extract train.zh train.en train.links -o phrases
 
         hyperbaton extract train.zh train.en train.links --max-length 7 --moses model --reordering wbe-msd-bidirectional-fe
+
+        hyperbaton extract web.zh web.en web.links -o phrases --executor dask://10.0.0.1:8786 --shards 200
     """
     if output is None and moses is None:
         raise OptionError("no output: give -o PHRASES, --moses DIR or both")
@@ -60,14 +67,28 @@ def extract(
         check_artefact(output, KIND, force=force)
     if moses is not None:
         check_text_folder(moses)
-    with Bars(quiet) as bars:
+    with ExitStack() as stack:
+        bars = stack.enter_context(Bars(quiet))
         log.info("reading %s, %s and %s", source, target, links)
         bitext = Bitext.read(source, target, links, scratch=scratch)
         log.info("extracting from %d sentence pairs", len(bitext))
         progress = bars.stage("extract")
-        extracted = Extracted.of(
-            bitext, extraction, scoring, threads=n_threads(threads), progress=progress, scratch=scratch
-        )
+        if executor is not None or shards > 1:
+            extracted = extract_shards(
+                bitext,
+                extraction,
+                scoring,
+                folder=stack.enter_context(shard_folder(output or moses)),
+                executor=stack.enter_context(open_executor(executor)),
+                shards=n_shards(shards, executor),
+                threads=threads or 1,
+                progress=progress,
+                scratch=scratch,
+            )
+        else:
+            extracted = Extracted.of(
+                bitext, extraction, scoring, threads=n_threads(threads), progress=progress, scratch=scratch
+            )
         table = extracted.table
         log.info("writing %d phrase pairs", len(table))
         if output is not None:

@@ -111,16 +111,16 @@ class Inventory:
         threads = threads or default_threads()
         runs = list((scratch or Scratch()).rows(len(samples), _BYTES))
         if scratch is None or len(runs) <= 1:
-            return cls._of_run(bitext, samples, slice(0, len(samples)), threads, progress)
+            return cls.of_run(bitext, samples, slice(0, len(samples)), threads, progress)
         merge = _Merge(scratch)
         for n, run in enumerate(runs):
-            merge.add(cls._of_run(bitext, samples, run, threads, None))
+            merge.add(cls.of_run(bitext, samples, run, threads, None))
             if progress is not None and progress(n + 1, len(runs) + 1) is False:
                 raise _core.Cancelled("cancelled")
         return merge.finish(bitext)
 
     @classmethod
-    def _of_run(cls, bitext: Bitext, samples: Samples, run: slice, threads: int, progress: Progress | None) -> Inventory:
+    def of_run(cls, bitext: Bitext, samples: Samples, run: slice, threads: int, progress: Progress | None) -> Inventory:
         """Number the phrases and pairs of a run of samples, which are numbered from 0."""
         sentence = samples.sentence[run]
         sides = (
@@ -181,6 +181,7 @@ class _Merge:
         n = _core.merge_pairs(
             offsets=list(zip(self._offsets.finish(), self._sample_offsets.finish(), strict=True)),
             columns=list(zip(targets, sample_order, source_numbers, target_numbers, strict=True)),
+            first_samples=[0, *accumulate(map(len, sample_order))][:-1],
             merged_offsets=offsets,
             merged_targets=merged_targets,
             merged_sample_offsets=sample_offsets,

@@ -142,7 +142,7 @@ def extract(
     columns: dict[str, Column] = {}
     n_samples = 0
     for begin, end in scratch.ranges(bitext.target.offsets, _BYTES * max_length) or [(0, 0)]:
-        part = _extract_range(bitext, begin, end, max_length, threads or default_threads(), progress)
+        part = extract_range(bitext, begin, end, max_length, threads or default_threads(), progress)
         part["sentence"] += np.uint32(begin)
         part["offsets"] += n_samples
         if begin:
@@ -155,7 +155,7 @@ def extract(
     return Samples(**{name: column.finish() for name, column in columns.items()})
 
 
-def _extract_range(
+def extract_range(
     bitext: Bitext, begin: int, end: int, max_length: int, threads: int, progress: Progress | None
 ) -> dict[str, npt.NDArray[Any]]:
     """The columns of the samples of sentence pairs [begin, end), numbered from 0."""

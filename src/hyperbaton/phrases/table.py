@@ -7,10 +7,11 @@ frequencies or smoothed; lexical weights are the product over words of the mean 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -139,11 +140,13 @@ class PhraseTable(Picklable):
         threads: int | None = None,
         progress: Progress | None = None,
         scratch: Scratch | None = None,
+        parts: Iterable[LexicalPart] | None = None,
     ) -> PhraseTable:
         """Score the phrase pairs of samples.
 
         Lexical weights come from the frequencies of links, as in Moses, unless a lexical table is given, for example an
         aligner's. With `scratch` pairs are scored in pieces that fit into its memory, and the table lies where it puts it.
+        `parts` are lexical weights and inner links that were made elsewhere, in the order of the pairs.
 
         >>> from hyperbaton.phrases import extract
         >>> bitext = Bitext.of(["a b", "a"], ["x y", "z"], [[(0, 0), (1, 1)], [(0, 0)]])
@@ -173,28 +176,23 @@ class PhraseTable(Picklable):
         for rows in forward.rows():
             counts[rows, 2] = joint[rows]
 
-        lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
         table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, _NO_LINKS, _NO_POINTS)
-        inner = _InnerLinks(bitext, samples, pairs, threads)
-        link_offsets, links = Column(scratch, np.int64), Column(scratch, np.uint8)
+        if parts is None:
+            lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
+            parts = _lexical_parts(table, InnerLinks(bitext, samples, pairs, threads), lexical, ranges, progress)
+        link_offsets, links, first = Column(scratch, np.int64), Column(scratch, np.uint8), 0
         link_offsets.append(np.zeros(1, np.int64))
-        for n, (begin, end) in enumerate(ranges):
-            whole = progress if len(ranges) == 1 else None
-            # Equally frequent inner links are told apart by each direction in its own way, as Moses does.
-            for ties_by_source, column, weight in ((True, 1, 0), (False, 3, 1)):
-                part = table._part(begin, end, *inner.of(begin, end, ties_by_source, whole))
-                rows = slice(pairs.offsets[begin], pairs.offsets[end])
-                scores[rows, column] = part.lexical_weights(lexical, threads)[:, weight]
+        for part in parts:
+            rows = slice(first, first := first + len(part.weights))
+            scores[rows, 1], scores[rows, 3] = part.weights.T
             link_offsets.append(part.link_offsets[1:] + len(links))
             links.append(part.links)
-            if progress is not None and progress(n + 1, len(ranges)) is False:
-                raise _core.Cancelled("cancelled")
-        if not ranges:
+        if not len(links):
             links.append(_NO_POINTS)
         table = replace(table, link_offsets=link_offsets.finish(), links=links.finish())
         return table if options.min_count <= 1 else table.select(_at_least(joint, options.min_count, scratch), scratch)
 
-    def _part(self, begin: int, end: int, link_offsets: Offsets, links: npt.NDArray[np.uint8]) -> PhraseTable:
+    def part(self, begin: int, end: int, link_offsets: Offsets, links: npt.NDArray[np.uint8]) -> PhraseTable:
         """The pairs of source phrases [begin, end), which are numbered from 0, with inner links given apart."""
         first, last = self.offsets[begin], self.offsets[end]
         return PhraseTable(
@@ -285,11 +283,50 @@ class PhraseTable(Picklable):
             return cls.from_arrays(artefact.group(KIND))
 
 
-class _InnerLinks:
+class LexicalPart(NamedTuple):
+    """Lexical weights of consecutive pairs, (lex(s|t), lex(t|s)) each, and their inner links."""
+
+    weights: npt.NDArray[np.float64]
+    link_offsets: Offsets
+    links: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(
+        cls,
+        table: PhraseTable,
+        inner: InnerLinks,
+        lexical: LexicalTable,
+        begin: int,
+        end: int,
+        progress: Progress | None = None,
+    ) -> LexicalPart:
+        """Those of the pairs of source phrases [begin, end)."""
+        weights = []
+        # Equally frequent inner links are told apart by each direction in its own way, as Moses does.
+        for direction, ties_by_source in enumerate((True, False)):
+            part = table.part(begin, end, *inner.of(begin, end, ties_by_source, progress))
+            weights.append(part.lexical_weights(lexical, inner.threads)[:, direction])
+        return cls(np.stack(weights, axis=1), part.link_offsets, part.links)
+
+
+def _lexical_parts(
+    table: PhraseTable,
+    inner: InnerLinks,
+    lexical: LexicalTable,
+    ranges: list[tuple[int, int]],
+    progress: Progress | None,
+) -> Iterator[LexicalPart]:
+    for n, (begin, end) in enumerate(ranges):
+        yield LexicalPart.of(table, inner, lexical, begin, end, progress if len(ranges) == 1 else None)
+        if progress is not None and progress(n + 1, len(ranges)) is False:
+            raise _core.Cancelled("cancelled")
+
+
+class InnerLinks:
     """The links inside phrase pairs that they have most often, of some pairs at a time."""
 
     def __init__(self, bitext: Bitext, samples: Samples, pairs: Inventory, threads: int) -> None:
-        self._links, self._pairs, self._threads = bitext.need_links(), pairs, threads
+        self._links, self._pairs, self.threads = bitext.need_links(), pairs, threads
         self._spans = _core.PairSpans(
             sentence=samples.sentence,
             source_begin=samples.source_begin,
@@ -310,7 +347,7 @@ class _InnerLinks:
             self._links.points,
             self._links.offsets,
             ties_by_source,
-            self._threads,
+            self.threads,
             progress,
         )
 

@@ -1,0 +1,339 @@
+"""Phrase pairs of a bitext extracted and scored in shards, by the workers of any executor.
+
+Four kinds of tasks, each reading files that those before it wrote; what they write is mapped into memory, not sent:
+
+1. a shard of the sentence pairs: its samples, and its distinct phrases and pairs, sorted; counts of linked words;
+2. a key range of the source or target phrases, by first word: those of all shards merged;
+3. a key range of the source phrases: their pairs merged;
+4. a key range of the source phrases: inner links and lexical weights of their pairs.
+
+The process that shares out the work joins the ranges and makes phrase probabilities of counts. Everything is that of
+`Extracted.of`, to the last bit, for any number of shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, fields, replace
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.align.lexical import LexicalTable, LinkCounts, count_links, sum_link_counts
+from hyperbaton.base.executors import do_shards, shard_starts
+from hyperbaton.base.options import check_options
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.shard_arrays import read_array, write_arrays
+from hyperbaton.base.store import Artefact
+from hyperbaton.corpus import Bitext
+from hyperbaton.corpus.bitext import KIND as BITEXT
+from hyperbaton.phrases.extracted import Extracted
+from hyperbaton.phrases.inventory import Inventory, Phrases
+from hyperbaton.phrases.samples import Extraction, Samples, extract_range
+from hyperbaton.phrases.table import InnerLinks, LexicalPart, PhraseTable, Scoring
+
+Array = npt.NDArray[Any]
+SIDES = ("source", "target")
+PAIRS = ("offsets", "targets", "sample_offsets", "sample_order")
+LEXICON = ("offsets", "targets", "probabilities")
+LINKS = ("offsets", "targets", "counts")
+COLUMNS = tuple(f.name for f in fields(Samples))
+N_STEPS = 6  # tasks for each shard
+
+
+@dataclass(frozen=True)
+class _Job:
+    folder: Path
+    starts: tuple[int, ...]  # sentence pairs of shards
+    path: str | None  # of the source text, for messages
+    max_length: int
+    threads: int
+    # Known when all shards are extracted: the first sample of each, and by side the ranks of the first words of key ranges.
+    first_samples: tuple[int, ...] = ()
+    ranges: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    # Known when phrases are merged: the first target phrase of each key range.
+    first_targets: tuple[int, ...] = ()
+
+    @property
+    def n_shards(self) -> int:
+        return len(self.starts) - 1
+
+    def bitext(self) -> Bitext:
+        """The bitext, of which only the pages that are looked at are read."""
+        bitext = Bitext.from_arrays(Artefact(self.folder / BITEXT, BITEXT).arrays())
+        return replace(bitext, source=replace(bitext.source, path=self.path))
+
+    def shard(self, shard: int, name: str) -> Array:
+        return read_array(self.folder, f"shard.{shard}", name)
+
+    def merged(self, side: str, key_range: int, name: str) -> Array:
+        return read_array(self.folder, f"{side}.{key_range}", name)
+
+    def phrases_in_range(self, shard: int, side: str, key_range: int) -> tuple[int, int]:
+        """Which phrases of a shard belong to a key range."""
+        first, last = self.ranges[SIDES.index(side)][key_range : key_range + 2]
+        starts = self.shard(shard, f"{side}.starts")
+        return int(starts[first]), int(starts[last])
+
+
+def extract_shards(
+    bitext: Bitext,
+    extraction: Extraction | None = None,
+    scoring: Scoring | None = None,
+    *,
+    folder: Path,
+    shards: int,
+    executor: Executor | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+    scratch: Scratch | None = None,
+) -> Extracted:
+    """Extract and score the phrase pairs of a bitext with links, as `Extracted.of` does.
+
+    Arguments:
+        folder: where the files of shards lie, on a disk that all workers see; the caller removes it.
+        executor: who does the work; None is this process.
+        threads: of each task.
+        progress: counts tasks.
+        scratch: where the result lies.
+    """
+    extraction, scratch = extraction or Extraction(), scratch or Scratch()
+    check_options(extraction)
+    bitext.need_links()
+    bitext.save(folder / BITEXT)
+    starts = tuple(shard_starts(len(bitext), shards))
+    job = _Job(folder, starts, bitext.source.path, extraction.max_length, threads)
+    work = _Work(executor, shards, progress)
+    first_samples = (0, *accumulate(work.do(_extract_shard, job)))
+    ranges = [tuple(_key_ranges(job, side)) for side in SIDES]
+    job = replace(job, first_samples=first_samples, ranges=(ranges[0], ranges[1]))
+    list(work.do(_merge_sources, job))
+    job = replace(job, first_targets=(0, *accumulate(work.do(_merge_targets, job))))
+    list(work.do(_number_targets, job))
+    list(work.do(_merge_pairs, job))
+
+    samples = Samples(**{name: _joined_column(job, name, scratch) for name in COLUMNS})
+    texts = {"source": bitext.source, "target": bitext.target}
+    source, target = (
+        Phrases(
+            _joined_offsets((job.merged(side, r, "offsets") for r in range(shards)), scratch),
+            scratch.join((job.merged(side, r, "words") for r in range(shards)), np.uint32),
+            texts[side].vocabulary,
+        )
+        for side in SIDES
+    )
+    inventory = Inventory(
+        source,
+        target,
+        _joined_offsets((job.merged("pairs", r, "offsets") for r in range(shards)), scratch),
+        scratch.join((job.merged("pairs", r, "targets") for r in range(shards)), np.uint32),
+        _joined_offsets((job.merged("pairs", r, "sample_offsets") for r in range(shards)), scratch),
+        scratch.join((job.merged("pairs", r, "sample_order") for r in range(shards)), np.uint32),
+    )
+    lexical = LexicalTable.from_counts(bitext, *sum_link_counts(bitext, (_link_counts(job, k) for k in range(shards))))
+    write_arrays(folder, "samples", samples.columns())
+    write_arrays(folder, "targets", {"offsets": target.offsets, "words": target.words})
+    write_arrays(folder, "lexicon", {name: getattr(lexical, name) for name in LEXICON})
+    table = PhraseTable.build(
+        bitext,
+        samples,
+        scoring,
+        inventory=inventory,
+        threads=threads,
+        scratch=scratch,
+        parts=(_lexical_part(job, r) for r, _ in enumerate(work.do(_score_range, job))),
+    )
+    return Extracted(samples, inventory, table)
+
+
+class _Work:
+    """Tasks of one kind after the other, with one progress of all."""
+
+    def __init__(self, executor: Executor | None, shards: int, progress: Progress | None) -> None:
+        self._executor, self._shards, self._progress, self._done = executor, shards, progress, 0
+
+    def do(self, task: Callable[[_Job, int], int], job: _Job) -> Iterator[int]:
+        for result in do_shards(self._executor, task, job, self._shards, self._report):
+            yield result.value
+
+    def _report(self, done: int, total: int) -> bool | None:
+        self._done += 1
+        return None if self._progress is None else self._progress(self._done, N_STEPS * self._shards)
+
+
+def _extract_shard(job: _Job, shard: int) -> int:
+    """Samples, phrases and pairs of a shard; returns how many samples there are."""
+    bitext, (begin, end) = job.bitext(), job.starts[shard : shard + 2]
+    columns = extract_range(bitext, begin, end, job.max_length, job.threads, None)
+    columns["sentence"] += np.uint32(begin)
+    samples = Samples(**columns)
+    run = Inventory.of_run(bitext, samples, slice(0, len(samples)), job.threads, None)
+    counts: dict[str, Array] = dict(zip(LINKS, count_links(bitext, begin, end, job.threads), strict=True))
+    arrays: dict[str, Array] = {
+        **{f"samples.{name}": column for name, column in columns.items()},
+        **{f"pairs.{name}": getattr(run, name) for name in PAIRS},
+        **{f"links.{name}": array for name, array in counts.items()},
+    }
+    for side, phrases in zip(SIDES, (run.source, run.target), strict=True):
+        ranks = _core.byte_ranks(phrases.vocabulary.spelling)
+        first_words = phrases.words[phrases.offsets[:-1]]
+        n_of_rank = np.bincount(ranks[first_words], minlength=len(ranks) + 1)
+        starts = np.concatenate([[0], np.cumsum(n_of_rank)])  # phrases are sorted, by the rank of their first word first
+        arrays |= {f"{side}.offsets": phrases.offsets, f"{side}.words": phrases.words, f"{side}.starts": starts}
+    write_arrays(job.folder, f"shard.{shard}", arrays)
+    return len(samples)
+
+
+def _key_ranges(job: _Job, side: str) -> list[int]:
+    """Ranks of first words that cut the phrases of all shards into as many ranges of about the same size."""
+    starts = sum((job.shard(k, f"{side}.starts") for k in range(job.n_shards)), np.zeros(1, np.int64))
+    cuts = np.searchsorted(starts, [starts[-1] * k / job.n_shards for k in range(job.n_shards)])
+    return [*map(int, cuts), len(starts) - 1]
+
+
+def _merge_sources(job: _Job, key_range: int) -> int:
+    return _merge_phrases(job, "source", key_range)
+
+
+def _merge_targets(job: _Job, key_range: int) -> int:
+    return _merge_phrases(job, "target", key_range)
+
+
+def _merge_phrases(job: _Job, side: str, key_range: int) -> int:
+    """The distinct phrases of a key range, and the numbers that those of each shard have there; returns how many."""
+    offsets, words = [], []
+    for shard in range(job.n_shards):
+        begin, end = job.phrases_in_range(shard, side, key_range)
+        own = job.shard(shard, f"{side}.offsets")[begin : end + 1]
+        offsets.append(own - own[0])
+        words.append(job.shard(shard, f"{side}.words")[own[0] : own[-1]])
+    ends = [0, *accumulate(len(own) - 1 for own in offsets)]
+    numbers = np.empty(ends[-1], np.uint32)
+    merged_offsets, merged_words = np.empty(ends[-1] + 1, np.int64), np.empty(sum(map(len, words)), np.uint32)
+    bitext = job.bitext()
+    n = _core.merge_phrases(
+        offsets=offsets,
+        words=words,
+        spelling=(bitext.source if side == "source" else bitext.target).vocabulary.spelling,
+        merged_offsets=merged_offsets,
+        merged_words=merged_words,
+        numbers=[numbers[begin:end] for begin, end in pairwise(ends)],
+    )
+    arrays: dict[str, Array] = {
+        "offsets": merged_offsets[: n + 1],
+        "words": merged_words[: merged_offsets[n]],
+        "numbers": numbers,
+        "ends": np.array(ends),
+    }
+    write_arrays(job.folder, f"{side}.{key_range}", arrays)
+    return n
+
+
+def _numbers(job: _Job, shard: int, side: str, key_range: int) -> Array:
+    """What the phrases of a shard that lie in a key range are called there."""
+    begin, end = job.merged(side, key_range, "ends")[shard : shard + 2]
+    numbers: Array = job.merged(side, key_range, "numbers")[begin:end]
+    return numbers
+
+
+def _number_targets(job: _Job, shard: int) -> int:
+    """What the target phrases of a shard are called among all."""
+    pieces = [_numbers(job, shard, "target", r) + np.uint32(job.first_targets[r]) for r in range(job.n_shards)]
+    write_arrays(job.folder, f"shard.{shard}", {"target.numbers": np.concatenate(pieces).astype(np.uint32)})
+    return 0
+
+
+def _merge_pairs(job: _Job, key_range: int) -> int:
+    """The pairs of the source phrases of a key range, with their samples; returns how many."""
+    offsets, columns = [], []
+    for shard in range(job.n_shards):
+        begin, end = job.phrases_in_range(shard, "source", key_range)
+        own = job.shard(shard, "pairs.offsets")[begin : end + 1]
+        samples = job.shard(shard, "pairs.sample_offsets")[own[0] : own[-1] + 1]
+        offsets.append((own - own[0], samples - samples[0]))
+        columns.append(
+            (
+                job.shard(shard, "pairs.targets")[own[0] : own[-1]],
+                job.shard(shard, "pairs.sample_order")[samples[0] : samples[-1]],
+                _numbers(job, shard, "source", key_range),
+                job.shard(shard, "target.numbers"),
+            )
+        )
+    n_pairs, n_samples = (sum(len(run[k]) for run in columns) for k in (0, 1))
+    merged: dict[str, Array] = {
+        "offsets": np.empty(len(job.merged("source", key_range, "offsets")), np.int64),
+        "targets": np.empty(n_pairs, np.uint32),
+        "sample_offsets": np.empty(n_pairs + 1, np.int64),
+        "sample_order": np.empty(n_samples, np.uint32),
+    }
+    n = _core.merge_pairs(
+        offsets=offsets,
+        columns=columns,
+        first_samples=list(job.first_samples[:-1]),
+        **{f"merged_{name}": array for name, array in merged.items()},
+    )
+    merged["targets"], merged["sample_offsets"] = merged["targets"][:n], merged["sample_offsets"][: n + 1]
+    write_arrays(job.folder, f"pairs.{key_range}", merged)
+    return n
+
+
+def _score_range(job: _Job, key_range: int) -> int:
+    """Inner links and lexical weights of the pairs of a key range; returns how many pairs there are."""
+    bitext = job.bitext()
+    vocabularies = bitext.source.vocabulary, bitext.target.vocabulary
+    source, target = (
+        Phrases(read_array(job.folder, owner, "offsets"), read_array(job.folder, owner, "words"), vocabulary)
+        for owner, vocabulary in zip((f"source.{key_range}", "targets"), vocabularies, strict=True)
+    )
+    pairs = Inventory(source, target, *(job.merged("pairs", key_range, name) for name in PAIRS))
+    offsets, targets, probabilities = (read_array(job.folder, "lexicon", name) for name in LEXICON)
+    lexical = LexicalTable(*vocabularies, offsets, targets, probabilities)
+    columns = {name: read_array(job.folder, "samples", name) for name in COLUMNS if name != "offsets"}
+    samples = Samples(offsets=np.zeros(1, np.int64), **columns)
+    no_scores = np.zeros((pairs.n_pairs, 0), np.float32)
+    table = PhraseTable(
+        source,
+        target,
+        pairs.offsets,
+        pairs.targets,
+        no_scores,
+        no_scores,
+        np.zeros(1, np.int64),
+        np.zeros((0, 2), np.uint8),
+    )
+    part = LexicalPart.of(table, InnerLinks(bitext, samples, pairs, job.threads), lexical, 0, len(source))
+    write_arrays(job.folder, f"scored.{key_range}", part._asdict())
+    return len(part.weights)
+
+
+def _lexical_part(job: _Job, key_range: int) -> LexicalPart:
+    return LexicalPart(*(job.merged("scored", key_range, name) for name in LexicalPart._fields))
+
+
+def _link_counts(job: _Job, shard: int) -> LinkCounts:
+    offsets, targets, counts = (job.shard(shard, f"links.{name}") for name in LINKS)
+    return offsets, targets, counts
+
+
+def _joined_column(job: _Job, name: str, scratch: Scratch) -> Array:
+    columns = [job.shard(shard, f"samples.{name}") for shard in range(job.n_shards)]
+    return _joined_offsets(columns, scratch) if name == "offsets" else scratch.join(columns, columns[0].dtype)
+
+
+def _joined_offsets(parts: Iterable[Array], scratch: Scratch) -> Array:
+    """Offsets of consecutive parts as those of the whole."""
+
+    def moved() -> Iterator[Array]:
+        yield np.zeros(1, np.int64)
+        end = 0
+        for part in parts:
+            yield part[1:] + end
+            end += int(part[-1])
+
+    return scratch.join(moved(), np.int64)
