@@ -19,9 +19,16 @@ class BoundDistance : public BoundFeature {
   float weight_;
 };
 
+struct GivenCoverage {
+  std::optional<PossibleClasses> possible;
+  std::optional<Array2<float>> weights;
+};
+
 class BoundOptionScorer : public BoundFeature {
  public:
-  BoundOptionScorer(Array2<float> scores, const OptionScorer& scorer) : scorer_(scorer), scores_(std::move(scores)) {
+  BoundOptionScorer(Array2<float> scores, const OptionScorer& scorer, std::optional<Array2<float>> coverage = {})
+      : scorer_(scorer), scores_(std::move(scores)), coverage_(std::move(coverage)) {
+    if (coverage_) scorer_.coverage = {coverage_->data(), coverage_->size()};
     scorer_.scores = {scores_.data(), scores_.size()};
     scorer_.n_classes = scores_.shape(1);
     scorer_.check();
@@ -36,6 +43,7 @@ class BoundOptionScorer : public BoundFeature {
 
  private:
   Array2<float> scores_;
+  std::optional<Array2<float>> coverage_;
 };
 
 // Sums over sparse features, by option and class, and over the words that discontinuous steps pass over.
@@ -133,27 +141,36 @@ HYPERBATON_BINDINGS(decode_features) {
       .value("neighbour", StepRule::Neighbour)
       .value("hierarchical", StepRule::Hierarchical);
 
+  nb::class_<GivenCoverage>(m, "GivenCoverage", "How scores of classes are normalised at a step, given what is translated.")
+      .def(
+          "__init__",
+          [](GivenCoverage* self, const PossibleClasses* possible, std::optional<Array2<float>> weights) {
+            new (self) GivenCoverage{{}, std::move(weights)};
+            if (possible) self->possible = *possible;
+          },
+          nb::kw_only(), nb::arg("possible").none(), nb::arg("weights").none(),
+          "Over the possible classes, or all; with weights (states of the coverage, classes) added before, or without.");
   nb::class_<BoundOptionScorer, BoundFeature>(m, "OptionScorer", "Scores of the classes of options.")
       .def(
           "__init__",
           [](BoundOptionScorer* self, Array2<float> scores, std::vector<float> weights, StepRule rule, Side side,
              std::vector<std::int32_t> cuts, const std::vector<std::uint8_t>& merge, bool times_distance,
-             const PossibleClasses* possible) {
-            OptionScorer scorer{{}, 0, std::move(weights), rule, side, std::move(cuts), {}, times_distance, {}};
-            if (possible) scorer.possible = *possible;
+             const GivenCoverage* given) {
+            OptionScorer scorer{{}, 0, std::move(weights), rule, side, std::move(cuts), {}, times_distance, {}, {}};
+            if (given) scorer.possible = given->possible;
             if (merge.size() != scorer.merge.size()) throw Error("a class for each of the four orientations is needed");
             std::ranges::copy(merge, scorer.merge.begin());
-            new (self) BoundOptionScorer(std::move(scores), scorer);
+            new (self) BoundOptionScorer(std::move(scores), scorer, given ? given->weights : std::nullopt);
           },
           nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a,
-          nb::arg("possible").none());
+          nb::arg("given").none());
 
   nb::class_<BoundSparseScorer, BoundFeature>(m, "SparseScorer", "Sums over sparse features of steps, weights and all.")
       .def(
           "__init__",
           [](BoundSparseScorer* self, Array2<float> scores, StepRule rule, Side side,
              const std::vector<std::uint8_t>& merge, Array2<float> between, Ints source_offsets) {
-            OptionScorer scorer{{}, 0, std::vector<float>(scores.shape(1), 1.0F), rule, side, {}, {}, false, {}, true};
+            OptionScorer scorer{{}, 0, std::vector<float>(scores.shape(1), 1.0F), rule, side, {}, {}, false, {}, {}, true};
             if (merge.size() != scorer.merge.size()) throw Error("a class for each of the four orientations is needed");
             std::ranges::copy(merge, scorer.merge.begin());
             new (self) BoundSparseScorer(std::move(scores), scorer, std::move(between), std::move(source_offsets));

@@ -2,12 +2,32 @@
 #include <nanobind/stl/vector.h>
 
 #include "module.hh"
+#include "phrases/coverage_state.hh"
 #include "phrases/distance_classes.hh"
 #include "phrases/extract.hh"
 #include "phrases/orientation.hh"
 #include "phrases/possible.hh"
 
 namespace hyperbaton::bindings {
+
+namespace {
+
+// The bits of a coverage; throws if the phrase does not lie outside of it in the sentence.
+std::vector<std::uint32_t> coverage_words(const Array<bool>& visited, SourceSpan phrase) {
+  const auto covered = view(visited);
+  const int n_words = static_cast<int>(covered.size());
+  if (phrase.begin < 0 || phrase.begin >= phrase.end || phrase.end > n_words)
+    throw Error("the phrase does not lie in the sentence");
+  std::vector<std::uint32_t> words(Coverage::n_words(n_words), 0);
+  for (int i = 0; i < n_words; ++i) {
+    if (!covered[static_cast<std::size_t>(i)]) continue;
+    if (i >= phrase.begin && i < phrase.end) throw Error("a word of the phrase is translated already");
+    Coverage::set(words.data(), {i, i + 1});
+  }
+  return words;
+}
+
+}  // namespace
 
 HYPERBATON_BINDINGS(phrases) {
   using namespace nb::literals;
@@ -66,7 +86,35 @@ HYPERBATON_BINDINGS(phrases) {
             std::ranges::copy(merge, four.begin());
             return PossibleClasses(four);
           },
-          "merge"_a);
+          "merge"_a)
+      .def(
+          "mask",
+          [](const PossibleClasses& self, const Array<bool>& visited, int begin, int end) {
+            const auto words = coverage_words(visited, {begin, end});
+            const int n_words = static_cast<int>(visited.size());
+            return self.mask(Coverage(words.data(), n_words), n_words, {begin, end});
+          },
+          nb::kw_only(), "visited"_a, "begin"_a, "end"_a, "A bit for each class that the phrase can have.");
+  m.attr("COVERAGE_STATES") = kCoverageStates;
+  m.def(
+      "coverage_state",
+      [](const Array<bool>& visited, int begin, int end) {
+        const auto words = coverage_words(visited, {begin, end});
+        const int n_words = static_cast<int>(visited.size());
+        return coverage_state(Coverage(words.data(), n_words), n_words, {begin, end});
+      },
+      nb::kw_only(), "visited"_a, "begin"_a, "end"_a, "What a phrase sees of the coverage, as a number.");
+  m.def(
+      "coverage_states_of_samples",
+      [](const Array<std::uint32_t>& sentence, const Array<std::uint16_t>& source_begin,
+         const Array<std::uint8_t>& source_length, const Array<std::uint16_t>& target_begin,
+         const Array2<std::uint16_t>& points, const Array<std::int64_t>& link_offsets,
+         const Array<std::int64_t>& source_offsets) {
+        const SamplePlaces samples{view(sentence), view(source_begin), view(source_length), view(target_begin)};
+        return to_numpy(coverage_states_of_samples(samples, view_links(points, link_offsets), {view(source_offsets)}));
+      },
+      nb::kw_only(), "sentence"_a, "source_begin"_a, "source_length"_a, "target_begin"_a, "points"_a, "link_offsets"_a,
+      "source_offsets"_a, "The state of the coverage that each sample sees.");
   m.def(
       "possible_of_samples",
       [](const Array<std::uint32_t>& sentence, const Array<std::uint16_t>& source_begin,

@@ -36,6 +36,11 @@ class Coverage {
     while (i > 0 && !(*this)[i - 1]) --i;
     return i;
   }
+  int count(SourceSpan span) const {
+    int n = 0;
+    for (int i = span.begin; i < span.end; i += 64) n += std::popcount(bits({i, i + 64 < span.end ? i + 64 : span.end}));
+    return n;
+  }
   bool all(SourceSpan span) const { return next_gap(span.begin) >= span.end; }
   bool any(SourceSpan span) const { return next_covered(span.begin) < span.end; }
 

@@ -43,26 +43,9 @@ std::uint32_t PossibleClasses::of_orientations(const Coverage& visited, int n_wo
 
 std::vector<std::uint32_t> possible_of_samples(const SamplePlaces& samples, LinksView links, SentenceLengths source,
                                                const PossibleClasses& classes) {
-  std::vector<std::uint32_t> masks, words;
-  std::vector<Link> by_target;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < samples.sentence.size(); ++i) {
-    const std::size_t s = samples.sentence[i];
-    const int n_words = source[s], target = samples.target_begin[i];
-    const bool new_sentence = i == 0 || s != samples.sentence[i - 1];
-    if (new_sentence) {
-      by_target.assign(links[s].begin(), links[s].end());
-      std::ranges::stable_sort(by_target, {}, &Link::target);
-    }
-    if (new_sentence || target < samples.target_begin[i - 1]) {
-      words.assign(Coverage::n_words(n_words), 0);
-      at = 0;
-    }
-    for (; at < by_target.size() && by_target[at].target < target; ++at)
-      Coverage::set(words.data(), {by_target[at].source, by_target[at].source + 1});
-    const int begin = samples.source_begin[i];
-    masks.push_back(classes.mask(Coverage(words.data(), n_words), n_words, {begin, begin + samples.source_length[i]}));
-  }
+  std::vector<std::uint32_t> masks;
+  for_each_sample(samples, links, source, classes.unlinked(),
+                  [&](const SampleStep& step) { masks.push_back(classes.mask(step.visited, step.n_words, step.phrase)); });
   return masks;
 }
 

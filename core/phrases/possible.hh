@@ -13,6 +13,7 @@
 #include "align/links.hh"
 #include "phrases/coverage.hh"
 #include "phrases/orientation.hh"
+#include "phrases/sample_coverage.hh"
 
 namespace hyperbaton {
 
@@ -29,6 +30,8 @@ class PossibleClasses {
     return is_distance_ ? of_distances(visited, n_words, phrase.begin) : of_orientations(visited, n_words, phrase);
   }
 
+  Unlinked unlinked() const { return is_distance_ ? Unlinked::NotVisited : Unlinked::WithNeighbours; }
+
  private:
   std::uint32_t of_distances(const Coverage& visited, int n_words, int begin) const;
   std::uint32_t of_orientations(const Coverage& visited, int n_words, SourceSpan phrase) const;
@@ -38,15 +41,8 @@ class PossibleClasses {
   std::array<std::uint8_t, 4> merge_{};
 };
 
-// Samples as columns (phrases/extract.hh), by sentence.
-struct SamplePlaces {
-  std::span<const std::uint32_t> sentence;
-  std::span<const std::uint16_t> source_begin;
-  std::span<const std::uint8_t> source_length;
-  std::span<const std::uint16_t> target_begin;
-};
-
-// The mask of each sample; visited are the source words that are linked to target words left of the phrase.
+// The mask of each sample. Distances are those to linked words; Moses' orientations are decided by phrases with all their
+// words, so that unlinked words count there as in a translation.
 std::vector<std::uint32_t> possible_of_samples(const SamplePlaces& samples, LinksView links, SentenceLengths source,
                                                const PossibleClasses& classes);
 

@@ -108,6 +108,53 @@ def visited(phrase: Phrase, links: set[Point]) -> set[int]:
     return {i for i, j in links if j < phrase.target[0]}
 
 
+def visited_with_unlinked(phrase: Phrase, n_source: int, links: set[Point]) -> set[int]:
+    """The same with unlinked words: those whose next linked words, not looking past the phrase, are all visited."""
+    linked, own = {i for i, _ in links}, visited(phrase, links)
+    result = set(own)
+    for word in set(range(n_source)) - linked - set(range(*phrase.source)):
+        beside = []
+        for step in (-1, 1):
+            place = word + step
+            while 0 <= place < n_source and place not in linked and not phrase.source[0] <= place < phrase.source[1]:
+                place += step
+            if 0 <= place < n_source and not phrase.source[0] <= place < phrase.source[1]:
+                beside.append(place)
+        if beside and own.issuperset(beside):
+            result.add(word)
+    return result
+
+
+def coverage_state(begin: int, end: int, covered: set[int], n_source: int) -> int:
+    """What a span sees of the coverage: its neighbours, and the words to come on either side."""
+
+    def neighbour(word: int) -> int:
+        return 0 if not 0 <= word < n_source else 1 if word in covered else 2
+
+    left, right = set(range(begin)) - covered, set(range(end, n_source)) - covered
+    gap = 0 if not left else 1 if len(left) <= 2 else 2
+    rest = 0 if not right else 1 if len(right) <= 6 else 2
+    return ((neighbour(begin - 1) * 3 + neighbour(end)) * 3 + gap) * 3 + rest
+
+
+def derivation(n_source: int, n_target: int, boxes: list[Phrase]) -> list[Phrase] | None:
+    """Phrase pairs that cover both sentences, in the order of the target; None if there are none."""
+
+    def extend(path: list[Phrase], covered: set[int]) -> list[Phrase] | None:
+        at = path[-1].target[1] if path else 0
+        if at == n_target:
+            return path if len(covered) == n_source else None
+        for box in boxes:
+            words = set(range(*box.source))
+            if box.target[0] == at and not words & covered:
+                whole = extend([*path, box], covered | words)
+                if whole is not None:
+                    return whole
+        return None
+
+    return extend([], set())
+
+
 def possible_distances(begin: int, covered: set[int], cuts: Sequence[int]) -> set[int]:
     """Classes of the distances to some word that is covered, or to the start where none is."""
     return {sum(p + 1 - begin >= cut for cut in cuts) for p in covered or {-1}}

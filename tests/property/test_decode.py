@@ -22,6 +22,7 @@ from hyperbaton.lm import LanguageModel
 from hyperbaton.models import JumpLogProbs, Steps
 from hyperbaton.models.osm import OperationSequence
 from hyperbaton.phrases import Options, ReorderingType
+from hyperbaton.phrases.coverage import COVERAGE_STATES
 from hyperbaton.phrases.moses import read_phrase_table
 from tests.oracles import decode as oracle
 from tests.oracles import jumps, operations, phrases
@@ -102,6 +103,7 @@ class Distances:
     orientations = "-1,0,1,2"
     side = "before"
     classes = "all"
+    coverage_weights_: Any = None
 
     def option_logprobs(self, source: Text, options: Options) -> Any:
         begin, length = options.source.begin.astype(float), options.target.lengths.astype(float)
@@ -154,12 +156,14 @@ def table_case(kind_name: str) -> Case:
     return make
 
 
-def distance_case(use: str, side: str, classes: str = "all") -> Case:
+def distance_case(use: str, side: str, classes: str = "all", coverage: bool = False) -> Case:
     cuts = (-1, 0, 1, 2)
 
     def make(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
         model = Distances()
         model.side, model.classes = side, classes
+        weights = np.sin(np.arange(COVERAGE_STATES * 5)).reshape(COVERAGE_STATES, 5)
+        model.coverage_weights_ = weights if coverage else None
 
         def score(path: list[oracle.Step]) -> float:
             total, end, last = 0.0, 0, None
@@ -169,9 +173,14 @@ def distance_case(use: str, side: str, classes: str = "all") -> Case:
                 row = step if side == "before" else last
                 if row is not None:
                     scores = [-abs(np.sin(row.begin + 3 * len(row.target) + c)) for c in range(len(cuts) + 1)]
+                    if coverage:
+                        state = phrases.coverage_state(step.begin, step.end, covered, len(words))
+                        scores = [score + added for score, added in zip(scores, weights[state], strict=True)]
                     logprob = scores[sum(d >= cut for cut in cuts)]
-                    if classes == "possible":
-                        possible = phrases.possible_distances(step.begin, covered, cuts)
+                    if classes == "possible" or coverage:
+                        possible = set(range(5))
+                        if classes == "possible":
+                            possible = phrases.possible_distances(step.begin, covered, cuts)
                         logprob -= np.log(sum(np.exp(scores[c]) for c in possible))
                     total += logprob if use == "direct" else -abs(d) / (2.0 * np.exp(logprob))
                 end, last = step.end, step
@@ -340,6 +349,8 @@ SHAPES: dict[str, Case | None] = {
     "distances": distance_case("direct", "before"),
     "distances after": distance_case("direct", "after"),
     "distances possible": distance_case("direct", "before", "possible"),
+    "distances coverage": distance_case("direct", "before", "all", coverage=True),
+    "distances possible coverage": distance_case("direct", "before", "possible", coverage=True),
     "scaled": distance_case("scaled", "before"),
     "mslr possible": possible_case("phrase-mslr"),
     "hier-mslr possible": possible_case("hier-mslr"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hyperbaton import _core
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import DistanceSet, Samples, extract, orientation_set
+from hyperbaton.phrases.coverage import possible_of_spans, states_of_samples, states_of_spans
 from tests.oracles import phrases as oracle
 from tests.property.strategies import link_matrices
 
@@ -64,6 +65,45 @@ def test_possible_classes(matrices: list[Matrix], kind: str) -> None:
         expected = oracle.possible_distances(phrase.source[0], covered, classes.cuts)
         assert set(np.flatnonzero(possible[k]).tolist()) == expected
     assert possible[np.arange(len(samples)), classes.classify(samples)].all()
+
+
+@given(st.lists(link_matrices(), min_size=1, max_size=4), st.sampled_from(["mslr", "phrase-mslr", "hier-mslr"]))
+@settings(max_examples=60, deadline=None)
+def test_possible_orientations(matrices: list[Matrix], kind: str) -> None:
+    """Against the plain definition; the only label that may not be possible is what Moses takes where it does not know."""
+    bitext, classes = as_bitext(matrices), orientation_set(kind)
+    samples = extract(bitext, 8)
+    possible, states = classes.possible(bitext, samples), states_of_samples(bitext, samples)
+    for k, phrase in enumerate(rows(samples)):
+        n, _, links = matrices[samples.sentence[k]]
+        covered = oracle.visited_with_unlinked(phrase, n, links)
+        expected = oracle.possible_orientations(*phrase.source, covered)
+        assert {classes.names[c].replace(" ", "_") for c in np.flatnonzero(possible[k])} == expected
+        assert states[k] == oracle.coverage_state(*phrase.source, covered, n)
+    labels = classes.classify(samples)
+    contradicted = ~possible[np.arange(len(samples)), labels]
+    assert (labels[contradicted] == _core.Orientation.discontinuous_right).all()
+
+
+@given(st.lists(link_matrices(5), min_size=1, max_size=4), st.sampled_from(["phrase-mslr", "hier-msd", "three", "five"]))
+@settings(max_examples=60, deadline=None)
+def test_possible_classes_of_samples_are_those_of_the_search(matrices: list[Matrix], kind: str) -> None:
+    """Along a translation made of samples: the same where every source word is linked, else none that the search lacks."""
+    bitext, classes = as_bitext(matrices), orientation_set(kind)
+    samples = extract(bitext, 8)
+    possible, states = classes.possible(bitext, samples), states_of_samples(bitext, samples)
+    for s, (n, m, links) in enumerate(matrices):
+        own = {phrase: k for k, phrase in enumerate(rows(samples)) if samples.sentence[k] == s}
+        visited = np.zeros(n, bool)
+        for phrase in oracle.derivation(n, m, list(own)) or []:
+            in_search = possible_of_spans(classes.possible_classes, len(classes), visited, [phrase.source])[0]
+            in_training = possible[own[phrase]]
+            if len({i for i, _ in links}) == n:
+                assert np.array_equal(in_training, in_search)
+                assert states[own[phrase]] == states_of_spans(visited, [phrase.source])[0]
+            elif not isinstance(classes, DistanceSet):
+                assert not (in_training & ~in_search).any()
+            visited[slice(*phrase.source)] = True
 
 
 @given(st.lists(link_matrices(5), min_size=1, max_size=6))

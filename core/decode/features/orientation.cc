@@ -1,10 +1,13 @@
 #include "decode/features/orientation.hh"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/errors.hh"
 #include "base/math.hh"
 #include "decode/interner.hh"
+#include "phrases/coverage_state.hh"
 #include "phrases/distance_classes.hh"
 
 namespace hyperbaton {
@@ -14,8 +17,11 @@ void OptionScorer::check() const {
   const bool fits =
       rule == StepRule::Distance ? cuts.size() + 1 == n_classes : *std::ranges::max_element(merge) < n_classes;
   if (!fits) throw Error("the scores have another number of classes than the orientation set");
-  if (possible && (weights.size() != 1 || side != Side::Before || times_distance || n_classes > PossibleClasses::kMost))
-    throw Error("possible classes are those towards the previous phrase, with one weight, used directly");
+  if (is_normalised() &&
+      (weights.size() != 1 || side != Side::Before || times_distance || n_classes > PossibleClasses::kMost))
+    throw Error("possible classes and coverage are those towards the previous phrase, with one weight, used directly");
+  if (!coverage.empty() && coverage.size() != kCoverageStates * n_classes)
+    throw Error("a weight for each state of the coverage and each class is needed");
   if (is_sparse && weights.size() != n_classes) throw Error("sparse features count each class");
   if (!between.empty() &&
       (side == Side::After || source_offsets.empty() ||
@@ -27,13 +33,6 @@ OrientationFeature::OrientationFeature(const OptionScorer& scorer, const Sentenc
     : scorer_(scorer), sentence_(sentence), weighted_(sentence.n_options() * scorer.n_classes) {
   const auto scores = scorer.scores.subspan(sentence.row(0) * scorer.n_classes, weighted_.size());
   for (std::size_t i = 0; i < weighted_.size(); ++i) weighted_[i] = scores[i] * scorer.weight(i % scorer.n_classes);
-  constexpr std::size_t kFewClasses = 5;
-  if (scorer.possible && scorer.n_classes <= kFewClasses) {
-    std::vector<float> sums;
-    for (std::uint32_t o = 0; o < sentence.n_options(); ++o)
-      for (std::uint32_t mask = 0; mask < 1U << scorer.n_classes; ++mask) sums.push_back(log_sum(o, mask));
-    log_sums_ = std::move(sums);
-  }
   if (!scorer.between.empty())
     between_ = scorer.between.data() +
                (static_cast<std::size_t>(scorer.source_offsets[sentence.number()]) + sentence.number()) * scorer.n_classes;
@@ -75,26 +74,45 @@ std::uint32_t OrientationFeature::step_class(const Step& step) const {
   return scorer_.merge[static_cast<std::size_t>(orientation)];
 }
 
-float OrientationFeature::log_sum(std::uint32_t option, std::uint32_t mask) const {
-  if (!log_sums_.empty()) return log_sums_[(std::size_t{option} << scorer_.n_classes) + mask];
-  const auto scores = scorer_.scores.subspan(sentence_.row(option) * scorer_.n_classes, scorer_.n_classes);
-  double top = kLogFloor, sum = 0;
-  for (std::size_t c = 0; c < scores.size(); ++c)
-    if (mask >> c & 1) top = std::max<double>(top, scores[c]);
-  for (std::size_t c = 0; c < scores.size(); ++c)
-    if (mask >> c & 1) sum += math::exp(scores[c] - top);
+std::uint32_t OrientationFeature::situation(const Step& step, std::uint32_t step_class) {
+  constexpr int kMaskBits = PossibleClasses::kMost;
+  const std::uint32_t all = (1U << scorer_.n_classes) - 1;
+  const std::uint32_t mask =
+      scorer_.possible ? scorer_.possible->mask(step.before, sentence_.n_words(), step.next) | 1U << step_class : all;
+  const std::size_t state = scorer_.coverage.empty() ? 0 : coverage_state(step.before, sentence_.n_words(), step.next);
+  const auto [place, is_new] = situation_numbers_.try_emplace(static_cast<std::uint32_t>(state) << kMaskBits | mask,
+                                                              static_cast<std::uint32_t>(situations_.size()));
+  if (is_new) {
+    const float* added = scorer_.coverage.empty() ? nullptr : scorer_.coverage.data() + state * scorer_.n_classes;
+    situations_.push_back({mask, added, std::vector(sentence_.n_options(), std::numeric_limits<float>::quiet_NaN())});
+  }
+  Situation& known = situations_[place->second];
+  for (std::uint32_t o = step.first_option; o < step.last_option; ++o) {
+    if (!std::isnan(known.log_sums[o])) break;  // the options of a span are filled in together
+    known.log_sums[o] = log_sum(known, o);
+  }
+  return place->second;
+}
+
+// log Σ exp of the scores of an option's possible classes.
+float OrientationFeature::log_sum(const Situation& situation, std::uint32_t option) const {
+  double top = std::numeric_limits<double>::lowest(), sum = 0;
+  for (std::uint32_t c = 0; c < scorer_.n_classes; ++c)
+    if (situation.mask >> c & 1) top = std::max<double>(top, score_in(situation, option, c));
+  for (std::uint32_t c = 0; c < scorer_.n_classes; ++c)
+    if (situation.mask >> c & 1) sum += math::exp(score_in(situation, option, c) - top);
   return static_cast<float>(top + math::log(sum));
 }
 
-float OrientationFeature::possible_score(std::uint32_t option, std::uint32_t memo) const {
-  const float score = scorer_.scores[sentence_.row(option) * scorer_.n_classes + class_of(memo)];
-  return std::max(score - log_sum(option, memo >> kClassBits), kLogFloor);
+float OrientationFeature::normalised_score(std::uint32_t option, std::uint32_t memo) const {
+  const Situation& known = situations_[memo >> kClassBits];
+  return std::max(score_in(known, option, class_of(memo)) - known.log_sums[option], kLogFloor);
 }
 
 void OrientationFeature::add_values(const Step& step, const GraphStep& way, std::uint32_t memo, float* columns) const {
   if (is_after() && step.first) return;
-  if (scorer_.possible) {
-    *columns += possible_score(way.option, memo);
+  if (scorer_.is_normalised()) {
+    *columns += normalised_score(way.option, memo);
     return;
   }
   if (scorer_.is_sparse) {

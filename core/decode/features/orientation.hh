@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "decode/distance.hh"
@@ -30,6 +31,9 @@ struct OptionScorer {
   bool times_distance;                // scores are per word of distance (Ni 2011, eq. 7)
   // Scores are log-probabilities that are normalised over the classes that are possible at the step.
   std::optional<PossibleClasses> possible;
+  // (kCoverageStates, classes): what is added to the scores in each state of the coverage (phrases/coverage_state.hh),
+  // before they are normalised; nothing without rows.
+  std::span<const float> coverage;
   // Scores are sums over sparse features, weights and all; values count the classes of steps, from which others tell the
   // sparse features. Discontinuous steps also get the sum over the words that they pass over: those of words [a, b) of a
   // sentence are between[b] - between[a] in rows of the sentence, which has one row more than words. Nothing without rows.
@@ -40,6 +44,7 @@ struct OptionScorer {
   std::size_t n_values() const { return weights.size(); }
   // Throws where scores, weights and classes do not fit each other.
   void check() const;
+  bool is_normalised() const { return possible || !coverage.empty(); }
   float weight(std::size_t column) const { return weights.size() == 1 ? weights[0] : weights[column]; }
 };
 
@@ -51,11 +56,11 @@ class OrientationFeature : public FeatureDefaults {
   // Towards the next phrase: the first option with the row of the one before.
   std::size_t n_state() const { return is_after() ? 1 : 0; }
   Needs needs(const Limits&) const;
-  void prepare(const Step& step, const std::uint32_t* state, std::uint32_t& memo, float& score) const {
+  void prepare(const Step& step, const std::uint32_t* state, std::uint32_t& memo, float& score) {
     memo = step_class(step);
     if (is_after() && !step.first) score += row_score(step, *state, memo);
     if (between_ && memo >= kFirstDiscontinuous) score += between_score(step, memo);
-    if (scorer_.possible) memo |= (possible_mask(step) | 1U << memo) << kClassBits;
+    if (scorer_.is_normalised()) memo |= situation(step, memo) << kClassBits;
   }
   void guess(const Step& step, const std::uint32_t*, std::uint32_t memo, std::uint32_t option, float& score) const {
     if (!is_after()) score += row_score(step, option, memo);
@@ -74,18 +79,27 @@ class OrientationFeature : public FeatureDefaults {
     return between_[end * scorer_.n_classes + column] - between_[begin * scorer_.n_classes + column];
   }
   bool is_after() const { return scorer_.side == Side::After; }
-  // A memo is the class of the step and, above it, the mask of possible classes.
+  // A memo is the class of the step and, above it, the situation that scores are normalised in.
   static constexpr int kClassBits = 8;
   static std::uint32_t class_of(std::uint32_t memo) { return memo & ((1U << kClassBits) - 1); }
   std::uint32_t step_class(const Step& step) const;
-  std::uint32_t possible_mask(const Step& step) const {
-    return scorer_.possible->mask(step.before, sentence_.n_words(), step.next);
+
+  // What a step's scores are normalised by, besides its option: the possible classes and the weights of the coverage.
+  struct Situation {
+    std::uint32_t mask;
+    const float* added;           // for each class; null without coverage
+    std::vector<float> log_sums;  // by option; NaN where not known yet
+  };
+  // The number of the step's situation, whose sums are known for the options of the step.
+  std::uint32_t situation(const Step& step, std::uint32_t step_class);
+  float score_in(const Situation& situation, std::uint32_t option, std::uint32_t column) const {
+    const float score = scorer_.scores[sentence_.row(option) * scorer_.n_classes + column];
+    return situation.added ? score + situation.added[column] : score;
   }
-  // log Σ of the probabilities of an option's possible classes.
-  float log_sum(std::uint32_t option, std::uint32_t mask) const;
-  float possible_score(std::uint32_t option, std::uint32_t memo) const;
+  float log_sum(const Situation& situation, std::uint32_t option) const;
+  float normalised_score(std::uint32_t option, std::uint32_t memo) const;
   float row_score(const Step& step, std::uint32_t row, std::uint32_t memo) const {
-    if (scorer_.possible) return scorer_.weight(0) * possible_score(row, memo);
+    if (scorer_.is_normalised()) return scorer_.weight(0) * normalised_score(row, memo);
     const float score = weighted_[row * scorer_.n_classes + memo];
     return scorer_.times_distance ? score * static_cast<float>(jump_distance(step.previous, step.next)) : score;
   }
@@ -95,7 +109,8 @@ class OrientationFeature : public FeatureDefaults {
   const float* between_ = nullptr;   // of the sentence
   std::vector<float> weighted_;      // (options, classes)
   std::vector<std::uint32_t> rows_;  // by option, for Side::After: the first option with the same row
-  std::vector<float> log_sums_;      // by option and mask, where classes are few
+  std::vector<Situation> situations_;
+  std::unordered_map<std::uint32_t, std::uint32_t> situation_numbers_;  // by mask and state of the coverage
 };
 
 }  // namespace hyperbaton

@@ -24,6 +24,9 @@ def explain(
         str | None, typer.Option(help="Explain only this span of the sentence, e.g. 2-4 for words 2 and 3.")
     ] = None,
     target: Annotated[str, typer.Option(help="Target phrase of the span.")] = "",
+    translated: Annotated[
+        str | None, typer.Option(help="Words that are translated already, for models that know, e.g. 0-3,5.")
+    ] = None,
     top: Annotated[int, typer.Option(help="Number of phrases to show, and of features for each.", min=1)] = 5,
     everything: Annotated[bool, typer.Option("--all", help="Show every phrase of the sentence, with all classes.")] = False,
     source_tags: Annotated[str | None, typer.Option(help="A tag for each word of the sentence, as text.")] = None,
@@ -53,6 +56,8 @@ def explain(
 
         hyperbaton explain mms --sentence "依 本 法 的 规定" --span 3-5 --target provisions
 
+        hyperbaton explain dpr-possible --sentence "依 本 法 的 规定" --span 3-5 --translated 0-1
+
         hyperbaton explain pair --sentence "kare wa hon o katta" --links "0-0 4-1 2-2" -o jumps.svg
 
         hyperbaton explain block --family sibling-word --phrase 的 --sort count --top 20
@@ -65,6 +70,7 @@ def explain(
         sentence=sentence,
         span=_parse_span(span),
         target=target,
+        translated=_parse_words(translated),
         top=top,
         everything=everything,
         source_tags=source_tags,
@@ -96,3 +102,16 @@ def _parse_span(span: str | None) -> tuple[int, int] | None:
     if not (begin.isdigit() and end.isdigit()):
         raise OptionError(f"expected a span like 2-4, found {span!r}")
     return int(begin), int(end)
+
+
+def _parse_words(words: str | None) -> tuple[int, ...] | None:
+    """Words and spans of words: 0-3,5 are 0, 1, 2 and 5."""
+    if words is None:
+        return None
+    found: list[int] = []
+    for part in words.split(",") if words else []:
+        begin, dash, end = part.partition("-")
+        if not begin.isdigit() or (dash and not end.isdigit()):
+            raise OptionError(f"expected words like 0-3,5, found {words!r}")
+        found += range(int(begin), int(end) if dash else int(begin) + 1)
+    return tuple(found)

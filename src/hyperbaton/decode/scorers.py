@@ -133,9 +133,10 @@ def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
     orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
     side = cast(Side, getattr(model, "side", "before"))
     possible = getattr(model, "classes", "all") == "possible"
-    if possible and use.use == "scaled":
-        raise OptionError("a model over possible classes is used directly: it cannot scale the distance")
-    return _option_scorer(scores, [weight], orientations, side, use.use == "scaled", possible)
+    coverage = getattr(model, "coverage_weights_", None)
+    if use.use == "scaled" and (possible or coverage is not None):
+        raise OptionError("a model that knows what is translated is used directly: it cannot scale the distance")
+    return _option_scorer(scores, [weight], orientations, side, use.use == "scaled", possible, coverage)
 
 
 @scorer_of.register(PerJump)
@@ -159,6 +160,7 @@ def _option_scorer(
     side: Side,
     times_distance: bool = False,
     possible: bool = False,
+    coverage: Array | None = None,
 ) -> _core.OptionScorer:
     if scores.shape[1] != len(orientations):
         raise OptionError(f"a model of {len(orientations)} classes gave {scores.shape[1]} scores for each option")
@@ -170,6 +172,12 @@ def _option_scorer(
         cuts = list(orientations.cuts)
     else:
         raise OptionError("the decoder knows orientation sets of distances and Moses' sets")
+    given = None
+    if possible or coverage is not None:
+        given = _core.GivenCoverage(
+            possible=orientations.possible_classes if possible else None,
+            weights=None if coverage is None else np.ascontiguousarray(coverage, np.float32),
+        )
     floor = -np.inf if times_distance else FLOOR
     return _core.OptionScorer(
         scores=np.ascontiguousarray(np.maximum(scores, floor), np.float32),
@@ -179,7 +187,7 @@ def _option_scorer(
         cuts=cuts,
         merge=merge,
         times_distance=times_distance,
-        possible=orientations.possible_classes if possible else None,
+        given=given,
     )
 
 

@@ -4,7 +4,8 @@ The overall precision is the part of phrase pairs whose most likely class is the
 2 · right / (predicted + true). Figures are percentages.
 
 The possible precision is the same where only classes are predicted that are possible, given which source words are
-linked to target words left of the phrase. For a model over possible classes the two are equal.
+linked to target words left of the phrase. For a model over possible classes the two are equal. Some of Moses' labels are
+not possible: no prediction is right there, and the label counts as one of the possible classes in log p alone.
 """
 
 from __future__ import annotations
@@ -21,9 +22,6 @@ from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
 from hyperbaton.models import OrientationModel
 from hyperbaton.phrases import Occurrences, distances, extract, near_samples
 from hyperbaton.phrases.orientation import Side
-
-# What the search takes for an impossible class.
-_LEAST = -100.0
 
 # Training samples of the source phrase: never seen, left to the back-off, small, middle and large clusters.
 SUPPORTS = ((0, 0), (1, 9), (10, 99), (100, 999), (1000, None))
@@ -50,6 +48,7 @@ class Classification(Evaluation):
     side: str = "before"
     possible_precision: float | None = None  # None where possible classes are not known
     possible_mean_logprob: float | None = None
+    impossible_labels: float | None = None  # percent of phrase pairs whose true class is not possible
 
     shape: ClassVar = "orientation"
     figure: ClassVar = "overall_precision"
@@ -68,10 +67,12 @@ class Classification(Evaluation):
         moved: Array,
         support: Array | None = None,
         frequency: Array | None = None,
+        of_labels: Array | None = None,
     ) -> Classification:
         """Compare log-probabilities (n, n_classes) with true classes; `moved` is d, `support` training samples.
 
         Of classes that are equally likely the one with the higher `frequency` is predicted, without it the first.
+        `of_labels` are log-probabilities of the true classes, if they are other ones.
         """
         frequent = np.arange(len(names)) if frequency is None else np.argsort(-frequency, kind="stable")
         predicted = frequent[logprobs[:, frequent].argmax(axis=1)]
@@ -86,7 +87,9 @@ class Classification(Evaluation):
                 by_support[f"{low}+" if high is None else f"{low}" if low == high else f"{low}-{high}"] = _share(
                     right, here
                 )
-        mean = float(logprobs[np.arange(len(labels)), labels].mean()) if len(labels) else 0.0
+        if of_labels is None:
+            of_labels = logprobs[np.arange(len(labels)), labels]
+        mean = float(of_labels.mean()) if len(labels) else 0.0
         return cls(names, confusion, mean, by_distance, by_support)
 
     @property
@@ -137,6 +140,7 @@ class Classification(Evaluation):
             "overall_precision": self.overall_precision,
             "possible_precision": self.possible_precision,
             "possible_mean_logprob": self.possible_mean_logprob,
+            "impossible_labels": self.impossible_labels,
             "f1": self.f1,
             "precision_by_distance": {str(d): value for d, value in self.precision_by_distance.items()},
             "precision_by_support": self.precision_by_support,
@@ -175,24 +179,29 @@ def _(model: OrientationModel, held_out: HeldOut) -> Classification:
     support = model.support(Occurrences.of_samples(bitext, samples, known.source_tags))
     moved, labels = distances(samples, side), model.labels(samples)
 
-    def result(scores: Array) -> Classification:
-        compared = Classification.of(model.class_names, scores, labels, moved, support, model.class_counts_)
+    def result(classes: str) -> Classification:
+        scores = model.given_coverage(logprobs, bitext, samples, classes=classes)
+        of_labels = None
+        if classes == "possible":
+            counted = model.given_coverage(logprobs, bitext, samples, classes=classes, labels=labels)
+            of_labels = counted[np.arange(len(labels)), labels]
+        compared = Classification.of(model.class_names, scores, labels, moved, support, model.class_counts_, of_labels)
         return replace(compared, orientations=model.orientations, side=model.side)
 
     possible = None
     if side == "before":
         try:
-            possible = result(_over_possible(logprobs, model.possible(bitext, samples)))
+            possible = result("possible")
         except OptionError:  # a set of orientations of which it is not known
             if model.classes == "possible":
                 raise
     if possible is None:
-        return result(logprobs)
-    own = possible if model.classes == "possible" else result(logprobs)
-    return replace(own, possible_precision=possible.overall_precision, possible_mean_logprob=possible.mean_logprob)
-
-
-def _over_possible(logprobs: Array, possible: Array) -> Array:
-    """Normalised over the possible classes, the others near impossible; all classes where none is possible."""
-    masked = np.where(possible | ~possible.any(axis=1, keepdims=True), np.maximum(logprobs, _LEAST), -np.inf)
-    return np.maximum(numeric.log_softmax(masked), _LEAST)
+        return result("all")
+    own = possible if model.classes == "possible" else result("all")
+    contradicted = ~model.possible(bitext, samples)[np.arange(len(labels)), labels]
+    return replace(
+        own,
+        possible_precision=possible.overall_precision,
+        possible_mean_logprob=possible.mean_logprob,
+        impossible_labels=100 * float(contradicted.mean()),
+    )

@@ -12,14 +12,16 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton.align import VisitOrders
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
-from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepModel
+from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepModel, normalised
 from hyperbaton.phrases import DistanceSet, Options, OrientationSet, orientation_set
+from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 
 Expectation = dict[str, Any]
 
@@ -40,6 +42,13 @@ class Path:
         """The distance from the phrase before, for each step."""
         ends = [0, *(step.end for step in self.steps)]
         return [end - step.begin for end, step in zip(ends, self.steps, strict=False)]
+
+    def visited(self) -> npt.NDArray[np.bool_]:
+        """Which words are translated before each step, (n_steps, n_words)."""
+        visited = np.zeros((len(self.steps), self.source.n_tokens), bool)
+        for at, step in enumerate(self.steps):
+            visited[at + 1 :, step.begin : step.end] = True
+        return visited
 
     def own_options(self) -> Options:
         """The options of the steps, of this sentence alone."""
@@ -82,23 +91,18 @@ def expected(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 
 @expected.register(PerOption)
 def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
-    probabilities = numeric.exp(np.asarray(model.option_logprobs(way.source, way.own_options()), np.float64))
+    logprobs = np.asarray(model.option_logprobs(way.source, way.own_options()), np.float64)
     orientations = model.orientations
     orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
     side = getattr(model, "side", "before")
-    if getattr(model, "classes", "all") == "possible" and isinstance(orientations, DistanceSet):
-        probabilities = np.where(_possible(way, orientations), probabilities, 0)
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
+    visited, spans = way.visited(), [(step.begin, step.end) for step in way.steps]
+    possible = states = None
+    if getattr(model, "classes", "all") == "possible":
+        possible = possible_of_spans(orientations.possible_classes, len(orientations), visited, spans)
+    if getattr(model, "coverage_weights_", None) is not None:
+        states = states_of_spans(visited, spans)
+    probabilities = numeric.exp(normalised(model, logprobs, possible, states))
     return _classes(name, way, probabilities, orientations, side, [0])
-
-
-def _possible(way: Path, orientations: DistanceSet) -> Any:
-    """Whether the phrase of each step can have each class, given what is translated before it."""
-    possible = np.zeros((len(way.steps), len(orientations)), bool)
-    for at, step in enumerate(way.steps):
-        covered = [word for before in way.steps[:at] for word in range(before.begin, before.end)] or [-1]
-        possible[at, orientations.classify_distances(np.array(covered, np.int16) + 1 - step.begin)] = True
-    return possible
 
 
 @expected.register(PerJump)

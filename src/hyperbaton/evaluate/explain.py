@@ -14,14 +14,17 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Text
-from hyperbaton.models import MODELS, OrientationModel, ReorderingModel
+from hyperbaton.models import MODELS, OrientationModel, ReorderingModel, normalised
 from hyperbaton.phrases import Occurrences, Options
+from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 
+LogProbs = npt.NDArray[np.float64]
 Rows = Sequence[dict[str, Any]]
 Evidence = list[tuple[str, float]]
 
@@ -32,6 +35,7 @@ class Question:
 
     Arguments:
         span: only these words of the sentence, first and one behind the last, with the `target` phrase if there is one.
+        translated: words of the sentence that are translated before, for a model that knows about it.
         top: how many phrases and features are shown; `everything` shows all.
         source_tags, links: of the sentence, as text.
         family, tag, sort: of the features of the block model.
@@ -41,6 +45,7 @@ class Question:
     sentence: str | None = None
     span: tuple[int, int] | None = None
     target: str = ""
+    translated: tuple[int, ...] | None = None
     top: int = 5
     everything: bool = False
     source_tags: str | None = None
@@ -155,12 +160,15 @@ class PhraseAnswer(Answer):
     model: str
     question: Question
     explanations: list[Explanation]
+    note: str = ""
 
     def as_json(self) -> Any:
         return [explanation.as_json() for explanation in self.explanations]
 
     def parts(self) -> Iterator[str | Rows]:
         asked = self.question
+        if self.note:
+            yield self.note
         if asked.everything or asked.span or asked.phrase is not None:
             if asked.sentence is not None and not asked.span:
                 yield from self._summary(len(self.explanations))
@@ -184,13 +192,19 @@ class PhraseAnswer(Answer):
 
 @answer.register
 def _(model: OrientationModel, question: Question) -> Answer:
+    asked = question.translated
+    if asked is not None and question.sentence is None:
+        raise OptionError("--translated are words of a sentence: give --sentence")
     if question.phrase is not None:
         explanations = [explain_phrase(model, question.phrase, question.top)]
     elif question.sentence is not None:
-        explanations = explain_sentence(model, question.sentence, question.span, question.target, question.top)
+        explanations = explain_sentence(model, question.sentence, question.span, question.target, question.top, asked)
     else:
         raise OptionError(f"the model {model.name} has no families of features and no tags: give --phrase or --sentence")
-    return PhraseAnswer(model.name, question, explanations)
+    note = ""
+    if asked is None and (model.classes == "possible" or model.coverage_weights_ is not None):
+        note = "probabilities over all classes, whatever is translated; --translated 0-3,5 says which words are"
+    return PhraseAnswer(model.name, question, explanations, note)
 
 
 def explain_phrase(model: OrientationModel, phrase: str, top: int = 10) -> Explanation:
@@ -200,7 +214,8 @@ def explain_phrase(model: OrientationModel, phrase: str, top: int = 10) -> Expla
     alone = Options.of([(0, 0, len(phrase.split()), "", [])])
     weights = model.phrase_weights(" ".join(phrase.split()))
     features = {name: _strongest(weights, k, top) for k, name in enumerate(model.class_names)} if weights else {}
-    return _explanations(model, Text.of([phrase]), alone, [features], spans=False)[0]
+    text = Text.of([phrase])
+    return _explanations(model, text, alone, model.option_logprobs(text, alone), [features], spans=False)[0]
 
 
 def explain_sentence(
@@ -209,12 +224,15 @@ def explain_sentence(
     span: tuple[int, int] | None = None,
     target: str = "",
     top: int = 5,
+    translated: Sequence[int] | None = None,
 ) -> list[Explanation]:
     """Tell, for phrases of a sentence, which movement is expected and which features decide.
 
     Arguments:
         span: first word and the one behind the last; without it, all phrases with at least 10 training samples.
         target: the target phrase, if features should see one.
+        translated: words that are translated before: a model over possible classes gives the others no probability. Phrases
+            with such words are left out. Without it, probabilities are those over all classes.
     """
     if model.needs:
         raise OptionError(f"the model {model.name} needs the tags of a sentence to explain it")
@@ -222,21 +240,44 @@ def explain_sentence(
     n = int(text.lengths[0])
     if span is not None and not 0 <= span[0] < span[1] <= n:
         raise OptionError(f"the span {span[0]}-{span[1]} does not lie in the {n} words of the sentence")
+    visited = None
+    if translated is not None:
+        if any(not 0 <= word < n for word in translated):
+            raise OptionError(f"--translated names words that are not among the {n} words of the sentence")
+        if span is not None and any(span[0] <= word < span[1] for word in translated):
+            raise OptionError(f"a word of the span {span[0]}-{span[1]} is translated already")
+        visited = np.zeros(n, bool)
+        visited[list(translated)] = True
     longest = min(model.max_length, 255)
     spans = [span] if span else [(i, j) for i in range(n) for j in range(i + 1, min(i + longest, n) + 1)]
+    if visited is not None:
+        spans = [(i, j) for i, j in spans if not visited[i:j].any()]
     options = Options.of([(0, i, j, target, []) for i, j in spans])
     if span is None:
         support = model.support(Occurrences.of_options(text, options))
         if support is not None:
             spans = [s for s, count in zip(spans, support, strict=True) if count >= 10]
             options = Options.of([(0, i, j, target, []) for i, j in spans])
-    chosen = model.option_logprobs(text, options).argmax(axis=1)
+    logprobs = model.option_logprobs(text, options)
+    if visited is not None:
+        logprobs = _given(model, logprobs, visited, spans)
+    chosen = logprobs.argmax(axis=1)
     evidence = model.evidence(Occurrences.of_options(text, options))
     features = [
         {model.class_names[k]: _strongest(weights, int(k), top)} if weights else {}
         for k, weights in zip(chosen, evidence, strict=True)
     ]
-    return _explanations(model, text, options, features, spans=True)
+    return _explanations(model, text, options, logprobs, features, spans=True)
+
+
+def _given(model: OrientationModel, logprobs: LogProbs, visited: Any, spans: list[tuple[int, int]]) -> LogProbs:
+    """The same, of spans, where these words are translated, as the model is."""
+    possible = states = None
+    if model.classes == "possible":
+        possible = possible_of_spans(model.set.possible_classes, len(model.set), visited, spans)
+    if model.coverage_weights_ is not None:
+        states = states_of_spans(visited, spans)
+    return normalised(model, logprobs, possible, states)
 
 
 def stand_out(explanations: list[Explanation]) -> list[Explanation]:
@@ -256,9 +297,13 @@ def _strongest(weights: list[tuple[str, Any]], k: int, top: int) -> Evidence:
 
 
 def _explanations(
-    model: OrientationModel, text: Text, options: Options, features: list[dict[str, Evidence]], spans: bool
+    model: OrientationModel,
+    text: Text,
+    options: Options,
+    logprobs: LogProbs,
+    features: list[dict[str, Evidence]],
+    spans: bool,
 ) -> list[Explanation]:
-    logprobs = model.option_logprobs(text, options)
     counts = model.counts_of(Occurrences.of_options(text, options))
     words, result = text[0], []
     for i, row in enumerate(numeric.exp(logprobs).tolist()):

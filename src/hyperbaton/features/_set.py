@@ -26,7 +26,13 @@ class Rows(NamedTuple):
 
 
 class FeatureSet(Picklable, ABC):
-    """Turns phrase pairs in context into sparse rows; its options are its fields."""
+    """Turns phrase pairs in context into sparse rows; its options are its fields.
+
+    A set whose `coverage` is true wants the model to have weights of what a phrase sees of the coverage too. They are no
+    part of the rows, which are known before it is.
+    """
+
+    coverage: bool = False
 
     @abstractmethod
     def fit(

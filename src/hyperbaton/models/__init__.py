@@ -13,7 +13,7 @@ from os import PathLike
 from hyperbaton.base.registry import Registry
 from hyperbaton.models._base import ReorderingModel
 from hyperbaton.models._next_position import JumpLogProbs, JumpRows, NextPositionModel
-from hyperbaton.models._orientation import OrientationModel
+from hyperbaton.models._orientation import OrientationModel, normalised
 from hyperbaton.models._shapes import PerJump, PerOption, PerStep
 from hyperbaton.models._step import Batch, StepModel, Steps, python_steps
 from hyperbaton.models._store import KIND, open_model
@@ -33,6 +33,7 @@ __all__ = [
     "StepModel",
     "Steps",
     "load_model",
+    "normalised",
     "python_steps",
 ]
 

@@ -2,6 +2,9 @@
 
     p(o | s, t) = exp(w_o · φ) / Σ_o' exp(w_o' · φ)                                   NI11 eq. 3, h = exp
 
+With a feature set that has `coverage`, a weight g of the class and of what the phrase sees of the coverage is added to the
+score. It is learned first, for all phrases together, and the other weights in its presence.
+
 A source phrase with too few samples has no sub-model. The class frequencies of the phrase pair are used instead, smoothed
 towards those of the source phrase, and those towards the frequencies of all samples, which stand for unseen phrases too.
 """
@@ -16,7 +19,7 @@ from scipy import sparse
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import option, plugin
 from hyperbaton.corpus import Text
 from hyperbaton.features import FEATURES, FeatureSet, Rows
@@ -25,6 +28,7 @@ from hyperbaton.models._evidence import Part, cluster_part, contributions, globa
 from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
+from hyperbaton.phrases.coverage import COVERAGE_STATES
 from hyperbaton.phrases.occurrences import Keys
 
 # The core takes the logarithm of prior probabilities.
@@ -78,16 +82,6 @@ class SourcePhrases:
         return cls(counts, arrays["clusters"], arrays["offsets"], arrays["words"])
 
 
-def _prior(learner: Learner, training: Training, prior: Array | None) -> Array | None:
-    """A prior with hardly anything for impossible classes, so that the learner normalises over the others.
-
-    Learners that take no prior learn from all classes; what is impossible then counts at use only.
-    """
-    if training.possible is None or not learner.takes_prior:
-        return prior
-    return np.maximum(np.where(training.possible, 1.0 if prior is None else prior, 0.0), LEAST)
-
-
 @dataclass(eq=False)
 class Discriminative(OrientationModel):
     """Base of the models that learn weights; a model says which learner and features it uses by default."""
@@ -124,6 +118,9 @@ class Discriminative(OrientationModel):
 
     def _learn(self, training: Training, rows: Any, clusters: Array) -> None:
         """Learn from rows of features; `clusters` is the sub-model of each row, -1 for none."""
+        if training.coverage is not None and not self._learner().takes_prior:
+            raise OptionError("coverage needs a learner that takes a prior: lbfgs, gis or iis")
+        self._fit_coverage(training, np.broadcast_to(self.prior, (len(training.labels), len(self.class_names))))
         self.clusters_, self.global_ = None, None
         if self.scope == "global":
             self.global_ = self._fit_global(self._learner(), training, rows)
@@ -134,7 +131,7 @@ class Discriminative(OrientationModel):
             self.rare_pairs_ = ClassCounts.of(keys, training.labels[rest], len(self.class_names))
 
     def _fit_global(self, learner: Learner, training: Training, rows: Any) -> GlobalModel:
-        labels, prior = training.labels.astype(np.int32), _prior(learner, training, None)
+        labels, prior = training.labels.astype(np.int32), self._prior(learner, training, None)
         learner.fit(rows, labels, n_classes=len(self.class_names), progress=training.progress, prior=prior)
         self.history_ = learner.history_
         return learner.model_
@@ -149,8 +146,40 @@ class Discriminative(OrientationModel):
             n_classes=len(self.class_names),
             n_clusters=self.phrases_.n_clusters,
             progress=training.progress,
-            prior=_prior(learner, training, prior),
+            prior=self._prior(learner, training, prior),
         )
+
+    @property
+    def sees_coverage(self) -> bool:
+        return self._feature_set().coverage
+
+    def _fit_coverage(self, training: Training, reference: Array) -> None:
+        """Learn what the coverage adds to a reference distribution of the classes of each sample, (n, n_classes)."""
+        if training.coverage is None:
+            return
+        learner = LEARNERS["lbfgs"](intercept=False)
+        learner.threads = self.threads
+        n = len(training.labels)
+        states = BinaryRows(np.arange(n + 1), training.coverage.astype(np.int32), COVERAGE_STATES)
+        prior = self._prior(learner, training, np.maximum(reference, LEAST))
+        learner.fit(states, training.labels.astype(np.int32), n_classes=len(self.class_names), prior=prior)
+        self.coverage_weights_ = learner.model_.scores(np.eye(COVERAGE_STATES))
+
+    def _prior(self, learner: Learner, training: Training, prior: Array | None) -> Array | None:
+        """A prior with what the coverage says, and hardly anything for impossible classes, so that the learner normalises
+        over the others.
+
+        Learners that take no prior learn from all classes; what is impossible then counts at use only.
+        """
+        weights = self.coverage_weights_
+        if not learner.takes_prior or (training.possible is None and weights is None):
+            return prior
+        scores = 1.0 if prior is None else prior
+        if weights is not None and training.coverage is not None:
+            scores = scores * numeric.exp(weights - weights.max(axis=1, keepdims=True))[training.coverage]
+        if training.possible is not None:
+            scores = np.where(training.possible, scores, 0.0)
+        return np.maximum(scores, LEAST)
 
     def counts_of(self, occurrences: Occurrences) -> Array:
         return self.phrases_.counts.at(self.known(occurrences).source_keys(self.threads or None))

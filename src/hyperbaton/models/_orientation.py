@@ -2,7 +2,8 @@
 
 With `classes = "possible"` a model is one of p(class | phrase pair, visited): its probabilities are normalised over the
 classes that the phrase can have at its place, given which source words are translated. Whoever knows these does it
-(`evaluate`, and the search); learners that take a prior for each row are trained that way.
+(`given_coverage`, and the search); learners that take a prior for each row are trained that way. With `coverage_weights_`
+a weight for the class and what the phrase sees of the coverage is added before.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.numeric import exp
+from hyperbaton.base.numeric import exp, log_softmax
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
@@ -34,9 +35,13 @@ from hyperbaton.phrases import (
     near_samples,
     orientation_set,
 )
+from hyperbaton.phrases.coverage import states_of_samples
 from hyperbaton.phrases.orientation import Side
 
 LogProbs = npt.NDArray[np.float64]
+
+# What the search takes for an impossible class.
+LEAST_LOGPROB = -100.0
 
 # Rows scored at once: bounds the memory of scoring.
 _CHUNK = 200_000
@@ -49,7 +54,9 @@ class Training(NamedTuple):
     labels: npt.NDArray[np.uint8]
     distances: npt.NDArray[np.int16]
     progress: Progress | None
-    possible: npt.NDArray[np.bool_] | None = None  # (n, n_classes), for a model over possible classes
+    # (n, n_classes), for a model over possible classes. A sample's own class counts as possible: Moses' labels may not be.
+    possible: npt.NDArray[np.bool_] | None = None
+    coverage: npt.NDArray[np.uint8] | None = None  # (n,): states of the coverage, for a model that has weights for them
 
 
 @dataclass(eq=False)
@@ -112,10 +119,15 @@ class OrientationModel(ReorderingModel):
             occurrences = self.known(Occurrences.of_samples(bitext, samples, tags))
             labels = self.labels(samples)
             self.class_counts_ = np.bincount(labels, minlength=len(self.class_names))
-            possible = None
+            # (COVERAGE_STATES, n_classes): what is added to the scores of classes in each state of the coverage.
+            self.coverage_weights_: Array | None = None
+            possible = coverage = None
             if self.classes == "possible":
-                possible = self.possible(bitext, samples)
-            self._fit(Training(occurrences, labels, distances(samples, cast(Side, self.side)), progress, possible))
+                possible = with_own(self.possible(bitext, samples), labels)
+            if self.sees_coverage:
+                coverage = states_of_samples(bitext, samples)
+            moved = distances(samples, cast(Side, self.side))
+            self._fit(Training(occurrences, labels, moved, progress, possible, coverage))
         return self
 
     def labels(self, samples: Samples) -> npt.NDArray[np.uint8]:
@@ -134,10 +146,40 @@ class OrientationModel(ReorderingModel):
         return cast(npt.NDArray[np.str_], self.classes_[likeliest])
 
     def predict_proba(self, bitext: Bitext, samples: Samples | None = None) -> LogProbs:
-        """The probability of each class for each sample, shape (n_samples, n_classes)."""
+        """The probability of each class for each sample, shape (n_samples, n_classes).
+
+        A model over possible classes gives the others none: the links say what is translated before a sample.
+        """
         if samples is None:
             samples = extract(bitext, self.max_length, threads=self.threads or None)
-        return cast(LogProbs, exp(self.sample_logprobs(bitext, samples)))
+        return cast(LogProbs, exp(self.given_coverage(self.sample_logprobs(bitext, samples), bitext, samples)))
+
+    @property
+    def sees_coverage(self) -> bool:
+        """Whether the model learns weights of what a phrase sees of the coverage."""
+        return False
+
+    def given_coverage(
+        self,
+        logprobs: LogProbs,
+        bitext: Bitext,
+        samples: Samples,
+        *,
+        classes: str | None = None,
+        labels: npt.NDArray[np.uint8] | None = None,
+    ) -> LogProbs:
+        """log p(class | sample, what is translated before it) of `sample_logprobs`, as the model is.
+
+        Arguments:
+            classes: `all` or `possible`, instead of the model's own.
+            labels: the true classes, to count as possible.
+        """
+        possible = None
+        if (classes or self.classes) == "possible":
+            possible = self.possible(bitext, samples)
+            possible = possible if labels is None else with_own(possible, labels)
+        states = None if self.coverage_weights_ is None else states_of_samples(bitext, samples)
+        return normalised(self, logprobs, possible, states)
 
     def possible(self, bitext: Bitext, samples: Samples) -> npt.NDArray[np.bool_]:
         """Whether each sample can have each class, given what is translated before it, (n_samples, n_classes)."""
@@ -203,10 +245,13 @@ class OrientationModel(ReorderingModel):
         arrays = {"class_counts": self.class_counts_}
         arrays |= side_arrays("source", self.source_vocabulary_, self.source_classes_)
         arrays |= side_arrays("target", self.target_vocabulary_, self.target_classes_)
+        if self.coverage_weights_ is not None:
+            arrays["coverage.weights"] = self.coverage_weights_
         return arrays | ({} if self.tag_vocabulary_ is None else self.tag_vocabulary_.arrays("tags.vocabulary"))
 
     def _restore_known(self, state: ModelState) -> None:
         self.class_counts_ = state.arrays["class_counts"]
+        self.coverage_weights_ = state.arrays.get("coverage.weights")
         self.source_vocabulary_, self.source_classes_ = restored_side(state, "source")
         self.target_vocabulary_, self.target_classes_ = restored_side(state, "target")
         tags = state.group("tags")
@@ -217,6 +262,8 @@ class OrientationModel(ReorderingModel):
         _ = self.class_names
         if self.classes == "possible" and self.side != "before":
             raise OptionError("--classes possible applies to movements from the previous phrase: use --side before")
+        if self.sees_coverage and self.side != "before":
+            raise OptionError("coverage is known of movements from the previous phrase: use --side before")
 
     @abstractmethod
     def _fit(self, training: Training) -> None:
@@ -225,6 +272,32 @@ class OrientationModel(ReorderingModel):
     @abstractmethod
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         """Log-probabilities of the classes of phrase pairs over the vocabularies of training."""
+
+
+def with_own(possible: npt.NDArray[np.bool_], labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """The possible classes of samples, (n, n_classes), and their own."""
+    return cast(npt.NDArray[np.bool_], possible | (labels[:, None] == np.arange(possible.shape[1])))
+
+
+def normalised(
+    model: Any, logprobs: LogProbs, possible: npt.NDArray[np.bool_] | None, states: npt.NDArray[np.uint8] | None
+) -> LogProbs:
+    """Log-probabilities of classes as the model is: with its weights of the coverage, over the possible classes.
+
+    Arguments:
+        model: one of ours, or anybody's of the shape.
+        possible: (n, n_classes); None for all classes.
+        states: (n,), of the coverage.
+    """
+    weights = getattr(model, "coverage_weights_", None)
+    if possible is None and weights is None:
+        return logprobs
+    scores = np.maximum(logprobs, LEAST_LOGPROB)
+    if weights is not None and states is not None:
+        scores = scores + weights[states]
+    if possible is not None:
+        scores = np.where(possible, scores, -np.inf)
+    return cast(LogProbs, np.maximum(log_softmax(scores), LEAST_LOGPROB))
 
 
 def _chunks(n: int) -> Iterator[slice]:

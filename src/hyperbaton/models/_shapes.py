@@ -24,7 +24,8 @@ class _Answers(ABCMeta):
 class PerOption(ABC, metaclass=_Answers):
     """`option_logprobs(source, options)`: (n_options, n_classes), with `orientations` and `side` as attributes.
 
-    With `classes` "possible" they are normalised over the classes that are possible at a step.
+    With `classes` "possible" they are normalised over the classes that are possible at a step; with `coverage_weights_`
+    (states of the coverage, classes), these are added before.
     """
 
     methods = ("option_logprobs",)

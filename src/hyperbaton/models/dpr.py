@@ -5,7 +5,8 @@ phrases sees the context and the phrase itself, and the sub-model of a source ph
 
     p(o | s, t) ∝ p_g(o | s, t) · exp(w_{s,o} · φ)                                    `prior`
 
-a maximum entropy model whose reference distribution is g's; a phrase without a sub-model has g's answer. The other way
+a maximum entropy model whose reference distribution is g's; a phrase without a sub-model has g's answer. Weights of the
+coverage (`--features context:coverage=true`) are learned beside g's answers, and the sub-models beside both. The other way
 to join the two, with sub-models trained on their own and n_s samples of the phrase, is
 
     log p(o | s, t) = λ log p_s + (1 − λ) log p_g + const,   λ = n_s / (n_s + κ)      `interpolate`
@@ -57,10 +58,12 @@ class Dpr(Discriminative):
         whole = self._learner("global_learner")
         self.global_ = self._fit_global(whole, training, rows)
         self.clusters_ = None
+        reference = None
+        if self.combination == "prior" or training.coverage is not None:
+            reference = np.maximum(numeric.exp(numeric.log_softmax(self.global_.scores(rows, self.threads))), LEAST)
+            self._fit_coverage(training, reference)
         if self.scope == "clusters" and self.phrases_.n_clusters:
-            reference = None
-            if self.combination == "prior":
-                reference = np.maximum(numeric.exp(numeric.log_softmax(self.global_.scores(rows, self.threads))), LEAST)
+            reference = reference if self.combination == "prior" else None
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters, reference)
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:

@@ -17,6 +17,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.registry import Registry
 from hyperbaton.corpus import Bitext
+from hyperbaton.phrases.coverage import possible_of_samples
 from hyperbaton.phrases.samples import Samples
 
 Classes = npt.NDArray[np.uint8]
@@ -54,24 +55,10 @@ class OrientationSet(ABC):
         """Whether each sample can have each class, (n_samples, n_classes), given the source words that are linked to
         target words left of it.
 
-        Moses decides the orientations of samples by links and phrases at the corners of a box, unlinked words and all,
-        which need not agree with what is translated by then: its sets have no possible classes of samples.
+        The class of a sample by distance is always one of these. Moses decides by what lies at the corners of a box, and
+        takes *discontinuous right* where nothing does: that label alone may be none of the possible ones.
         """
-        if not isinstance(self, DistanceSet):
-            raise OptionError("possible classes of phrase pairs are known only for distance sets: three, five, -4,0,1,5")
-        links = bitext.need_links()
-        bits = _core.possible_of_samples(
-            sentence=samples.sentence,
-            source_begin=samples.source_begin,
-            source_length=samples.source_length,
-            target_begin=samples.target_begin,
-            points=links.points,
-            link_offsets=links.offsets,
-            source_offsets=bitext.source.offsets,
-            classes=self.possible_classes,
-        )
-        mask: npt.NDArray[np.bool_] = (bits[:, None] >> np.arange(len(self), dtype=np.uint32)) & 1 == 1
-        return mask
+        return possible_of_samples(self.possible_classes, len(self), bitext, samples)
 
     def __len__(self) -> int:
         return len(self.names)

@@ -48,6 +48,6 @@ def run(work: Work) -> None:
     texts = Texts(work.inputs)
     bitext = texts.bitext("train")
     model = from_mapping(MODELS[work.options["model"]], work.options["options"])
-    model.seed, model.threads = work.options["seed"], work.threads
+    model.seed, model.threads, model.checkpoint = work.options["seed"], work.threads, work.scratch / "model.training"
     model.fit(bitext, texts.annotations("train", work.options["annotations"], bitext))
     model.save(work.out / "model")

@@ -1,0 +1,93 @@
+"""What is translated when a phrase is: which classes it can have, and what it sees of the coverage.
+
+For samples of a bitext these are the source words that are linked to target words left of the sample; in a translation the
+words that are covered. The core decides both in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.corpus import Bitext
+from hyperbaton.phrases.samples import Samples
+
+# What a phrase sees of the coverage is one of so many states.
+COVERAGE_STATES: int = _core.COVERAGE_STATES
+
+Spans = Sequence[tuple[int, int]]
+
+
+def possible_of_samples(
+    classes: _core.PossibleClasses, n_classes: int, bitext: Bitext, samples: Samples
+) -> npt.NDArray[np.bool_]:
+    """Whether each sample can have each class, (n_samples, n_classes)."""
+    return _unpacked(_core.possible_of_samples(**_places(bitext, samples), classes=classes), n_classes)
+
+
+def possible_of_spans(
+    classes: _core.PossibleClasses, n_classes: int, visited: npt.NDArray[np.bool_], spans: Spans
+) -> npt.NDArray[np.bool_]:
+    """Whether each span can have each class, (n_spans, n_classes), where these words are visited, (n_words,) or a row each.
+
+    >>> from hyperbaton.phrases import orientation_set
+    >>> classes = orientation_set("mslr").possible_classes
+    >>> possible_of_spans(classes, 4, np.array([True, True, False, False]), [(2, 3), (3, 4)]).tolist()
+    [[True, False, False, True], [False, False, False, True]]
+    """
+    rows = np.broadcast_to(visited, (len(spans), visited.shape[-1]))
+    masks = [classes.mask(visited=row, begin=b, end=e) for row, (b, e) in zip(_rows(rows), spans, strict=True)]
+    return _unpacked(np.array(masks, np.uint32), n_classes)
+
+
+def states_of_samples(bitext: Bitext, samples: Samples) -> npt.NDArray[np.uint8]:
+    """What each sample sees of the coverage, as a number below `COVERAGE_STATES`."""
+    return _core.coverage_states_of_samples(**_places(bitext, samples))
+
+
+def states_of_spans(visited: npt.NDArray[np.bool_], spans: Spans) -> npt.NDArray[np.uint8]:
+    """What each span sees of the coverage where these words are visited, (n_words,) or a row for each."""
+    rows = np.broadcast_to(visited, (len(spans), visited.shape[-1]))
+    states = [_core.coverage_state(visited=row, begin=b, end=e) for row, (b, e) in zip(_rows(rows), spans, strict=True)]
+    return np.array(states, np.uint8)
+
+
+def describe_state(state: int) -> str:
+    """What a state is, for people.
+
+    >>> describe_state(0), describe_state(1 * 27 + 2 * 9 + 0 * 3 + 2)
+    ('the whole sentence', 'left translated, right not, no gap on the left, many words to come on the right')
+    """
+    left, right, gap, rest = np.unravel_index(state, (3, 3, 3, 3))
+    if left == right == 0:
+        return "the whole sentence"
+    beside = (" is the end of the sentence", " translated", " not")
+    amounts = ("no", "few", "many")
+    gaps = ("no gap", "a small gap", "a large gap")
+    return f"left{beside[left]}, right{beside[right]}, {gaps[gap]} on the left, {amounts[rest]} words to come on the right"
+
+
+def _places(bitext: Bitext, samples: Samples) -> dict[str, Any]:
+    links = bitext.need_links()
+    return {
+        "sentence": samples.sentence,
+        "source_begin": samples.source_begin,
+        "source_length": samples.source_length,
+        "target_begin": samples.target_begin,
+        "points": links.points,
+        "link_offsets": links.offsets,
+        "source_offsets": bitext.source.offsets,
+    }
+
+
+def _rows(visited: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    return np.ascontiguousarray(visited, bool)
+
+
+def _unpacked(bits: npt.NDArray[np.uint32], n_classes: int) -> npt.NDArray[np.bool_]:
+    mask: npt.NDArray[np.bool_] = (bits[:, None] >> np.arange(n_classes, dtype=np.uint32)) & 1 == 1
+    return mask
