@@ -1,11 +1,11 @@
 """Many clients at once: latency, throughput, memory, and whether every answer is that of `translate`.
 
     python -m benchmarks.serve --clients 32 --seconds 20
-    python -m benchmarks.serve SYSTEM --text raw.ja --clients 32 --seconds 600
+    python -m benchmarks.serve SYSTEM --text raw.ja --generated --clients 32 --seconds 600
 
 Each client asks in turn as one of LibreTranslate, DeepL, Moses and /v1, for one to four lines of the text. Answers other
 than 200 and 429 are errors, and so is every text that differs from what `translate --raw` says. Without SYSTEM, a system of
-generated text is made.
+generated text is made; with --generated, it is served beside SYSTEM, and every request is for one of the two.
 """
 
 from __future__ import annotations
@@ -19,25 +19,50 @@ import threading
 import time
 import xmlrpc.client
 from collections import Counter
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.serve.program import Program, generated_lines, serving, system_or_generated
+from benchmarks.serve.program import Program, generated_lines, make_system, serving
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode import System, Translator
 from hyperbaton.decode.raw import RawTranslator
 
 
+@dataclass(frozen=True)
+class Material:
+    """What clients ask of one system: its languages, raw lines and lines of tokens, with the right answers."""
+
+    pair: tuple[str, str]
+    raw: dict[str, str]
+    tokens: dict[str, str]
+
+    @classmethod
+    def of(cls, path: str, lines: list[str]) -> Material:
+        """What `translate --raw` says of lines, and `translate` of the same tokens."""
+        system = System.load(path)
+        if system.text is None:
+            raise SystemExit(f"{path} does not say how raw text is processed")
+        translator = Translator(system)
+        raw = RawTranslator(translator)
+        tokens = [sentence.line for line in lines for sentence in raw.raw.read(line).sentences]
+        return cls(
+            (system.text.source.language, system.text.target.language),
+            dict(zip(lines, raw.translate(lines), strict=True)),
+            dict(zip(tokens, translator.translate(tokens), strict=True)),
+        )
+
+
 class Clients:
     """Clients that ask until they are stopped, and what they saw."""
 
-    def __init__(self, port: int, pair: tuple[str, str], expected: dict[str, str], tokens: dict[str, str]) -> None:
-        self.port, self.pair, self.expected, self.tokens = port, pair, expected, tokens
-        self.lines, self.token_lines = list(expected), list(tokens)
+    def __init__(self, port: int, materials: list[Material]) -> None:
+        self.port, self.materials = port, materials
         self.seconds: list[float] = []
         self.statuses: Counter[int] = Counter()
+        self.pairs: Counter[str] = Counter()
         self.faults: list[str] = []
         self.n_sentences = 0
         self.stop = threading.Event()
@@ -66,9 +91,10 @@ class Clients:
                 time.sleep(0.2)
 
     def _ask(self, connection: http.client.HTTPConnection, rng: random.Random) -> tuple[int, int, str]:
-        source, target = self.pair
-        lines = rng.choices(self.lines, k=rng.randint(1, 4))
-        wanted = [self.expected[line] for line in lines]
+        material = rng.choice(self.materials)
+        source, target = material.pair
+        lines = rng.choices(list(material.raw), k=rng.randint(1, 4))
+        wanted = [material.raw[line] for line in lines]
         kind = rng.choice(["libretranslate", "deepl", "v1", "moses"])
         headers = {"Content-Type": "application/json"}
         body: Any
@@ -79,8 +105,8 @@ class Clients:
         elif kind == "v1":
             path, body = "/v1/translate", {"text": lines, "source": source, "target": target, "details": rng.random() < 0.2}
         else:
-            line = rng.choice(self.token_lines)
-            wanted, path = [self.tokens[line]], "/RPC2"
+            line = rng.choice(list(material.tokens))
+            wanted, path = [material.tokens[line]], f"/RPC2/{source}-{target}"
             body = xmlrpc.client.dumps(({"text": line, "align": True},), "translate").encode()
             headers = {"Content-Type": "text/xml"}
         connection.request("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode(), headers)
@@ -89,6 +115,8 @@ class Clients:
         if response.status != 200:
             return response.status, 0, "" if response.status == 429 else f"{kind}: {response.status} {text[:200]}"
         got = _texts(kind, text)
+        with self._lock:
+            self.pairs[f"{source}-{target}"] += 1
         fault = "" if got == wanted else f"{kind}: {got!r} in place of {wanted!r}"[:400]
         return 200, len(wanted), fault
 
@@ -103,36 +131,32 @@ def _texts(kind: str, text: str) -> list[str]:
     return [row["text"] for row in answer["translations"]]
 
 
-def expectations(system: System, lines: list[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """What `translate --raw` says of lines, and `translate` of the same tokens."""
-    translator = Translator(system)
-    raw = RawTranslator(translator)
-    tokens = [sentence.line for line in lines for sentence in raw.raw.read(line).sentences]
-    known = translator.translate(tokens)
-    return dict(zip(lines, raw.translate(lines), strict=True)), dict(zip(tokens, known, strict=True))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("systems", nargs="*", metavar="SYSTEM")
-    parser.add_argument("--text", type=Path, help="raw text; generated without it")
+    parser.add_argument("--text", type=Path, help="raw text for SYSTEM")
+    parser.add_argument("--generated", action="store_true", help="serve a system of generated text too")
     parser.add_argument("--lines", type=int, default=300, help="lines of it that are used")
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--queue", type=int, default=256)
     options = parser.parse_args()
-    with system_or_generated(options.systems) as arguments, TemporaryDirectory() as folder:
-        system = System.load(str(arguments[0]))
-        if system.text is None:
-            raise SystemExit("the system does not say how raw text is processed")
-        lines = generated_lines(options.lines)
-        if options.text is not None:
+    with TemporaryDirectory() as folder:
+        served: list[object] = []
+        materials = []
+        for path in options.systems:
+            if options.text is None:
+                raise SystemExit("--text names the raw text for SYSTEM")
             lines = list(islice((line for line in read_lines(options.text) if line.strip()), options.lines))
-        expected, tokens = expectations(system, lines)
-        pair = (system.text.source.language, system.text.target.language)
+            served.append(path)
+            materials.append(Material.of(path, lines))
+        if options.generated or not options.systems:
+            system, aligner = make_system(Path(folder))
+            served += [system, "--aligner", aligner]
+            materials.append(Material.of(str(system), generated_lines(options.lines)))
         log = Path(folder) / "log"
-        with serving([*arguments, "--queue", options.queue, "--quiet"], log) as program:
-            faults = measure(program, Clients(program.port, pair, expected, tokens), options)
+        with serving([*served, "--queue", options.queue, "--quiet"], log) as program:
+            faults = measure(program, Clients(program.port, materials), options)
         print(f"log: {log.stat().st_size} bytes, exit status {program.process.returncode}", file=sys.stderr)
     if faults or program.process.returncode != 0:
         raise SystemExit(1)
@@ -143,7 +167,7 @@ def measure(program: Program, clients: Clients, options: argparse.Namespace) -> 
     for thread in threads:
         thread.start()
     started = time.perf_counter()
-    memory: list[float] = []
+    memory = [program.mib()]
     while (elapsed := time.perf_counter() - started) < options.seconds and program.is_alive:
         time.sleep(min(1.0, options.seconds - elapsed))
         memory.append(program.mib())
@@ -154,12 +178,14 @@ def measure(program: Program, clients: Clients, options: argparse.Namespace) -> 
     done = sorted(clients.seconds)
     print(f"{options.clients} clients, {seconds:.0f} s, {sum(clients.statuses.values())} requests")
     print(f"statuses\t{dict(sorted(clients.statuses.items()))}")
+    print(f"by languages\t{dict(sorted(clients.pairs.items()))}")
     print(f"requests/s\t{len(done) / seconds:.1f}\tsentences/s\t{clients.n_sentences / seconds:.1f}")
     for share in (50, 90, 95, 99, 100):
         print(f"latency p{share}\t{1000 * done[min(len(done) * share // 100, len(done) - 1)]:.0f} ms" if done else "none")
     if memory:
         fifth = max(len(memory) // 5, 1)
         begin, end = memory[fifth : 2 * fifth] or memory[:1], memory[-fifth:]
+        print(f"memory\t{memory[0]:.0f} MiB at the start, {max(memory):.0f} MiB at most")
         print(f"memory\t{sum(begin) / len(begin):.0f} MiB after a fifth, {sum(end) / len(end):.0f} MiB in the last fifth")
     print(f"errors\t{len(clients.faults)}")
     for fault in clients.faults[:5]:
