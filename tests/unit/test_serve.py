@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import urllib.parse
+import weakref
 import xmlrpc.client
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,7 @@ pytest.importorskip("starlette", reason="pip install 'hyperbaton[serve]'")
 uvicorn = pytest.importorskip("uvicorn", reason="pip install 'hyperbaton[serve]'")
 
 from hyperbaton.align.aligners.hmm import Aligner
-from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
+from hyperbaton.base.errors import Cancelled, InputError, OptionError
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.processing import TextProcessing, TextSide
 from hyperbaton.decode import System, Translator
@@ -35,6 +36,7 @@ from hyperbaton.decode.raw import RawTranslator
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.serve.app import make_app
+from hyperbaton.serve.batching import Batcher, Job
 from hyperbaton.serve.engine import Engine
 from hyperbaton.serve.keys import Keys
 from hyperbaton.serve.options import Limits
@@ -99,11 +101,13 @@ def running(
         thread = threading.Thread(target=serve, args=(app, [listening], service.limits, ready.set), daemon=True)
         thread.start()
         assert ready.wait(20)
-    yield Running(port, service, log)
-    servers[0].should_exit = True
-    thread.join(20)
+    try:
+        yield Running(port, service, log)
+    finally:  # a thread that goes on holds objects of the core when Python ends
+        servers[0].should_exit = True
+        thread.join(20)
+        listening.close()
     assert not thread.is_alive()
-    listening.close()
 
 
 @pytest.fixture(scope="module")
@@ -370,7 +374,7 @@ class Slow(Translator):
     def translate_batch(self, *arguments: Any, **options: Any) -> Any:
         while not self.wait.wait(0.01):
             if options["progress"] is not None and options["progress"](0, 1) is False:
-                raise HyperbatonError("stopped")
+                raise Cancelled("stopped")  # as the core does
         return super().translate_batch(*arguments, **options)
 
 
@@ -414,8 +418,23 @@ def test_a_request_that_takes_too_long_is_given_up(german: System) -> None:
         status, answer = service.ask("/translate", GOOD)
         assert status == 504 and "not ready after 0.3 seconds" in answer["error"]
         until(lambda: service.service.batcher.n_running == 0)  # the search was stopped
+        service.service.limits = Limits(workers=1)  # a busy machine may need longer for the next
         Slow.wait.set()
         assert service.ask("/translate", GOOD)[0] == 200
+
+
+def test_workers_give_up_late_jobs_and_keep_none() -> None:
+    batcher = Batcher(n_workers=1, capacity=2, batch=1)
+    late = Job("key", 1, None, lambda jobs: None, deadline=time.monotonic() - 1)
+    batcher.submit(late)
+    assert isinstance(late.future.exception(10), Cancelled)  # of which the service makes one status, 504
+    done = Job("key", 1, Limits(), lambda jobs: jobs[0].finish(1), deadline=time.monotonic() + 60)
+    work = weakref.ref(done.work)
+    batcher.submit(done)
+    assert done.future.result(10) == 1
+    del done
+    until(lambda: work() is None)  # a worker that waits holds nothing of the jobs it did
+    batcher.close()
 
 
 def test_a_client_that_goes_away_is_not_worked_for(german: System) -> None:

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
+from hyperbaton.base.errors import Cancelled
 from hyperbaton.serve.refusal import Refusal
 
 log = logging.getLogger(__name__)
@@ -107,20 +108,28 @@ class Batcher:
     def _dropped(job: Job) -> bool:
         """Whether nobody waits for a job any more."""
         if not job.is_wanted:
-            job.fail(Refusal(504, "the request took too long"))
+            job.fail(Cancelled("nobody waits for the job any more"))
             return True
         return False
 
     def _work(self) -> None:
-        while (jobs := self._take()) is not None:
-            try:
-                jobs[0].run(jobs)
-            except BaseException as error:  # a worker never ends by a job
-                log.exception("a batch failed")
-                for job in jobs:
-                    job.fail(error)
-            finally:
-                with self._changed:
-                    self.n_running -= 1
-                for job in jobs:
-                    job.fail(RuntimeError("the job was left undone"))
+        while self._do_next():
+            pass
+
+    def _do_next(self) -> bool:
+        """Do the next jobs; false at the end. A method of its own, so that a worker that waits keeps none of them."""
+        jobs = self._take()
+        if jobs is None:
+            return False
+        try:
+            jobs[0].run(jobs)
+        except BaseException as error:  # a worker never ends by a job
+            log.exception("a batch failed")
+            for job in jobs:
+                job.fail(error)
+        finally:
+            with self._changed:
+                self.n_running -= 1
+            for job in jobs:
+                job.fail(RuntimeError("the job was left undone"))
+        return True
