@@ -159,7 +159,69 @@ def test_what_is_no_language_stays_whole(system: System) -> None:
     translated = RawTranslator(Translator(system)).translate(
         ["Haus: HTTPS://x.org/A_b?q=1&r=2, Me@Mail.org 1.234,5 3:30 \ue007"]
     )
-    assert translated == ["House: HTTPS://x.org/A_b?q=1&r=2, Me@Mail.org 1.234,5 3:30 \ue007"]
+    assert translated == ["House: HTTPS://x.org/A_b?q=1&r=2, Me@Mail.org 1,234.5 3:30 \ue007"]
+    # Neither case nor escapes are those of words.
+    addresses = "www.haus.de köln@haus.de http://a.b/?x=&amp;y"
+    assert RawTranslator(Translator(system)).translate([addresses]) == [addresses]
+    assert RawTranslator(Translator(system)).translate(["http://a.b/?x&amp;y <p>Ja"], html=True) == [
+        "http://a.b/?x&amp;y <p>Yes"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("価格は1,234.5円、連絡はme@a.orgまで", ["1,234.5", "me@a.org"]),
+        ("v1.2, 3.5kg, a1.5 and müller@a.de", ["müller@a.de"]),
+        ("1\u202f234,5 €", ["1\u202f234,5"]),
+    ],
+)
+def test_numbers_and_addresses_are_found_beside_words_of_any_script(text: str, values: list[str]) -> None:
+    assert list(mask(text).texts.values()) == values
+
+
+def _system(source: list[str], target: list[str], links: list[list[tuple[int, int]]], **options: Any) -> System:
+    bitext = Bitext.of(source, target, links)
+    text = TextProcessing(TextSide("de", "sacremoses", **options), TextSide("en", "sacremoses", **options))
+    weights = {"PhrasePenalty0": -1.0}
+    return System.of(PhraseTable.build(bitext, extract(bitext)), weights=weights).with_text(text)
+
+
+def test_a_number_that_the_search_loses_is_demanded() -> None:
+    system = _system(["im Jahr 1990 kam er"], ["then he came"], [[(0, 0), (1, 0), (2, 0), (3, 2), (4, 1)]])
+    assert Translator(system).translate(["im Jahr 1990 kam er"]) == ["then he came"]
+    raw = RawTranslator(Translator(system))
+    (translated,) = raw.translate(["im Jahr 1990 kam er"])
+    assert "1990" in translated and "he came" in translated
+    assert raw.translate(["er kam im Jahr 12"]) == ["he came im Jahr 12"]
+    glossary = Glossary.of([("1990", "MCMXC")], system.text)
+    assert "MCMXC" in RawTranslator(Translator(system, glossary=glossary)).translate(["im Jahr 1990 kam er"])[0]
+
+
+def test_placeholders_come_back_as_what_they_stand_for() -> None:
+    system = _system(
+        ["@number@ km von @address@", "viele", "an @number@"],
+        ["from @address@ @number@ km", "@number@", "to"],
+        [[(0, 2), (1, 3), (2, 0), (3, 1)], [(0, 0)], [(0, 0)]],
+        placeholders=True,
+    )
+    raw = RawTranslator(Translator(system))
+    assert raw.translate(["1.234,5 km von Me@A.org"]) == ["from Me@A.org 1,234.5 km"]
+    # A pair of phrases that loses a placeholder, and one that makes one of nothing.
+    assert raw.translate(["an 2000"]) == ["to 2000"]
+    assert raw.translate(["viele 2000"]) == ["2000"]
+    with pytest.raises(OptionError, match="placeholders are those of both sides"):
+        TextProcessing(TextSide("de", placeholders=True), TextSide("en"))
+
+
+def test_clean_writes_placeholders(tmp_path: Path) -> None:
+    (tmp_path / "a.ja").write_text("1,234.5 円 は 1990 年 の 700 円\n１２３４\n", encoding="utf-8")
+    (tmp_path / "a.en").write_text("1,234.5 yen in 1990\n1,234\n", encoding="utf-8")
+    arguments = ["clean", str(tmp_path / "a.ja"), str(tmp_path / "a.en"), "-o", str(tmp_path / "b"), "--placeholders"]
+    done = CliRunner().invoke(build(["clean"]), arguments)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "b.ja").read_text(encoding="utf-8") == "@number@ 円 は @number@ 年 の 700 円\n@number@\n"
+    assert (tmp_path / "b.en").read_text(encoding="utf-8") == "@number@ yen in @number@\n@number@\n"
 
 
 def test_html_keeps_its_blocks_and_escapes(system: System) -> None:
@@ -221,7 +283,7 @@ def test_verbs(system: System, tmp_path: Path) -> None:
         ("en:tokenizer=moses", "unknown tokenizer 'moses'"),
         ("english", "a language is a code like en"),
         ("en:casing=upper", "casing must be one of none, lowercase, truecase"),
-        ("en:lower=yes", "unknown option 'lower'; known: language, tokenizer, casing, escapes"),
+        ("en:lower=yes", "unknown option 'lower'; known: language, tokenizer, casing, escapes, placeholders"),
     ],
 )
 def test_a_wrong_side_is_one_line(text: str, message: str) -> None:
@@ -229,9 +291,9 @@ def test_a_wrong_side_is_one_line(text: str, message: str) -> None:
         TextSide.parse(text)
 
 
-def test_run_trains_with_the_case_that_systems_know(tmp_path: Path) -> None:
+def test_run_trains_with_the_words_that_systems_know(tmp_path: Path) -> None:
     lines = {
-        "train": "The Haus is here .\nOn top the Haus stands",
+        "train": "The Haus is here .\nOn top the Haus stands 1990",
         "dev": "HAUS AND HOME\nThe end",
         "test": "Haus\nThe end",
     }
@@ -243,7 +305,10 @@ def test_run_trains_with_the_case_that_systems_know(tmp_path: Path) -> None:
     values = {
         "corpus": corpus,
         "models": {"linear": {}},
-        "text": {"source": "de:tokenizer=sacremoses:casing=lowercase", "target": "en:casing=truecase"},
+        "text": {
+            "source": "de:tokenizer=sacremoses:casing=lowercase:placeholders=yes",
+            "target": "en:casing=truecase:placeholders=yes",
+        },
     }
     plan = make_plan(parse_experiment(values, "exp.toml", tmp_path))
     for stage in [stage for stage in plan if stage.kind == "corpus"]:
@@ -256,11 +321,16 @@ def test_run_trains_with_the_case_that_systems_know(tmp_path: Path) -> None:
     def text(split: str, side: str) -> str:
         return (plan.corpus[split].folder(tmp_path) / f"{split}.{side}").read_text(encoding="utf-8")
 
-    assert text("train", "source") == "the haus is here .\non top the haus stands\n"
-    assert text("train", "target") == "the Haus is here .\nOn top the Haus stands\n"
+    assert text("train", "source") == "the haus is here .\non top the haus stands @number@\n"
+    assert text("train", "target") == "the Haus is here .\nOn top the Haus stands @number@\n"
     assert text("dev", "target") == "Haus AND HOME\nthe end\n"
     system = plan.stages["system.linear"]
     assert system.options["text"]["source"]["tokenizer"] == "sacremoses" and system.inputs["casing"] is plan.corpus["train"]
     with pytest.raises(OptionError, match=r"key 'text.source': the corpus is tokenized by jieba"):
         tokenized = values | {"corpus": corpus | {"tokenize": {"source": "jieba"}}}
         parse_experiment(tokenized, "exp.toml", tmp_path)
+    with pytest.raises(OptionError, match=r"key 'text.target': placeholders are those of both sides"):
+        parse_experiment(values | {"text": {"source": "de:placeholders=yes", "target": "en"}}, "exp.toml", tmp_path)
+    with pytest.raises(OptionError, match=r"key 'text.source': generated text has no numbers: leave out placeholders"):
+        made = values | {"corpus": {"generate": {}}, "text": {"source": "de:placeholders=yes"}}
+        parse_experiment(made, "exp.toml", tmp_path)

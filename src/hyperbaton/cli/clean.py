@@ -34,6 +34,10 @@ def clean(
     ] = None,
     language_source: Annotated[str | None, typer.Option(metavar="XX", help="Language of SRC, for its tokenizer.")] = None,
     language_target: Annotated[str | None, typer.Option(metavar="XX", help="Language of TGT, for its tokenizer.")] = None,
+    placeholders: Annotated[
+        bool,
+        typer.Option("--placeholders", help="Write @number@ and @address@ where both sides have the same one."),
+    ] = False,
     compress: Compress = None,
     threads: Threads = 0,
     json: Json = False,
@@ -62,6 +66,7 @@ def clean(
         repair=repair,
         source_tokenizer=None if tokenizer_source is None else make_tokenizer(tokenizer_source, language_source),
         target_tokenizer=None if tokenizer_target is None else make_tokenizer(tokenizer_target, language_target),
+        placeholders=placeholders,
         compression="" if compress is None else f".{compress}",
         n_processes=n_threads(threads),
     )

@@ -16,6 +16,7 @@ from hyperbaton.base.errors import InputError, LineError, OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.corpus.bitext import Bitext, check_same_length
 from hyperbaton.corpus.files import COMPRESSIONS, AnyPath, read_pieces, shown, write_files
+from hyperbaton.corpus.placeholders import Protecting, generalize
 from hyperbaton.corpus.raw import read_raw
 from hyperbaton.corpus.text import Faults, Text
 from hyperbaton.corpus.tokenizers import Tokenizer
@@ -144,6 +145,7 @@ def clean_files(
     repair: bool = False,
     source_tokenizer: Tokenizer | None = None,
     target_tokenizer: Tokenizer | None = None,
+    placeholders: bool = False,
     compression: str = "",
     n_processes: int = 1,
 ) -> CleaningReport:
@@ -154,12 +156,19 @@ def clean_files(
         also: files with one line for each sentence pair (links, tags, trees), cut down to the same lines.
         repair: empty broken lines, which drops their pairs, where otherwise the first one is an error.
         source_tokenizer, target_tokenizer: for raw text; None for text that is tokenized.
+        placeholders: put placeholders in the place of numbers and addresses that both sides of a pair have.
         compression: suffix of the new files (.gz, .xz, .zst), or none.
     """
+    if placeholders:
+        source_tokenizer = None if source_tokenizer is None else Protecting(source_tokenizer)
+        target_tokenizer = None if target_tokenizer is None else Protecting(target_tokenizer)
     src, source_faults = _read(source, source_tokenizer, repair, n_processes)
     tgt, target_faults = _read(target, target_tokenizer, repair, n_processes)
     check_same_length(src, tgt)
     kept, report = clean(Bitext(src, tgt), options, source_faults=source_faults, target_faults=target_faults)
+    if placeholders:
+        made = generalize(Bitext(src, tgt))
+        src, tgt = made.source, made.target
     names = output_names(source, target, also, prefix, compression)
     keep = np.zeros(len(src), np.uint8)
     keep[kept] = 1

@@ -1,23 +1,44 @@
-"""What no tokenizer may touch: tags, addresses, and numbers with separators, each one private character meanwhile.
+"""What is no word of a language: tags, addresses and numbers.
 
-`mask` puts a character of a private range in the place of each; `Masked.restore` gives tokens their text back. A tokenizer
-leaves such a character alone as a token of its own, since it is surrounded by blanks.
+No tokenizer may touch tags, addresses and numbers with separators. `mask` puts a character of a private range in the place
+of each; `Masked.restore` gives tokens their text back. A tokenizer leaves such a character alone as a token of its own,
+since it is surrounded by blanks.
 
 >>> masked = mask("See <b>https://a.org/x</b>, 3.5 km")
 >>> [masked.texts[c] for c in masked.text if c in masked.texts]
 ['<b>', 'https://a.org/x', '</b>', '3.5']
+
+A system may be trained with one word for all addresses, and one for all numbers that have separators or at least three
+digits: `generalize` puts these placeholders into a bitext, where both sides have the same number or address.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from hyperbaton.corpus.bitext import Bitext
+from hyperbaton.corpus.text import Text, Vocabulary
+from hyperbaton.corpus.tokenizers import Tokenizer
+
+NUMBER, ADDRESS = "@number@", "@address@"
+PLACEHOLDERS = (NUMBER, ADDRESS)
 
 # Tags as people write them; "a < b" and "<3" are none.
 TAG = re.compile(r"</?[A-Za-z][\w:.-]*(?:\s+[\w:.-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?)*\s*/?>")
 _URL = r"[!#-&*-;=?-~]+[0-9A-Za-z/=_&#-]"  # ASCII without quotes, brackets and closing punctuation
-_ADDRESS = rf"(?i:https?|ftp)://{_URL}|www\.{_URL}|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-_NUMBER = r"(?<![\w.,])\d+(?:[.,:]\d+)+(?![\w])"
+# Letters and digits but those of scripts without blanks, in which a number stands right beside words.
+_LETTER = r"[^\W\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f]"
+_HOST = rf"(?:{_LETTER}|-)+"
+_ADDRESS = rf"(?i:https?|ftp)://{_URL}|www\.{_URL}|(?:{_LETTER}|[.+-])+@{_HOST}(?:\.{_HOST})+"
+_SEPARATED = r"\d+(?:[.,:\u00a0\u202f]\d+)+"
+_NUMBER = rf"(?<!{_LETTER})(?<![.,]){_SEPARATED}(?!{_LETTER})"
+_ADDRESS_TOKEN, _NUMBER_TOKEN = re.compile(_ADDRESS), re.compile(rf"{_SEPARATED}|\d{{3,}}")
 _PROTECTED = re.compile(f"(?P<tag>{TAG.pattern})|(?:{_ADDRESS})|(?:{_NUMBER})|[\ue000-\uf8ff]")
 _FIRST, _FIRST_CLOSING, _LAST = 0xE000, 0xF000, 0xF8FF
 
@@ -54,3 +75,79 @@ def mask(text: str, *, tags: bool = True) -> Masked:
 
     masked.text = _PROTECTED.sub(put, text)
     return masked
+
+
+class Protecting(Tokenizer):
+    """A tokenizer that leaves addresses and numbers with separators whole."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.has_tags = tokenizer.has_tags  # type: ignore[misc]
+
+    def split(self, line: str) -> list[tuple[str, str]]:
+        masked = mask(line, tags=False)
+        return [(masked.restore(token), tag) for token, tag in self.tokenizer.split(masked.text)]
+
+
+def placeholder(token: str) -> str | None:
+    """The placeholder that a token may be generalized to, if it is a number or an address.
+
+    >>> placeholder("1,234.5"), placeholder("1990"), placeholder("12"), placeholder("me@a.org"), placeholder("1990s")
+    ('@number@', '@number@', None, '@address@', None)
+    """
+    if _NUMBER_TOKEN.fullmatch(token):
+        return NUMBER
+    return ADDRESS if _ADDRESS_TOKEN.fullmatch(token) else None
+
+
+def generalize(bitext: Bitext) -> Bitext:
+    """Put placeholders in the place of numbers and addresses that both sides of a pair have, equally often.
+
+    Numbers are the same if their digits are, whatever separates these.
+
+    >>> pair = Bitext.of(["am 3. Mai 1990 1.234,5 km , 700"], ["1,234.5 km on 3 May 1990"])
+    >>> made = generalize(pair)
+    >>> print(*made.source[0], *made.target[0])
+    am 3. Mai @number@ @number@ km , 700 @number@ km on 3 May @number@
+    """
+    source, target = _values(bitext.source), _values(bitext.target)
+    sides: tuple[list[int], list[int]] = ([], [])
+    for sentence in source.keys() & target.keys():
+        counts = [Counter(key for _, key in values[sentence]) for values in (source, target)]
+        shared = {key for key, n in counts[0].items() if counts[1][key] == n}
+        for places, values in zip(sides, (source, target), strict=True):
+            places += [place for place, key in values[sentence] if key in shared]
+    return replace(
+        bitext, source=_with_placeholders(bitext.source, sides[0]), target=_with_placeholders(bitext.target, sides[1])
+    )
+
+
+def _key(word: str) -> str | None:
+    """What makes two numbers, or two addresses, the same."""
+    kind = placeholder(word)
+    if kind == NUMBER:
+        return "".join(c for c in unicodedata.normalize("NFKC", word) if c.isdigit())
+    return None if kind is None else word.casefold()
+
+
+def _values(text: Text) -> dict[int, list[tuple[int, str]]]:
+    """Numbers and addresses by sentence: their places among all tokens, and what makes them the same as others."""
+    keys = [_key(word) for word in text.vocabulary.words()]
+    is_value = np.array([key is not None for key in keys], bool)
+    places = np.flatnonzero(is_value[text.tokens]) if len(keys) else np.zeros(0, np.int64)
+    values: dict[int, list[tuple[int, str]]] = {}
+    for sentence, place in zip((np.searchsorted(text.offsets, places, side="right") - 1).tolist(), places, strict=True):
+        values.setdefault(sentence, []).append((int(place), str(keys[text.tokens[place]])))
+    return values
+
+
+def _with_placeholders(text: Text, places: Sequence[int]) -> Text:
+    both = text.over(Vocabulary.of(PLACEHOLDERS))  # whose words come first
+    tokens = both.tokens.copy()
+    for place in places:
+        kind = placeholder(both.vocabulary.word(tokens[place]))
+        tokens[place] = PLACEHOLDERS.index(str(kind))
+    # Words that are left nowhere, and placeholders where there are none, are no part of the text.
+    used, numbers = np.unique(tokens, return_inverse=True)
+    words = Vocabulary.of([both.vocabulary.word(word) for word in used.tolist()])
+    return replace(text, tokens=numbers.astype(np.uint32).reshape(-1), vocabulary=words)

@@ -19,6 +19,7 @@ from hyperbaton.base.options import check_options, from_mapping, option, options
 from hyperbaton.base.store import Arrays, Artefact, save
 from hyperbaton.corpus.casing import CASINGS, Casing, capitalize
 from hyperbaton.corpus.detokenizers import Detokenizer, make_detokenizer, unescaped
+from hyperbaton.corpus.numbers import rewrite_number
 from hyperbaton.corpus.text import Text
 from hyperbaton.corpus.tokenizers import TOKENIZERS, Tokenizer
 
@@ -31,13 +32,14 @@ class TextSide:
     """The raw text of one language: its tokenizer, and what becomes of the case of letters.
 
     >>> TextSide.parse("en:tokenizer=sacremoses:casing=lowercase")
-    TextSide(language='en', tokenizer='sacremoses', casing='lowercase', escapes=True)
+    TextSide(language='en', tokenizer='sacremoses', casing='lowercase', escapes=True, placeholders=False)
     """
 
     language: str = option("", "two-letter code; decides where sentences end and how tokens are joined")
     tokenizer: str = option("none", "name of the tokenizer; none splits at blanks")
     casing: str = option("none", "none, lowercase, or truecase as learned from training text", choices=CASINGS)
     escapes: bool = option(True, "keep the escapes of Moses' tokenizer (&apos;), as its training text has them")
+    placeholders: bool = option(False, "the training text has @number@ and @address@ in the place of numbers and addresses")
     learned: Casing | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -111,6 +113,10 @@ class TextProcessing:
     source: TextSide = field(default_factory=TextSide)
     target: TextSide = field(default_factory=TextSide)
 
+    def __post_init__(self) -> None:
+        if self.source.placeholders != self.target.placeholders:
+            raise OptionError("placeholders are those of both sides: set the option for both or for neither")
+
     @property
     def sides(self) -> dict[str, TextSide]:
         return {"source": self.source, "target": self.target}
@@ -119,6 +125,20 @@ class TextProcessing:
     def changes_case(self) -> bool:
         """Whether the system is trained with another case than that of ordinary text."""
         return any(side.casing != "none" for side in self.sides.values())
+
+    @property
+    def placeholders(self) -> bool:
+        """Whether the system is trained with placeholders for numbers and addresses."""
+        return self.source.placeholders
+
+    @property
+    def changes_words(self) -> bool:
+        """Whether the system is trained with other words than those that tokenizers make of ordinary text."""
+        return self.changes_case or self.placeholders
+
+    def as_written(self, value: str) -> str:
+        """A number or an address of the source as the target language writes it."""
+        return rewrite_number(value, self.source.language, self.target.language)
 
     def as_json(self) -> dict[str, Any]:
         """The options of both sides, for a manifest."""

@@ -7,14 +7,12 @@ import signal
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.executors import ordered_map
-from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus.files import AnyPath, feed, read_byte_lines, shown
 from hyperbaton.corpus.text import Faults, Text
 from hyperbaton.corpus.tokenizers import Tokenizer
@@ -73,7 +71,7 @@ def tokenize(lines: Iterable[str], tokenizer: Tokenizer, n_processes: int = 1) -
         n_processes,
         multiprocessing.get_context("spawn"),
         initializer=_start_worker,
-        initargs=(type(tokenizer), to_mapping(tokenizer)),
+        initargs=(tokenizer,),
     ) as pool:
         yield from ordered_map(pool, 2 * n_processes, _work, chain(start, chunks))
 
@@ -100,10 +98,10 @@ def _tokenize_chunk(tokenizer: Tokenizer, lines: list[str]) -> tuple[bytes, byte
 _worker: Tokenizer
 
 
-def _start_worker(cls: type[Tokenizer], options: dict[str, Any]) -> None:
+def _start_worker(tokenizer: Tokenizer) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and stops its workers
-    _worker = from_mapping(cls, options)
+    _worker = tokenizer
 
 
 def _work(lines: list[str]) -> tuple[bytes, bytes]:

@@ -2,28 +2,32 @@
 
 A text is cut into lines, a line into sentences, a sentence into tokens in the case that the system was trained with. What
 no tokenizer may touch stays whole (`corpus/placeholders.py`), and tags are put back around the words that became of
-theirs. Blanks at the ends of lines, and empty lines, stay as they are.
+theirs. Numbers and addresses come through (`decode/values.py`): a sentence whose translation lost one is searched again,
+with a demand for it. Blanks at the ends of lines, and empty lines, stay as they are.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape, unescape
 
 from hyperbaton.align.inline_markup import Element
 from hyperbaton.base.errors import OptionError
+from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.casing import starts_low
 from hyperbaton.corpus.detokenizers import unescaped
-from hyperbaton.corpus.placeholders import Masked, mask
+from hyperbaton.corpus.placeholders import Masked, mask, placeholder
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.corpus.sentences import UNSPACED, split_sentences
 from hyperbaton.decode.annotated import annotate, words_of
+from hyperbaton.decode.markup import Demand, Markup
 from hyperbaton.decode.raw_tags import TagReader, cut_elements, write_tags
 from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
-from hyperbaton.decode.translator import NBest, Translator
+from hyperbaton.decode.translator import BATCH, NBest, Translator
+from hyperbaton.decode.values import Carried, carry
 
 _BLOCK_NAMES = (
     "address|article|aside|blockquote|body|br|caption|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|head|header|hr"
@@ -46,6 +50,7 @@ class Sentence:
     labels: list[str]
     elements: tuple[Element, ...] = ()  # of its tags
     low: bool = False  # starts with a small letter
+    values: dict[int, str] = field(default_factory=dict)  # numbers and addresses by their places, as they are written
 
     @property
     def line(self) -> str:
@@ -121,13 +126,24 @@ class RawText:
         return text
 
     def write_sentence(self, sentence: Sentence, translated: Translated, *, html: bool = False) -> str:
-        """A translation as text, with the tags of its source."""
-        tokens = self.text.target.as_written(translated.tokens, capital=not sentence.low)
-        words = [unescaped(token) for token in tokens]
+        """A translation as text, with the numbers, addresses and tags of its source."""
+        carried = self._carry(sentence, translated)
+        tokens = self.text.target.as_written(carried.tokens, capital=not sentence.low)
+        # Numbers and addresses have no case and no escapes.
+        words = [carried.values.get(j, unescaped(token)) for j, token in enumerate(tokens)]
         blanks = [" " if blank and i else "" for i, blank in enumerate(self.detokenize.blanks(words))]
         if html:
             words = [escape(word, quote=False) for word in words]
-        return write_tags(sentence.tokens, sentence.elements, words, translated.links, blanks)
+        return write_tags(sentence.tokens, sentence.elements, words, carried.links, blanks)
+
+    def lost(self, sentence: Sentence, translated: Translated) -> list[tuple[int, int, str]]:
+        """The numbers and addresses that a translation lost: first word, one behind the last, what must be there."""
+        lost = self._carry(sentence, translated).lost if sentence.values else []
+        return [(i, i + 1, self.text.as_written(sentence.values[i])) for i in lost]
+
+    def _carry(self, sentence: Sentence, translated: Translated) -> Carried:
+        written = {i: self.text.as_written(value) for i, value in sentence.values.items()}
+        return carry(sentence.tokens, written, translated.tokens, translated.links)
 
     def _piece(self, line: str, end: str, *, html: bool = False, split: bool = True) -> Piece:
         body = line.strip()
@@ -137,6 +153,7 @@ class RawText:
         masked = mask(body)
         if html:
             masked.text = _ENTITY.sub(lambda match: _PRIVATE.sub("\ufffd", unescape(match[0])), masked.text)
+            masked.texts = {c: text if c in masked.tags else unescape(text) for c, text in masked.texts.items()}
         sentences = split_sentences(masked.text, self.text.source.language) if split else [masked.text]
         tags = TagReader(masked)
         made = [part for sentence in sentences for part in self._sentences(sentence, masked, tags)]
@@ -147,14 +164,19 @@ class RawText:
         words, labels, elements = tags.read(*self._tokenizer(sentence))
         # What is protected keeps its case.
         cased = [masked.restore(token) for token in self.text.source.as_trained(words)]
+        kinds = {i: kind for i, token in enumerate(cased) if (kind := placeholder(token)) is not None}
+        values = {i: cased[i] for i in kinds}
+        if self.text.placeholders:
+            cased = [kinds.get(i, token) for i, token in enumerate(cased)]
         low = starts_low(words)
         if len(cased) <= self.max_words:
-            yield Sentence(cased, labels, tuple(elements), low)
+            yield Sentence(cased, labels, tuple(elements), low, values)
             return
         for at in range(0, len(cased), self.max_words):
             stop = min(at + self.max_words, len(cased))
             inside = cut_elements(elements, at, stop, last=stop == len(cased))
-            yield Sentence(cased[at:stop], labels[at:stop], tuple(inside), low if at == 0 else True)
+            own = {i - at: value for i, value in values.items() if at <= i < stop}
+            yield Sentence(cased[at:stop], labels[at:stop], tuple(inside), low if at == 0 else True, own)
 
 
 class RawTranslator:
@@ -186,7 +208,7 @@ class RawTranslator:
         """Translations of texts, each of as many lines as its source."""
         documents = [self.raw.read(text, html=html) for text in texts]
         sentences = [sentence for document in documents for sentence in document.sentences]
-        translated = iter([line for found in self.batches(sentences) for line in best(found)])
+        translated = iter(self._complete(sentences, [line for found in self.batches(sentences) for line in best(found)]))
         return [self.raw.write(document, [next(translated) for _ in document.sentences]) for document in documents]
 
     def groups(self, groups: Iterable[Sequence[str]]) -> Iterator[list[str]]:
@@ -196,8 +218,32 @@ class RawTranslator:
     def batches(self, sentences: Sequence[Sentence], n_best: NBest | None = None) -> Iterator[Translations]:
         """Translations of sentences, in batches."""
         lines = [sentence.line for sentence in sentences]
+        return self.translator.batches(lines, n_best, annotations=self._annotations(sentences))
+
+    def _complete(self, sentences: Sequence[Sentence], translated: list[Translated]) -> list[Translated]:
+        """Translations in which no number and no address is lost: those where one was are searched again."""
+        lost = {n: self.raw.lost(*pair) for n, pair in enumerate(zip(sentences, translated, strict=True))}
+        again = [n for n, demands in lost.items() if demands]
+        for at in range(0, len(again), BATCH):
+            chosen = again[at : at + BATCH]
+            part = [sentences[n] for n in chosen]
+            markup = Markup.none([sentence.line for sentence in part])
+            if self.translator.glossary is not None:  # whose conflicts the first search reported
+                self.translator.glossary.copy().add_to(markup)
+            terms = {(d.span[0], word) for d in markup.demands for word in range(*d.span[1:])}
+            demands = [Demand((k, b, e), text) for k, n in enumerate(chosen) for b, e, text in lost[n]]
+            markup.demands = sorted([*markup.demands, *(d for d in demands if d.span[:2] not in terms)])
+            found = self.translator.translate_batch(
+                markup.lines, NBest(), annotations=self._annotations(part), markup=markup
+            )
+            for n, line in zip(chosen, best(found), strict=True):
+                translated[n] = line
+        return translated
+
+    def _annotations(self, sentences: Sequence[Sentence]) -> Annotations:
+        lines = [sentence.line for sentence in sentences]
         labels = [" ".join(sentence.labels) for sentence in sentences] if self.reads_tags else None
-        return self.translator.batches(lines, n_best, annotations=annotate(lines, tags=labels))
+        return annotate(lines, tags=labels)
 
 
 def check_annotations(system: System, text: TextProcessing) -> bool:

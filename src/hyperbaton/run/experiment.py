@@ -241,12 +241,15 @@ def _read_text(table: Table, corpus: Corpus) -> TextProcessing:
         side = table.trying(lambda written=written: TextSide.parse(written), name)  # type: ignore[misc]
         if side.casing != "none" and corpus.generating is not None:
             raise table.error(name, "generated text has no capitals: leave out casing")
+        if side.placeholders and corpus.generating is not None:
+            raise table.error(name, "generated text has no numbers: leave out placeholders")
         used = getattr(corpus.tokenizing, name)
         if used != "none" and side.tokenizer not in ("none", used):
             raise table.error(name, f"the corpus is tokenized by {used}, so that raw text must be too")
         sides.append(replace(side, tokenizer=used if side.tokenizer == "none" else side.tokenizer))
     table.done(SIDES)
-    return TextProcessing(*sides)
+    text: TextProcessing = table.trying(lambda: TextProcessing(*sides), "target")
+    return text
 
 
 def _implied_text(tokenizing: Tokenizing) -> TextProcessing | None:

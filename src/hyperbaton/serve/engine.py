@@ -286,20 +286,38 @@ def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> li
         forced = [line for group in groups for line in group.request.reference or ()]
         if len(forced) != len(sentences):
             raise OptionError(f"there are {len(sentences)} sentences, but {len(forced)} references")
-    searched: list[Searched] = []
-    for at in range(0, len(sentences), BATCH):
-        part = sentences[at : at + BATCH]
+
+    def search(numbers: Sequence[int], constraints: Sequence[Constraints] | dict[int, Constraints]) -> list[Searched]:
+        part = [sentences[n] for n in numbers]
         lines = [sentence.line for sentence in part]
         found = translator.translate_batch(
             lines,
             NBest(first.n_best, first.distinct and first.n_best > 1),
             annotations=annotate(lines, tags=_labels(part) if engine.reads_tags else None),
-            forced=None if forced is None else forced[at : at + BATCH],
-            markup=_markup(part, constraints[at : at + BATCH]),
+            forced=None if forced is None else [forced[n] for n in numbers],
+            markup=_markup(part, [constraints[n] for n in numbers]),
             progress=go_on,
         )
-        searched += [Searched(sentence, found, n) for n, sentence in enumerate(part)]
+        return [Searched(sentence, found, k) for k, sentence in enumerate(part)]
+
+    searched: list[Searched] = []
+    for at in range(0, len(sentences), BATCH):
+        searched += search(range(at, min(at + BATCH, len(sentences))), constraints)
+    # As `translate --raw` does: where a number or an address is lost, it is demanded.
+    lost = {n: engine.raw.lost(own.sentence, own.best()) for n, own in enumerate(searched) if forced is None}
+    again = [n for n, values in lost.items() if values]
+    for at in range(0, len(again), BATCH):
+        chosen = again[at : at + BATCH]
+        stricter = {n: _also(constraints[n], lost[n]) for n in chosen}
+        for n, own in zip(chosen, search(chosen, stricter), strict=True):
+            searched[n] = own
     return searched
+
+
+def _also(constraints: Constraints, demands: Sequence[tuple[int, int, str]]) -> Constraints:
+    """Constraints with further demands, except where there are some already."""
+    new = [demand for demand in demands if all(demand[1] <= b or e <= demand[0] for b, e, _ in constraints.demands)]
+    return replace(constraints, demands=(*constraints.demands, *new))
 
 
 def _labels(sentences: Sequence[Sentence]) -> list[str]:

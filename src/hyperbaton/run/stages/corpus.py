@@ -18,6 +18,7 @@ from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.bitext import check_same_length
 from hyperbaton.corpus.clean import Cleaning, clean
 from hyperbaton.corpus.files import read_lines, write_pieces
+from hyperbaton.corpus.placeholders import Protecting, generalize
 from hyperbaton.corpus.processing import SIDES, TextProcessing
 from hyperbaton.corpus.raw import RawLines, tokenize
 from hyperbaton.corpus.tokenizers import make_tokenizer
@@ -47,9 +48,9 @@ def plan(plan: Plan) -> None:
     for split in SPLITS:
         own = options | {"splits": {split: to_mapping(corpus.limits[split])}}
         inputs: dict[str, Stage | File] = dict(plan.inputs(split))
-        if experiment.text is not None and experiment.text.changes_case:
+        if experiment.text is not None and experiment.text.changes_words:
             own["text"] = experiment.text.as_json()
-            if split != "train":
+            if split != "train" and experiment.text.changes_case:
                 inputs["casing"] = plan.corpus["train"]  # the case of all texts is that of the training text
         plan.corpus[split] = plan.add_with(f"{CORPUS}{split}", "corpus", own, inputs)
 
@@ -63,7 +64,11 @@ def run(work: Work) -> None:
         columns = {name.partition(".")[2]: path for name, path in work.inputs.items() if name.startswith(f"{split}.")}
         texts = {side: _tokens(work, split, side, columns) for side in SIDES}
         if "text" in work.options:
-            texts = _cased(work, split, texts)
+            text = TextProcessing.restore(work.options["text"], {})
+            if text.changes_case:
+                texts = _cased(work, split, texts)
+            if text.placeholders:
+                texts = _generalized(work, split, texts)
         report[split] = _select(work, split, columns, texts, limits)
     work.write_json("cleaning.json", report)
 
@@ -96,6 +101,8 @@ def _tokens(work: Work, split: str, side: str, columns: dict[str, Path]) -> Path
     if name == "none":
         return columns[side]
     tokenizer = make_tokenizer(name, language)
+    if "text" in work.options and TextProcessing.restore(work.options["text"], {}).placeholders:
+        tokenizer = Protecting(tokenizer)
     raw, tokens, tags = columns[side], work.scratch / f"{split}.{side}", work.scratch / f"{split}.{side}.tags"
     with tokens.open("wb") as token_file, tags.open("wb") as tag_file:
         for token_lines, tag_lines in tokenize(RawLines(raw), tokenizer, work.threads):
@@ -119,6 +126,17 @@ def _cased(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
         as_trained = learned.sides[side].as_trained
         write_pieces(cased, (" ".join([*as_trained(line.split())]).encode() + b"\n" for line in read_lines(texts[side])))
         texts[side] = cased
+    return texts
+
+
+def _generalized(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
+    """Texts with placeholders for the numbers and addresses that both sides of a pair have."""
+    source, target = Text.read(texts["source"]), Text.read(texts["target"])
+    check_same_length(source, target)
+    made = generalize(Bitext(source, target))
+    for side, text in zip(SIDES, (made.source, made.target), strict=True):
+        texts[side] = work.scratch / f"{split}.{side}.generalized"
+        write_pieces(texts[side], text.pieces())
     return texts
 
 

@@ -1,0 +1,61 @@
+"""Numbers as languages write them: 1.234,5 in German is 1,234.5 in English.
+
+Only a number that is well formed in its own language is rewritten; dates, times and versions (12.05.2020, 3:30, 1.2.3)
+are well formed in none, and stay.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_NO_BREAK = "\u00a0", "\u202f"  # blanks inside numbers
+
+
+class NumberFormat(NamedTuple):
+    """What stands between groups of three digits, and before decimals."""
+
+    groups: tuple[str, ...]  # the first is the one to write
+    decimal: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        between = "|".join(map(re.escape, self.groups))
+        return re.compile(rf"(\d{{1,3}}(?:(?:{between})\d{{3}})+|\d+)(?:{re.escape(self.decimal)}(\d+))?")
+
+
+POINT = NumberFormat((",",), ".")
+COMMA = NumberFormat((".",), ",")
+BLANK = NumberFormat(_NO_BREAK[::-1], ",")
+_LANGUAGES = {
+    POINT: "en ja ko th zh",
+    COMMA: "da de el es hr id it nl pt ro sl sr tr vi",
+    BLANK: "bg cs et fi fr hu lt lv nb nn no pl ru sk sv uk",
+}
+FORMATS = {language: written for written, languages in _LANGUAGES.items() for language in languages.split()}
+
+
+def rewrite_number(number: str, source: str, target: str) -> str:
+    """A number of one language as another writes it; unchanged where a format is not known, or is not that of the number.
+
+    >>> rewrite_number("1.234,5", "de", "en"), rewrite_number("1,234.5", "en", "de"), rewrite_number("3.5", "ja", "fr")
+    ('1,234.5', '1.234,5', '3,5')
+    >>> rewrite_number("12.05.2020", "de", "en"), rewrite_number("3:30", "en", "de"), rewrite_number("1,234", "ar", "de")
+    ('12.05.2020', '3:30', '1,234')
+    """
+    old, new = FORMATS.get(source), FORMATS.get(target)
+    if old is None or new is None or old == new:
+        return number
+    match = _pattern(old).fullmatch(number)
+    if match is None:
+        return number
+    whole, decimals = match.groups()
+    for separator in old.groups:
+        whole = whole.replace(separator, new.groups[0])
+    return whole if decimals is None else f"{whole}{new.decimal}{decimals}"
+
+
+@lru_cache
+def _pattern(written: NumberFormat) -> re.Pattern[str]:
+    return written.pattern
