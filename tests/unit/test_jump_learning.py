@@ -135,6 +135,15 @@ def test_features_can_be_found_anew_in_every_pass(corpus: tuple[Bitext, Tags]) -
     assert np.array_equal(kept.weights_, anew.weights_)
 
 
+def test_some_of_the_sentences_can_be_learned_from(corpus: tuple[Bitext, Tags]) -> None:
+    bitext, tags = corpus
+    few = model("pair", max_sentences=10).fit(bitext, Annotations(source_tags=tags))
+    chosen = np.arange(10) * len(bitext) // 10  # all have links
+    alone = model("pair").fit(bitext.select(chosen), Annotations(source_tags=tags.select(chosen)))
+    assert few.n_jumps_ == alone.n_jumps_ and np.array_equal(few.weights_, alone.weights_)
+    assert model("pair", max_sentences=1000).fit(bitext).n_jumps_ == model("pair").fit(bitext).n_jumps_
+
+
 def test_torch_may_be_missing(corpus: tuple[Bitext, Tags], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "hyperbaton.models._jump_torch", raising=False)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import Occurrences, extract
-from hyperbaton.reproduce import MARKS, PAPERS, Setting, reproduce
+from hyperbaton.reproduce import MARKS, PAPERS, Cell, CellFailed, Setting, cell_states, reproduce
 from hyperbaton.reproduce._corpora import PARTS, repetitive_part
-from hyperbaton.reproduce.ni11 import bare_logprobs
+from hyperbaton.reproduce._processes import in_process
+from hyperbaton.reproduce.ni11 import Ni11, bare_logprobs
 
 DOCS = Path(__file__).parents[2] / "docs"
 # Cells that take a second or two; the others are tested as experiments of `run`.
@@ -42,6 +45,7 @@ def test_short_cells_of_every_paper_make_a_page(name: str, tmp_path: Path) -> No
     lines: list[str] = []
     setting = Setting(tmp_path / name, quick=True, threads=1, say=lines.append)
     done = reproduce(name, setting, cells=SHORT[name], command="the command")
+    assert done.page is not None
     page, text = done.page.read_text(encoding="utf-8"), (done.page.parent / "report.md").read_text(encoding="utf-8")
     assert 0 < done.n_done < done.n_cells and "the command" in page
     for item in PAPERS[name].items:
@@ -65,6 +69,57 @@ def test_systems_with_fixed_weights_are_cells_too(tmp_path: Path) -> None:
     assert json.loads(tuned[0].read_text(encoding="utf-8"))["weights"]["TranslationModel0"] == [0, 0, 0.02, 0]
 
 
+def _results(folder: Path) -> dict[str, object]:
+    """Results of cells, without what differs between any two runs."""
+
+    def lasting(value: Any) -> Any:
+        if isinstance(value, list):
+            return [lasting(one) for one in value]
+        changing = ("seconds", "train_seconds", "peak_mib", "train_peak_mib", "path")
+        return {k: lasting(v) for k, v in value.items() if k not in changing} if isinstance(value, dict) else value
+
+    files = sorted((folder / "cells").glob("*.json"))
+    return {file.stem: lasting(json.loads(file.read_text(encoding="utf-8"))["result"]) for file in files}
+
+
+@pytest.mark.slow
+def test_cells_side_by_side_have_the_same_results(tmp_path: Path) -> None:
+    chosen = {"ni11": ["random-300-1-three-LR", "random-300-2-three-MMS"], "go13": ["*-prediction"]}
+    for name, cells in chosen.items():
+        for jobs in (1, 3):
+            reproduce(name, Setting(tmp_path / f"{name}-{jobs}", quick=True, threads=jobs, jobs=jobs), cells=cells)
+        alone, beside = (_results(tmp_path / f"{name}-{jobs}") for jobs in (1, 3))
+        assert alone == beside and len(alone) == (2 if name == "ni11" else 1)
+
+
+def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(self: Ni11, cell: Cell) -> dict[str, object]:
+        if cell.name == "statistics":
+            raise InputError("no text")
+        return {"clusters": []}
+
+    def experiment(self: Ni11, cell: Cell) -> dict[str, object]:
+        raise OptionError("no systems")
+
+    monkeypatch.setattr(Ni11, "work", work)
+    monkeypatch.setattr(Ni11, "experiment", experiment)
+    setting = Setting(tmp_path, quick=True)
+    with pytest.raises(
+        CellFailed, match=r"cell statistics failed: no text \(and 1 more: translation-600\); what is done is kept"
+    ):
+        reproduce("ni11", setting, cells=["statistics", "clusters-600", "translation-600"])
+    states = cell_states("ni11", setting)
+    assert states["clusters-600"] and not states["statistics"] and not states["translation-600"]
+
+
+def test_a_process_that_is_killed_is_an_error_in_a_line() -> None:
+    assert in_process(abs, -3) == 3
+    with pytest.raises(HyperbatonError, match=r"^ValueError: invalid literal for int"):
+        in_process(int, "x")
+    with pytest.raises(HyperbatonError, match="ended by signal 6; is there enough memory"):
+        in_process(os.abort)
+
+
 def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"unknown paper 'ni12' \(did you mean ni11"):
         reproduce("ni12", Setting(tmp_path, quick=True))
@@ -77,7 +132,10 @@ def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="this is no result of a cell"):
         reproduce("ni11", Setting(tmp_path, quick=True), cells=["statistics"])
     listed = hyperbaton("reproduce", "go13", "--quick", "-o", tmp_path / "go13", "--list")
-    assert listed.stdout.splitlines() == ["cell\tdone", "kyoto-prediction\tno", "kyoto-limit-10\tno"]
+    assert listed.stdout.splitlines() == [
+        "cell\tdone",
+        *(f"kyoto-{name}\tno" for name in ("prediction", "limit-10", "beside-limit-10", "few-limit-10")),
+    ]
 
 
 def test_the_repetitive_part_repeats_itself() -> None:

@@ -31,6 +31,18 @@ def reproduce(
     list_cells: Annotated[
         bool, typer.Option("--list", help="Print the cells and whether they are done, and stop.")
     ] = False,
+    tuning_lines: Annotated[
+        int, typer.Option(help="Tune on so many lines of the development text; 0: as many as the protocol has.", min=0)
+    ] = 0,
+    pop_limit: Annotated[int, typer.Option(help="Largest pop limit of the search; 0: the protocol's.", min=0)] = 0,
+    device: Annotated[
+        str | None,
+        typer.Option(help="Train pair and sequence with PyTorch there, e.g. cuda; default: processors, without PyTorch."),
+    ] = None,
+    page: Annotated[bool, typer.Option("--page/--no-page", help="Write the page when the cells are done.")] = True,
+    jobs: Annotated[
+        int, typer.Option(help="Cells, or stages of cells, at the same time; they share --threads.", min=1)
+    ] = 1,
     seed: Seed = 1,
     threads: Threads = 0,
     json: Json = False,
@@ -48,22 +60,38 @@ def reproduce(
 
         hyperbaton reproduce ni11 --data corpora -o ni11 --cells 'random-20000-*' --cells statistics
 
+        hyperbaton reproduce go13 --data corpora -o go13 --jobs 16 --threads 16
+
         hyperbaton reproduce go13 --data corpora -o go13 --list
     """
     from hyperbaton.reproduce import Setting, cell_states
     from hyperbaton.reproduce import reproduce as carry_out
 
-    setting = Setting(output, data, quick or data is None, seed, n_threads(threads), lambda line: say(line, quiet))
+    setting = Setting(
+        output,
+        data,
+        quick or data is None,
+        seed,
+        n_threads(threads),
+        tuning_lines,
+        pop_limit,
+        device,
+        jobs,
+        lambda line: say(line, quiet),
+    )
     if list_cells:
         rows = [{"cell": name, "done": "yes" if done else "no"} for name, done in cell_states(paper, setting).items()]
         print_json(rows) if json else print_table(rows)
         return
     words = ["hyperbaton", "reproduce", paper, "-o", str(output), *(["--data", str(data)] if data else [])]
     words += [*(["--quick"] if quick else []), *(["--seed", str(seed)] if seed != 1 else [])]
+    for name, value in (("--tuning-lines", tuning_lines), ("--pop-limit", pop_limit)):
+        words += [name, str(value)] if value else []
     words += [word for pattern in cells or [] for word in ("--cells", pattern)]
-    done = carry_out(paper, setting, cells=cells or [], command=shlex.join(words))
+    done = carry_out(paper, setting, cells=cells or [], command=shlex.join(words), page=page)
     if json:
-        print_json({"page": str(done.page), "done": done.n_done, "cells": done.n_cells})
-    else:
-        say(f"{done.n_done} of {done.n_cells} cells are done", quiet)
+        print_json({"page": done.page and str(done.page), "done": done.n_done, "cells": done.n_cells})
+        return
+    say(f"{done.n_done} of {done.n_cells} cells are done", quiet)
+    if done.page is not None:
         print(f"page: {done.page}")

@@ -139,6 +139,9 @@ class NextPositionModel(ReorderingModel):
         "words that probabilities are normalised over: all, or those not yet translated",
         choices=("all", "remaining"),
     )
+    max_sentences: int = option(
+        0, "learn from this many of the sentences with links, at even intervals; 0 takes all", minimum=0
+    )
 
     shape: ClassVar = "next_position"
     uses: ClassVar = ("source_tags", "source_classes")
@@ -159,6 +162,11 @@ class NextPositionModel(ReorderingModel):
         if annotations.source_tags is not None and annotations.source_classes is not None:
             raise OptionError("give source tags or source classes, not both")
         with self._training(bitext, annotations):
+            if self.max_sentences:
+                linked = np.flatnonzero(np.diff(bitext.need_links().offsets))
+                n = min(self.max_sentences, len(linked))
+                chosen = linked[np.arange(n) * len(linked) // max(n, 1)]
+                bitext, annotations = bitext.select(chosen), annotations.select(chosen)
             visits = visit_order(bitext.need_links(), threads=self.threads or None)
             self.n_jumps_ = len(visits.jumps(bitext.source.lengths).next)
             if self.n_jumps_ == 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +15,7 @@ import numpy.typing as npt
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext
+from hyperbaton.corpus.files import read_byte_lines, write_pieces
 from hyperbaton.data import generate
 from hyperbaton.reproduce._paper import Setting
 
@@ -50,6 +53,19 @@ class Corpus:
         files = self.columns(setting.data, "train")
         return _read(files["source"], files["target"], files["links"])
 
+    def joined(self, setting: Setting, splits: Sequence[str]) -> dict[str, str]:
+        """The columns of several splits, one behind the other, written once."""
+        columns = [self.columns(setting.data, split) for split in splits] if setting.data is not None else []
+
+        def make(folder: Path) -> None:
+            for column in columns[0]:
+                write_pieces(
+                    folder / column, (line + b"\n" for files in columns for line in read_byte_lines(files[column]))
+                )
+
+        folder = made_once(setting.output / "texts" / f"{self.folder}-{'-'.join(splits)}", make)
+        return {column: str((folder / column).resolve()) for column in columns[0]}
+
     def experiment_corpus(
         self, setting: Setting, lines: int, generated: dict[str, int], *, test_lines: int = 0
     ) -> dict[str, Any]:
@@ -58,11 +74,22 @@ class Corpus:
             return {"generate": {"style": self.style, **generated}}
         limits = {
             "train": {"lines": lines, "max-length": 60},
-            "dev": {"max-length": 40, "lines": self.n_tuning},
+            "dev": {"max-length": 40, "lines": min(filter(None, (self.n_tuning, setting.tuning_lines)), default=0)},
             "test": {"skip": self.n_tuning, "lines": test_lines},
         }
         splits = {"train": "train", "dev": "dev", "test": self.test}
         return {split: self.columns(setting.data, name) | limits[split] for split, name in splits.items()}
+
+
+def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
+    """A folder of texts that several cells use, filled by whichever of them comes first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
+        if not (folder / "complete").exists():
+            make(folder)
+            (folder / "complete").touch()
+    return folder
 
 
 @cache

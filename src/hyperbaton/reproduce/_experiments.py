@@ -5,39 +5,88 @@ The experiments of a paper share one folder, so that what they have in common (t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from hyperbaton.report.elements import Cell, Number, Table
 from hyperbaton.reproduce._page import table
-from hyperbaton.reproduce._paper import Setting
-from hyperbaton.run.execute import Limits, Observer, execute
+from hyperbaton.reproduce._paper import Cell as Job
+from hyperbaton.reproduce._paper import Result, Setting
+from hyperbaton.run.execute import Limits, Observer, StageFailed, execute
 from hyperbaton.run.experiment import parse_experiment
-from hyperbaton.run.plan import make_plan
+from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
 from hyperbaton.run.stage import Stage
 
 RUNS = "runs"
 
 
-class _Told(Observer):
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+class Experiments(Observer):
+    """Cells that are experiments, done together; each is kept as soon as its stages are done."""
+
+    def __init__(
+        self, setting: Setting, keep: Callable[[Job, Result, float], None], fail: Callable[[Job, str], None]
+    ) -> None:
+        self.setting, self.keep, self.fail = setting, keep, fail
+        self.root = setting.output / RUNS
+        self.plans: dict[str, tuple[Job, Plan]] = {}  # by the cell's name
+        self.reasons: dict[str, str] = {}  # of stages that failed, by the names of their folders
+
+    def add(self, cell: Job, values: dict[str, Any]) -> None:
+        """Add a cell, and the experiment that it is."""
+        values = {"title": cell.name, "seed": self.setting.seed, **values}
+        self.plans[cell.name] = cell, make_plan(parse_experiment(values, cell.name, Path.cwd()))
+
+    def execute(self) -> None:
+        """Do all stages; those of cells that were added first are started first."""
+        self._keep_complete()
+        if not self.plans:
+            return
+        jobs = self.setting.jobs if self.setting.jobs > 1 else min(2, self.setting.threads)
+        try:
+            stages = chain.from_iterable(plan for _, plan in self.plans.values())
+            execute(stages, self.root, Limits(jobs, self.setting.threads), self)
+        except StageFailed:
+            for cell, plan in self.plans.values():
+                self.fail(cell, "; ".join(self.reasons[s.folder_name] for s in plan if s.folder_name in self.reasons))
 
     def finished(self, stage: Stage, seconds: float, threads: int) -> None:
         self.setting.say(f"  {stage.name}: {seconds:.0f} s")
+        self._keep_complete()
+
+    def failed(self, stage: Stage, reason: str) -> None:
+        self.reasons[stage.folder_name] = f"stage {stage.name}: {reason}"
+
+    def _keep_complete(self) -> None:
+        for cell, plan in list(self.plans.values()):
+            if all(stage.is_done(self.root) for stage in plan):
+                del self.plans[cell.name]
+                result = experiment_result(plan, self.root)
+                self.keep(cell, result, result["seconds"])
 
 
-def experiment_result(setting: Setting, name: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Run an experiment, and return what a cell keeps of it: scores, held-out predictions and costs."""
-    root = setting.output / RUNS
-    plan = make_plan(parse_experiment({"title": name, "seed": setting.seed, **values}, name, Path.cwd()))
-    execute(plan, root, Limits(jobs=min(2, setting.threads), threads=setting.threads), _Told(setting))
+def experiment_result(plan: Plan, root: Path) -> Result:
+    """What a cell keeps of an experiment: scores, held-out predictions and costs, in seconds of all its stages."""
     results = gather(plan, root)
     kept = {key: results.get(key, []) for key in ("translation", "orientation", "next_position", "step")}
     return {**kept, "corpus": results["corpus"], "seconds": sum(cost["seconds"] for cost in results["costs"])}
+
+
+def search(setting: Setting, *, pop_limit: int, stack: int, iterations: int = 12) -> dict[str, Any]:
+    """`[translation]`'s tables on search and tuning; a smaller search has smaller stacks too."""
+    if setting.quick:
+        return {"tuning": {"iterations": 2}, "decoding": {"pop-limit": 20, "stack": 20}}
+    pops = min(setting.pop_limit or pop_limit, pop_limit)
+    return {"tuning": {"iterations": iterations}, "decoding": {"pop-limit": pops, "stack": min(stack, max(pops // 2, 1))}}
+
+
+def search_options(setting: Setting) -> dict[str, int]:
+    """What makes a result another one in that, for the options of a cell."""
+    chosen = {"tuning_lines": setting.tuning_lines, "pop_limit": setting.pop_limit}
+    return {name: value for name, value in chosen.items() if value}
 
 
 def score(result: dict[str, Any], system: str, metric: str = "BLEU") -> Number | None:

@@ -35,8 +35,12 @@ def write_page(paper: Paper, results: Results, n_cells: int, command: str) -> Pa
 def _differences(paper: Paper) -> Iterable[str]:
     if paper.setting.data is None:
         yield "The text is generated from a small grammar: these numbers show that everything works, and no more."
-    else:
-        yield from paper.differences
+        return
+    yield from paper.differences
+    if paper.setting.tuning_lines:
+        yield f"To save time, weights are tuned on the first {paper.setting.tuning_lines:,} lines of the development text."
+    if paper.setting.pop_limit:
+        yield f"To save time, the search has a pop limit of {paper.setting.pop_limit} at most."
 
 
 def mean(values: Sequence[float], decimals: int = 1) -> Cell:

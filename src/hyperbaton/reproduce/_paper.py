@@ -20,11 +20,16 @@ Results = Mapping[str, Result]  # by the cell's name
 MARKS = ("reproduced", "same direction", "not reproduced", "not run yet")
 
 
+def silent(line: str) -> None:
+    """Say nothing."""
+
+
 @dataclass(frozen=True)
 class Setting:
-    """Where a paper's work is done, and how much of it.
+    """Where a paper's work is done, how much of it, and by what.
 
-    `data` is the folder of the corpora; None stands for generated text. `quick` makes everything small.
+    `data` is the folder of the corpora; None stands for generated text. `quick` makes everything small. `threads` are those
+    of all `jobs` together; results depend on neither.
     """
 
     output: Path
@@ -32,15 +37,21 @@ class Setting:
     quick: bool = False
     seed: int = 1
     threads: int = field(default_factory=default_threads)
-    say: Callable[[str], None] = lambda line: None
+    tuning_lines: int = 0  # of the development text; 0: as many as the paper's protocol has
+    pop_limit: int = 0  # of the search; 0: the protocol's
+    device: str | None = None  # where PyTorch trains what it can train, as in cuda; None: processors, without PyTorch
+    jobs: int = 1  # cells, or stages of cells, at a time
+    say: Callable[[str], None] = silent
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A piece of work: its name, and everything that its result depends on besides the text."""
+    """A piece of work: its name, everything that its result depends on besides the text, and whether it is an experiment
+    of `run`."""
 
     name: str
     options: dict[str, Any]
+    experiment: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,9 +76,13 @@ class Paper(ABC):
     def cells(self) -> Sequence[Cell]:
         """All cells of the protocol."""
 
-    @abstractmethod
     def work(self, cell: Cell) -> Result:
-        """Do one cell."""
+        """Do a cell that is no experiment."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def experiment(self, cell: Cell) -> dict[str, Any]:
+        """The experiment file of a cell that is one."""
 
     @abstractmethod
     def elements(self, item: Item, results: Results) -> list[Element]:

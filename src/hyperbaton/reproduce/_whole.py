@@ -5,52 +5,61 @@ from __future__ import annotations
 import fnmatch
 import importlib
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
 from hyperbaton.base.writing import writing_file
 from hyperbaton.reproduce._paper import Cell, Paper, Result, Setting
+from hyperbaton.reproduce._side_by_side import Cells
 
 CELLS = "cells"
 
 
+class CellFailed(HyperbatonError):
+    """A cell failed; the message has its reason."""
+
+
 @dataclass(frozen=True)
 class Reproduced:
-    """The page, and how many of the paper's cells it is made from."""
+    """The page, if it was written, and how many of the paper's cells it is made from."""
 
-    page: Path
+    page: Path | None
     n_done: int
     n_cells: int
 
 
-def reproduce(name: str, setting: Setting, *, cells: Sequence[str] = (), command: str = "") -> Reproduced:
-    """Do the cells of a paper that are not done yet, and write its page.
+def reproduce(
+    name: str, setting: Setting, *, cells: Sequence[str] = (), command: str = "", page: bool = True
+) -> Reproduced:
+    """Do the cells of a paper that are not done yet, and write its page. When one fails, the others are still done.
 
     Arguments:
         cells: patterns of names, as in `random-20000-*`; only these cells are worked on. The page has all that are done.
         command: what the page tells to get the same again.
+        page: whether to write it; on another machine than the reader's, the cells are enough.
     """
     paper = open_paper(name, setting)
     every = paper.cells()
     chosen = [cell for cell in every if not cells or any(fnmatch.fnmatch(cell.name, pattern) for pattern in cells)]
     if not chosen:
         raise OptionError(f"no cell of {name} is called {' or '.join(cells)}; there are {', '.join(_shown(every))}")
-    for number, cell in enumerate(chosen, start=1):
-        if stored(setting, cell) is not None:
-            continue
-        setting.say(f"cell {number} of {len(chosen)}: {cell.name}")
-        started = time.perf_counter()
-        _store(setting, cell, paper.work(cell), time.perf_counter() - started)
+    undone = [cell for cell in chosen if stored(setting, cell) is None]
+    failures = Cells(name, paper, lambda *result: _store(setting, *result)).work(undone)
     results = {cell.name: result for cell in every if (result := stored(setting, cell)) is not None}
-    from hyperbaton.reproduce._page import write_page  # pictures are slow to load, and not needed before
+    written = None
+    if page:
+        from hyperbaton.reproduce._page import write_page  # pictures are slow to load, and not needed before
 
-    page = write_page(paper, results, len(every), command)
-    return Reproduced(page, len(results), len(every))
+        written = write_page(paper, results, len(every), command)
+    if failures:
+        (first, reason), *others = failures.items()
+        more = f" (and {len(others)} more: {', '.join(cell for cell, _ in others)})" if others else ""
+        raise CellFailed(f"cell {first} failed: {reason}{more}; what is done is kept")
+    return Reproduced(written, len(results), len(every))
 
 
 def open_paper(name: str, setting: Setting) -> Paper:

@@ -6,15 +6,14 @@ in the paper. Cells `translation-CORPUS`: systems that differ in the reordering 
 
 from __future__ import annotations
 
-import multiprocessing
 import resource
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.options import from_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.evaluate import HeldOut, evaluate
@@ -22,10 +21,11 @@ from hyperbaton.models import MODELS
 from hyperbaton.report.elements import Cell as TableCell
 from hyperbaton.report.elements import Element, Number, Picture
 from hyperbaton.report.figures import draw_lines
-from hyperbaton.reproduce._corpora import TATOEBA, TWLAW, random_part, within
-from hyperbaton.reproduce._experiments import experiment_result, translation_table
+from hyperbaton.reproduce._corpora import TATOEBA, TWLAW, made_once, random_part, within
+from hyperbaton.reproduce._experiments import search, search_options, translation_table
 from hyperbaton.reproduce._page import PAPER, table
 from hyperbaton.reproduce._paper import Cell, Item, Paper, Result, Results
+from hyperbaton.reproduce._processes import in_process
 
 PASSES = 100
 FEATURES = "aligned_words:min-count=10"
@@ -67,28 +67,30 @@ class Al14(Paper):
         runs = 1 if quick else 3
         return [
             *cells,
-            *(Cell(f"translation-{name}", {"corpus": name, "runs": runs}) for name in (["tatoeba"] if quick else CORPORA)),
+            *(
+                Cell(f"translation-{name}", {"corpus": name, "runs": runs} | search_options(self.setting), experiment=True)
+                for name in (["tatoeba"] if quick else CORPORA)
+            ),
         ]
 
     def work(self, cell: Cell) -> Result:
-        if cell.name.startswith("translation"):
-            return self._translation(cell)
-        size, n_test = cell.options["size"], cell.options["test"]
-        text = within(TWLAW.training_text(self.setting, 2 * (size + n_test)))
-        parts = text.select(random_part(text, size + n_test, self.setting.seed)).split(
-            {"test": n_test, "train": -1}, seed=self.setting.seed
-        )
-        folder = self.setting.output / "texts" / f"classification-{size}"
-        for name, part in parts.items():
-            if not (folder / name).exists():
-                part.save(folder / name)
-        return alone(str(folder), LEARNERS[cell.options["learner"]], self.setting.threads)
+        size, n_test, seed = cell.options["size"], cell.options["test"], self.setting.seed
 
-    def _translation(self, cell: Cell) -> Result:
+        def make(folder: Path) -> None:
+            text = within(TWLAW.training_text(self.setting, 2 * (size + n_test)))
+            part = text.select(random_part(text, size + n_test, seed))
+            for name, bitext in part.split({"test": n_test, "train": -1}, seed=seed).items():
+                bitext.save(folder / name)
+
+        folder = made_once(self.setting.output / "texts" / f"classification-{size}", make)
+        result: Result = in_process(_classify, str(folder), LEARNERS[cell.options["learner"]], self.setting.threads)
+        return result
+
+    def experiment(self, cell: Cell) -> dict[str, Any]:
         quick = self.setting.quick
         generated = {"sentences": 660, "dev": 30, "test": 30}
         common = {"orientations": "msd", "direction": "bidirectional", "max-distance": 0, "max-length": 7}
-        values = {
+        return {
             "corpus": CORPORA[cell.options["corpus"]].experiment_corpus(self.setting, 50_000, generated, test_lines=1000),
             "lm": {"order": 3 if quick else 5},
             "models": {
@@ -102,11 +104,9 @@ class Al14(Paper):
                 "baselines": ["msd"],
                 "tuning-runs": cell.options["runs"],
                 "metrics": ["bleu", "ter"],
-                "tuning": {"iterations": 2 if quick else 12},
-                "decoding": {"pop-limit": 20 if quick else 500, "stack": 20 if quick else 200},
+                **search(self.setting, pop_limit=500, stack=200),
             },
         }
-        return experiment_result(self.setting, cell.name, values)
 
     def elements(self, item: Item, results: Results) -> list[Element]:
         return {"Table 2": self._table_2, "Table 3": self._table_3, "Figure 1": self._figure_1}[item.name](results)
@@ -159,23 +159,8 @@ class Al14(Paper):
         return elements
 
 
-def alone(folder: str, options: dict[str, Any], threads: int) -> Result:
-    """Train and test in a fresh process, whose peak memory is its own."""
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_classify, args=(there, folder, options, threads))
-    process.start()
-    there.close()
-    try:
-        result: Result = here.recv()
-    except EOFError:
-        raise HyperbatonError("the process that trains the model ended without a result") from None
-    finally:
-        process.join()
-    return result
-
-
-def _classify(pipe: Any, folder: str, options: dict[str, Any], threads: int) -> None:
+def _classify(folder: str, options: dict[str, Any], threads: int) -> Result:
+    """Train and test; called in a fresh process, whose peak memory is its own."""
     train, test = (Bitext.load(f"{folder}/{name}") for name in ("train", "test"))
     common = {"features": FEATURES, "orientations": "msd", "max-length": 7, "max-distance": 0}
     plain = {**common, **options}
@@ -188,13 +173,11 @@ def _classify(pipe: Any, folder: str, options: dict[str, Any], threads: int) -> 
     n = int(model.class_counts_.sum())
     active = 100 * np.asarray(model.history_.get("active", []), float) / n
     passes = len(next(iter(model.history_.values()), []))
-    pipe.send(
-        {
-            "samples": n,
-            "seconds": model.train_seconds_,
-            "peak_mib": peak,
-            "passes": passes,
-            "error": 100 - result["overall_precision"],
-            "active": np.round(active, 4).tolist(),
-        }
-    )
+    return {
+        "samples": n,
+        "seconds": model.train_seconds_,
+        "peak_mib": peak,
+        "passes": passes,
+        "error": 100 - result["overall_precision"],
+        "active": np.round(active, 4).tolist(),
+    }

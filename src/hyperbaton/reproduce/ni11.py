@@ -29,7 +29,7 @@ from hyperbaton.report.elements import Element, Number, Picture, Text
 from hyperbaton.report.figures import draw_lines
 from hyperbaton.report.movements import draw_distance_shares
 from hyperbaton.reproduce._corpora import PARTS, TWLAW, within
-from hyperbaton.reproduce._experiments import experiment_result, translation_table
+from hyperbaton.reproduce._experiments import search, search_options, translation_table
 from hyperbaton.reproduce._page import PAPER, mean, table
 from hyperbaton.reproduce._paper import Cell, Item, Paper, Result, Results
 
@@ -182,7 +182,10 @@ class Ni11(Paper):
         clustered = self._sizes[min(1, len(self._sizes) - 1)]
         cells.append(Cell(f"clusters-{clustered}", {"size": clustered}))
         translated = self._sizes[-1:] if self.setting.quick else self._sizes
-        cells += [Cell(f"translation-{size}", {"size": size, "runs": self._runs}) for size in translated]
+        cells += [
+            Cell(f"translation-{size}", {"size": size, "runs": self._runs} | search_options(self.setting), experiment=True)
+            for size in translated
+        ]
         # The smaller first, whatever the kind of text.
         return sorted(cells, key=lambda cell: cell.options.get("size", 0))
 
@@ -222,8 +225,6 @@ class Ni11(Paper):
             return self._statistics()
         if kind == "clusters":
             return self._clusters(cell.options["size"])
-        if kind == "translation":
-            return self._translation(cell)
         return self._classification(cell.options)
 
     @lru_cache(maxsize=1)  # noqa: B019 - cells that follow each other have the same split, and the object lives as long as the work
@@ -312,12 +313,12 @@ class Ni11(Paper):
             rows.append({"phrase": " ".join(words), "training": int(n_train[s]), "test": int(counts[at]), **values})
         return {"clusters": sorted(rows, key=lambda row: -row["test"])[:1000]}
 
-    def _translation(self, cell: Cell) -> Result:
+    def experiment(self, cell: Cell) -> dict[str, Any]:
         quick = self.setting.quick
         generated = {"sentences": cell.options["size"] + 60, "dev": 30, "test": 30}
         corpus = TWLAW.experiment_corpus(self.setting, cell.options["size"], generated, test_lines=1000)
         scaled = {"scaled": 1.0, "orientations": "three"}
-        values = {
+        return {
             "corpus": corpus,
             "lm": {"order": 3 if quick else 4},
             "models": {
@@ -342,11 +343,9 @@ class Ni11(Paper):
                 "tuning-runs": cell.options["runs"],
                 "baselines": ["msd"],
                 "metrics": [metric.lower() for metric in METRICS],
-                "tuning": {"iterations": 2 if quick else 12},
-                "decoding": {"pop-limit": 20 if quick else 500, "stack": 20 if quick else 200},
+                **search(self.setting, pop_limit=500, stack=200),
             },
         }
-        return experiment_result(self.setting, cell.name, values)
 
     def elements(self, item: Item, results: Results) -> list[Element]:
         number = item.name.split()[1]

@@ -21,8 +21,8 @@ from hyperbaton.models.block_me import BlockMe
 from hyperbaton.report.block_jumps import draw_tag_jumps
 from hyperbaton.report.elements import Cell as TableCell
 from hyperbaton.report.elements import Element, Number, Picture
-from hyperbaton.reproduce._corpora import TWLAW
-from hyperbaton.reproduce._experiments import experiment_result, translation_table
+from hyperbaton.reproduce._corpora import TWLAW, made_once
+from hyperbaton.reproduce._experiments import translation_table
 from hyperbaton.reproduce._page import PAPER, table
 from hyperbaton.reproduce._paper import Cell, Item, Paper, Result, Results
 
@@ -107,16 +107,19 @@ class Xi11(Paper):
         runs = 1 if self.setting.quick else 3
         texts = ("laws", "laws-alone") if self.setting.quick or self.setting.data is None else tuple(TEXTS)
         train = 600 if self.setting.quick else 20_000
-        cells = [Cell("features", {"train": train}), *(Cell(name, {"train": train, "runs": runs}) for name in texts)]
+        cells = [
+            Cell("features", {"train": train}),
+            *(Cell(name, {"train": train, "runs": runs}, experiment=True) for name in texts),
+        ]
         if not self.setting.quick:
-            cells += [Cell(f"trees-{name}", {"train": 6_761, "runs": runs}) for name in texts[:1]]
+            cells += [Cell(f"trees-{name}", {"train": 6_761, "runs": runs}, experiment=True) for name in texts[:1]]
         return cells
 
     def work(self, cell: Cell) -> Result:
-        folder = self._text(cell.options["train"])
-        if cell.name == "features":
-            return self._features(folder)
-        quick = self.setting.quick
+        return self._features(self._text(cell.options["train"]))
+
+    def experiment(self, cell: Cell) -> dict[str, Any]:
+        folder, quick = self._text(cell.options["train"]), self.setting.quick
         kind = cell.name.removeprefix("trees-")
         splits = {"train": "train", "dev": "dev", "test": "news" if kind == "news" else "test"}
         learner = f"lbfgs:max-passes={5 if quick else 40}"
@@ -140,19 +143,19 @@ class Xi11(Paper):
             translation["fix"] = {name: {"TranslationModel0": [0, 0, 0.02, 0]} for name in rows}
             translation["decoding"]["table-limit"] = 50
         corpus = {split: {c: str((folder / f"{part}.{c}").resolve()) for c in COLUMNS} for split, part in splits.items()}
-        values = {"corpus": corpus, "lm": {"order": 3 if quick else 4}, "models": models, "translation": translation}
-        return experiment_result(self.setting, cell.name, values)
+        return {"corpus": corpus, "lm": {"order": 3 if quick else 4}, "models": models, "translation": translation}
 
     def _text(self, n_train: int) -> Path:
         """The files of the text, made once."""
-        folder = self.setting.output / "texts" / str(n_train)
-        if not (folder / "complete").exists():
-            if self.setting.data is None:
-                _write_generated(folder, n_train, self.setting.seed)
+        data, seed = self.setting.data, self.setting.seed
+
+        def make(folder: Path) -> None:
+            if data is None:
+                _write_generated(folder, n_train, seed)
             else:
-                _write_corpora(self.setting.data, folder, n_train, self.setting.seed)
-            (folder / "complete").touch()
-        return folder
+                _write_corpora(data, folder, n_train, seed)
+
+        return made_once(self.setting.output / "texts" / str(n_train), make)
 
     def _features(self, folder: Path) -> Result:
         bitext = Bitext.read(folder / "train.source", folder / "train.target", folder / "train.links", empty=True)

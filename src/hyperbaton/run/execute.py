@@ -1,7 +1,7 @@
-"""Do the stages of a plan: each in a process of its own, several at once where memory allows, none twice.
+"""Do the stages of plans: each in a process of its own, several at once where memory allows, none twice.
 
-What stages leave does not depend on how many run at once, nor on the number of threads. The folder of a run is locked
-while anything works on it, by the processes of the stages too.
+What stages leave does not depend on how many run at once, nor on the number of threads. Stages that several plans share
+are done once. The folder of a run is locked while anything works on it, by the processes of the stages too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,6 @@ from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.executors import SHARDS
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.store import remove_leftovers
-from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
 
 PATIENCE = 10.0  # seconds to wait for the processes of a run that was killed
@@ -77,20 +76,26 @@ class _Running:
     started: float
 
 
-def execute(plan: Plan, root: Path, limits: Limits | None = None, observer: Observer | None = None) -> None:
-    """Do all stages that are not done yet. When one fails, those that do not need it are still done, then it is told."""
+def execute(stages: Iterable[Stage], root: Path, limits: Limits | None = None, observer: Observer | None = None) -> None:
+    """Do all stages of a plan, or of several, that are not done yet; those that come first are started first.
+
+    When one fails, those that do not need it are still done, then it is told.
+    """
     with locked(root) as lock:
-        _Executor(plan, root, limits or Limits(), observer or Observer(), lock).run()
+        _Executor(stages, root, limits or Limits(), observer or Observer(), lock).run()
 
 
 class _Executor:
-    def __init__(self, plan: Plan, root: Path, limits: Limits, observer: Observer, lock: int) -> None:
+    """Stages are known by the names of their folders: those of different plans may have the same name."""
+
+    def __init__(self, stages: Iterable[Stage], root: Path, limits: Limits, observer: Observer, lock: int) -> None:
         self.root, self.limits, self.observer, self.lock = root, limits, observer, lock
-        self.done = {stage.name for stage in plan if stage.is_done(root)}
-        self.waiting = [stage for stage in plan if stage.name not in self.done]
-        self.order = list(plan.stages)
+        self.stages = {stage.folder_name: stage for stage in stages}
+        self.done = {name for name, stage in self.stages.items() if stage.is_done(root)}
+        self.waiting = [stage for name, stage in self.stages.items() if name not in self.done]
         self.running: list[_Running] = []
         self.failed: dict[str, str] = {}
+        self.one_plan = len({stage.name for stage in self.stages.values()}) == len(self.stages)
 
     def run(self) -> None:
         (self.root / "logs").mkdir(parents=True, exist_ok=True)
@@ -105,15 +110,16 @@ class _Executor:
         finally:
             self._stop()
         if self.failed:
-            name, *others = [name for name in self.order if name in self.failed]
-            more = f" (and {len(others)} more: {', '.join(others)})" if others else ""
-            raise StageFailed(f"stage {name} failed: {self.failed[name]}; its log is {self._log(name)}{more}")
+            first, *others = [stage for name, stage in self.stages.items() if name in self.failed]
+            more = f" (and {len(others)} more: {', '.join(stage.name for stage in others)})" if others else ""
+            reason = self.failed[first.folder_name]
+            raise StageFailed(f"stage {first.name} failed: {reason}; its log is {self._log(first)}{more}")
 
     def _start_what_fits(self) -> None:
         if len(self.running) >= self.limits.jobs:
             return
         ready = [s for s in self.waiting if s.needs <= self.done]
-        for at, stage in enumerate(ready):
+        for stage in ready:
             if len(self.running) >= self.limits.jobs:
                 return
             used = sum(r.stage.cost.mib for r in self.running)
@@ -123,14 +129,20 @@ class _Executor:
             if self.limits.executor is not None:
                 self._start(stage, self.limits.threads, self.limits.memory)
                 continue
-            alone = not self.running and (len(ready) - at == 1 or self.limits.jobs == 1)
+            n_ready = sum(s.needs <= self.done for s in self.waiting)
+            alone = not self.running and (n_ready == 1 or self.limits.jobs == 1)
             share = 1 if alone else self.limits.jobs
             memory = None if self.limits.memory is None else self.limits.memory // share
-            self._start(stage, max(1, self.limits.threads // share), memory)
+            self._start(stage, self._threads(n_ready), memory)
+
+    def _threads(self, n_ready: int) -> int:
+        """Of the threads that no stage uses, the part of one of those that are ready."""
+        free = self.limits.threads - sum(r.threads for r in self.running)
+        return max(1, free // max(1, min(n_ready, self.limits.jobs - len(self.running))))
 
     def _start(self, stage: Stage, threads: int, memory: int | None) -> None:
         self.waiting.remove(stage)
-        log = self._log(stage.name).open("wb")
+        log = self._log(stage).open("wb")
         environment = dict(os.environ)
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             environment.setdefault(name, str(threads))
@@ -161,16 +173,16 @@ class _Executor:
             self._close(running)
             stage, seconds = running.stage, time.monotonic() - running.started
             if status == 0 and stage.is_done(self.root):
-                self.done.add(stage.name)
+                self.done.add(stage.folder_name)
                 self.observer.finished(stage, seconds, running.threads)
             else:
-                self.failed[stage.name] = self._reason(stage, status)
-                self.observer.failed(stage, self.failed[stage.name])
+                self.failed[stage.folder_name] = self._reason(stage, status)
+                self.observer.failed(stage, self.failed[stage.folder_name])
 
     def _reason(self, stage: Stage, status: int) -> str:
         if status < 0:
             return f"its process was ended by signal {-status}" + (" (out of memory?)" if status == -9 else "")
-        lines = self._log(stage.name).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        lines = self._log(stage).read_text(encoding="utf-8", errors="replace").strip().splitlines()
         if not lines and shutil.disk_usage(self.root).free < LITTLE:
             return "No space left on device"  # not even for its log
         return lines[-1] if lines else f"its process ended with status {status}"
@@ -195,8 +207,8 @@ class _Executor:
             with suppress(BrokenPipeError):
                 running.process.stdin.close()
 
-    def _log(self, name: str) -> Path:
-        return self.root / "logs" / f"{name}.log"
+    def _log(self, stage: Stage) -> Path:
+        return self.root / "logs" / f"{stage.name if self.one_plan else stage.folder_name}.log"
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:

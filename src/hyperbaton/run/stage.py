@@ -80,8 +80,8 @@ class Stage:
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """The names of these, and of all before them: a system refers to what other stages left."""
-        return frozenset(name for stage in self.before for name in (stage.name, *stage.needs))
+        """The names of their folders, and of all before them: a system refers to what other stages left."""
+        return frozenset(name for stage in self.before for name in (stage.folder_name, *stage.needs))
 
     def folder(self, root: Path) -> Path:
         """Where the stage leaves what it makes."""

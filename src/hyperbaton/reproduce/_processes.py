@@ -1,0 +1,67 @@
+"""Functions in processes of their own: their peak memory is their own, and what ends them ends nothing else."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from hyperbaton.base.errors import HyperbatonError
+
+_CONTEXT = multiprocessing.get_context("spawn")
+_running: set[BaseProcess] = set()
+_lock = threading.Lock()
+
+
+def in_process(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a function of a module, called in a fresh process; both must be picklable."""
+    here, there = _CONTEXT.Pipe(duplex=False)
+    process = _CONTEXT.Process(target=_answer, args=(there, function, arguments))
+    with _lock:
+        process.start()
+        _running.add(process)
+    there.close()
+    try:
+        result, reason = here.recv()
+    except EOFError:
+        process.join()
+        ended = f"ended by signal {-process.exitcode}" if process.exitcode and process.exitcode < 0 else "ended early"
+        raise HyperbatonError(f"the process that did it was {ended}; is there enough memory?") from None
+    finally:
+        process.join()
+        here.close()
+        with _lock:
+            _running.discard(process)
+    if reason is not None:
+        raise HyperbatonError(reason)
+    return result
+
+
+def end_processes() -> None:
+    """End all processes that are running a function; whoever waits for one gets an error."""
+    with _lock:
+        for process in _running:
+            process.terminate()
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _answer(pipe: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    try:
+        pipe.send((function(*arguments), None))
+    except HyperbatonError as error:
+        pipe.send((None, str(error)))
+    except MemoryError:
+        pipe.send((None, "not enough memory"))
+    except Exception as error:
+        pipe.send((None, f"{type(error).__name__}: {error}"))
