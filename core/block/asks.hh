@@ -11,7 +11,7 @@
 namespace hyperbaton {
 
 inline constexpr std::array<std::string_view, kBlockFamilies> kBlockFamilyNames{
-    "lexical", "context", "tags", "coverage", "parse-coverage", "sibling-word", "sibling-tag"};
+    "lexical", "context", "tags", "coverage", "parse-coverage", "sibling-word", "sibling-tag", "ancestor-coverage"};
 
 // What the numbers of a question count.
 enum class AskedOf : std::uint8_t { Nothing, SourceWords, TargetWords, Tags, Labels };
@@ -37,7 +37,8 @@ inline constexpr std::array<AskText, kAsks> kAskTexts{{{Ask::Source, "", AskedOf
                                                        {Ask::RightClosed, "right closed", AskedOf::Nothing},
                                                        {Ask::ParseCoverage, "parent", AskedOf::Labels},
                                                        {Ask::SiblingWord, "sibling", AskedOf::Labels},
-                                                       {Ask::SiblingTag, "sibling", AskedOf::Labels}}};
+                                                       {Ask::SiblingTag, "sibling", AskedOf::Labels},
+                                                       {Ask::AncestorCoverage, "ancestor", AskedOf::Labels}}};
 
 // What a question says.
 struct Answer {
@@ -49,7 +50,8 @@ inline Answer read_answer(const AskText& text, std::uint32_t a, std::uint32_t b)
   if (text.of == AskedOf::Nothing) return {};
   if (text.of != AskedOf::Labels)
     return {text.ask == Ask::PreviousTargets ? std::vector{b, a} : std::vector{a}, std::nullopt, std::nullopt};
-  if (text.ask == Ask::ParseCoverage) return {{a}, static_cast<NodeCoverage>(b), std::nullopt};
+  if (text.ask == Ask::ParseCoverage || text.ask == Ask::AncestorCoverage)
+    return {{a}, static_cast<NodeCoverage>(b), std::nullopt};
   const auto sibling = SiblingAnswer::unpack(b);
   return {{a}, sibling.coverage, sibling.right};
 }

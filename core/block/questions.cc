@@ -9,6 +9,7 @@ namespace hyperbaton {
 void BlockSentence::neighbourhood(SourceSpan span, Neighbourhood& around) const {
   around.any = false;
   around.siblings.clear();
+  around.ancestors.clear();
   std::int32_t parent = -1;
   for (std::size_t k = 0; k < labels.size(); ++k) {
     if (begins[k] > span.begin || ends[k] < span.end) continue;
@@ -23,6 +24,10 @@ void BlockSentence::neighbourhood(SourceSpan span, Neighbourhood& around) const 
   around.any = true;
   around.parent_label = labels[p];
   around.parent = {begins[p], ends[p]};
+  for (std::int32_t above = parents[p]; above >= 0; above = parents[static_cast<std::size_t>(above)]) {
+    const auto k = static_cast<std::size_t>(above);
+    around.ancestors.push_back({labels[k], {begins[k], ends[k]}});
+  }
   for (std::size_t k = p + 1; k < labels.size(); ++k)
     if (parents[k] == parent && (ends[k] <= span.begin || begins[k] >= span.end))
       around.siblings.push_back({labels[k], {begins[k], ends[k]}, begins[k] >= span.end});
@@ -96,14 +101,18 @@ void ask_moving(const BlockSentence& sentence, SourceSpan span, const Neighbourh
   if (known && has(families, BlockFamily::ParseCoverage))
     questions.push_back({Ask::ParseCoverage, source, around.parent_label,
                          static_cast<std::uint32_t>(node_coverage(history.covered, around.parent))});
-  const bool words = known && has(families, BlockFamily::SiblingWord);
-  const bool tags = !sentence.tags.empty() && has(families, BlockFamily::SiblingTag);
-  if (!words && !tags) return;
   const auto first = questions.size();
   const auto add = [&](const Question& question) {
     if (std::find(questions.begin() + static_cast<std::ptrdiff_t>(first), questions.end(), question) == questions.end())
       questions.push_back(question);
   };
+  if (known && has(families, BlockFamily::AncestorCoverage))
+    for (const auto& ancestor : around.ancestors)
+      add({Ask::AncestorCoverage, source, ancestor.label,
+           static_cast<std::uint32_t>(node_coverage(history.covered, ancestor.span))});
+  const bool words = known && has(families, BlockFamily::SiblingWord);
+  const bool tags = !sentence.tags.empty() && has(families, BlockFamily::SiblingTag);
+  if (!words && !tags) return;
   for (const auto& sibling : around.siblings) {
     const auto answer = SiblingAnswer{node_coverage(history.covered, sibling.span), sibling.right}.pack();
     if (words) add({Ask::SiblingWord, source, sibling.label, answer});

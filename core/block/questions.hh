@@ -17,8 +17,17 @@
 
 namespace hyperbaton {
 
-enum class BlockFamily : std::uint8_t { Lexical, Context, Tags, Coverage, ParseCoverage, SiblingWord, SiblingTag };
-inline constexpr std::size_t kBlockFamilies = 7;
+enum class BlockFamily : std::uint8_t {
+  Lexical,
+  Context,
+  Tags,
+  Coverage,
+  ParseCoverage,
+  SiblingWord,
+  SiblingTag,
+  AncestorCoverage
+};
+inline constexpr std::size_t kBlockFamilies = 8;
 
 enum class Ask : std::uint8_t {
   Source,           // the source phrase alone
@@ -33,16 +42,19 @@ enum class Ask : std::uint8_t {
   RightClosed,      // the one behind it is
   ParseCoverage,    // a: label of the parent, b: its coverage
   SiblingWord,      // a: label of the sibling, b: a SiblingAnswer
-  SiblingTag        // the same, of the tag
+  SiblingTag,       // the same, of the tag
+  AncestorCoverage  // a: label of a node above the parent, b: its coverage
 };
-inline constexpr std::size_t kAsks = 13;
+inline constexpr std::size_t kAsks = 14;
 
 inline BlockFamily family_of(Ask ask) {
-  constexpr BlockFamily families[] = {BlockFamily::Lexical,   BlockFamily::Context,       BlockFamily::Context,
-                                      BlockFamily::Context,   BlockFamily::Context,       BlockFamily::Tags,
-                                      BlockFamily::Tags,      BlockFamily::Tags,          BlockFamily::Coverage,
-                                      BlockFamily::Coverage,  BlockFamily::ParseCoverage, BlockFamily::SiblingWord,
-                                      BlockFamily::SiblingTag};
+  constexpr BlockFamily families[] = {BlockFamily::Lexical,       BlockFamily::Context,
+                                      BlockFamily::Context,       BlockFamily::Context,
+                                      BlockFamily::Context,       BlockFamily::Tags,
+                                      BlockFamily::Tags,          BlockFamily::Tags,
+                                      BlockFamily::Coverage,      BlockFamily::Coverage,
+                                      BlockFamily::ParseCoverage, BlockFamily::SiblingWord,
+                                      BlockFamily::SiblingTag,    BlockFamily::AncestorCoverage};
   return families[static_cast<std::size_t>(ask)];
 }
 // Whether a question is about tags: then the target's tag makes the feature, not its words.
@@ -82,8 +94,8 @@ struct Question {
 inline constexpr std::uint32_t kNone32 = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint32_t kSentenceEdge = kNone32;  // in place of a word or tag before or behind the sentence
 
-// The parent of a span in the tree, and its siblings. The parent is that of the highest node over exactly the span, so
-// never a unary one; where no node has the span, the lowest node around it.
+// The parent of a span in the tree, the nodes above it, and its siblings. The parent is that of the highest node over
+// exactly the span, so never a unary one; where no node has the span, the lowest node around it.
 struct Neighbourhood {
   struct Sibling {
     std::uint32_t label;
@@ -93,6 +105,11 @@ struct Neighbourhood {
   bool any = false;
   std::uint32_t parent_label = 0;
   SourceSpan parent{0, 0};
+  struct Ancestor {
+    std::uint32_t label;
+    SourceSpan span;
+  };
+  std::vector<Ancestor> ancestors;  // from the parent's parent to the root
   std::vector<Sibling> siblings;
 };
 
@@ -135,7 +152,7 @@ inline bool has(FamilySet set, BlockFamily family) { return (set >> static_cast<
 // nobody knows it.
 void ask_fixed(const BlockSentence& sentence, SourceSpan span, std::uint32_t source, FamilySet families,
                std::vector<Question>& questions);
-// The others. The same question is asked once, however many siblings it is true of.
+// The others. The same question is asked once, however many siblings or ancestors it is true of.
 void ask_moving(const BlockSentence& sentence, SourceSpan span, const Neighbourhood& around, std::uint32_t source,
                 const History& history, FamilySet families, std::vector<Question>& questions);
 

@@ -96,6 +96,11 @@ class Sentence:
         if around is not None:
             parent, siblings = around
             asked.add(("parse-coverage", True, s, parent.label, coverage(covered, parent.begin, parent.end)))
+            above = parent.parent
+            while above >= 0:
+                node = self.nodes[above]
+                asked.add(("ancestor-coverage", True, s, node.label, coverage(covered, node.begin, node.end)))
+                above = node.parent
             for node, side in siblings:
                 state = coverage(covered, node.begin, node.end)
                 asked.add(("sibling-word", True, s, node.label, state, side))

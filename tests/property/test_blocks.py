@@ -20,7 +20,10 @@ from hyperbaton.phrases import PhraseTable, extract
 from tests.oracles import blocks as oracle
 from tests.property.strategies import link_matrices
 
-ASKS = ("lexical", *["context"] * 4, *["tags"] * 3, *["coverage"] * 2, "parse-coverage", "sibling-word", "sibling-tag")
+ASKS = (
+    *("lexical", *["context"] * 4, *["tags"] * 3, *["coverage"] * 2),
+    *("parse-coverage", "sibling-word", "sibling-tag", "ancestor-coverage"),
+)
 
 
 @given(link_matrices())
@@ -126,7 +129,7 @@ def named_features(model: BlockMe) -> dict[tuple[Any, ...], int]:
             rest = (("previous", "next")[ask - 6], word(tags, a))
         elif ask in (8, 9):
             rest = (("left open", "right closed")[ask - 8],)
-        elif ask == 10:
+        elif ask in (10, 13):
             rest = (labels.word(a), b)
         elif ask > 10:
             rest = (labels.word(a), b & 3, 1 if b & 4 else -1)
@@ -144,7 +147,8 @@ def named_features(model: BlockMe) -> dict[tuple[Any, ...], int]:
 def test_features_and_probabilities(corpus: Corpus, min_count: int, alpha: float | None, seed: int) -> None:
     """Features fire as the paper says, and p(t, j | s) with any weights is eq. 3 with the prior of eq. 4 or 5–7."""
     options: dict[str, Any] = {"prior": "flat"} if alpha is None else {"prior": "smoothed", "alpha": alpha}
-    model = BlockMe(min_count=min_count, max_targets=0, learner="lbfgs:max-passes=1", tree_rules="none", **options)
+    options |= {"families": ",".join(FAMILIES), "tree_rules": "none"}
+    model = BlockMe(min_count=min_count, max_targets=0, learner="lbfgs:max-passes=1", **options)
     model.fit(corpus.bitext, corpus.annotations())
     everything = corpus.events()
     counts = oracle.count_features(everything, set(FAMILIES), tag_of)

@@ -10,7 +10,9 @@ from hyperbaton.base.errors import OptionError
 
 FAMILIES = tuple(_core.block_families())
 NEED_TAGS = {"tags", "sibling-tag"}
-NEED_TREES = {"parse-coverage", "sibling-word", "sibling-tag"}
+NEED_TREES = {"parse-coverage", "sibling-word", "sibling-tag", "ancestor-coverage"}
+# Those of XI11; the coverage of nodes above the parent is not among them.
+USUAL_FAMILIES = tuple(family for family in FAMILIES if family != "ancestor-coverage")
 
 # Columns of features: keys of questions with targets, the first feature of each key, and jump and count of each feature;
 # what each key asks.

@@ -11,6 +11,7 @@ sentence pair is the visit order of its links (core/block/path.hh). Each φ is a
     tags            the tag of s, and those around it        coverage      the word left of s is open, the one right closed
     parse-coverage  the parent of s, how much is translated  sibling-word, sibling-tag   a sibling of s, left or right, and
                                                                            how much of it is translated
+    ancestor-coverage   a node above the parent, and how much of it is translated; not of XI11, and off by default
 
 In training a step's own jump is left out of the smoothed prior (core/block/prior.hh). XI11 has α = 0.9; which α is best
 depends on how often pairs occur, so unless it is given, models are trained with a few values and the one is taken whose
@@ -37,7 +38,7 @@ from hyperbaton.corpus import Annotations, Bitext, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import read_rules
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._block_features import COLUMNS, FAMILIES, core_features, families_of, family_bits
+from hyperbaton.models._block_features import COLUMNS, FAMILIES, USUAL_FAMILIES, core_features, families_of, family_bits
 from hyperbaton.models._block_sides import BlockSides
 from hyperbaton.models._block_table import EMPTY_TAG, JUMPS, BlockTable
 from hyperbaton.models._step import Batch, StepModel
@@ -68,7 +69,7 @@ class BlockMe(StepModel):
     """Target and jump of a block together, with features of the source parse (BLOCK-ME)."""
 
     families: str = option(
-        ",".join(FAMILIES), "families of features, comma-separated; those that need tags or trees are off without them"
+        ",".join(USUAL_FAMILIES), "families of features, comma-separated; those that need tags or trees are off without them"
     )
     prior: str = option(
         "smoothed", "reference distribution: from jumps of pairs and tags, or none", choices=("smoothed", "flat")
