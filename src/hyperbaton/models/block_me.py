@@ -69,7 +69,8 @@ class BlockMe(StepModel):
     """Target and jump of a block together, with features of the source parse (BLOCK-ME)."""
 
     families: str = option(
-        ",".join(USUAL_FAMILIES), "families of features, comma-separated; those that need tags or trees are off without them"
+        ",".join(USUAL_FAMILIES),
+        "families of features, comma-separated; those that need tags or trees are off without them",
     )
     prior: str = option(
         "smoothed", "reference distribution: from jumps of pairs and tags, or none", choices=("smoothed", "flat")
