@@ -49,3 +49,12 @@ def test_lazy_packages_give_the_names_that_they_list(package: object) -> None:
         assert getattr(package, each) is getattr(importlib.import_module(module or ""), each)
     with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'nothing'"):
         package.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_a_module_that_cannot_be_imported_is_an_error(tmp_path: Path) -> None:
+    """Not a skipped module of doctests, as pytest has it with --doctest-ignore-import-errors."""
+    (tmp_path / "test_broken.py").write_text("import nothing_of_that_name\n\n\ndef test_it() -> None:\n    pass\n")
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "pytest", "-c", str(root / "pyproject.toml"), "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode != 0 and "No module named 'nothing_of_that_name'" in done.stdout, done.stdout

@@ -16,10 +16,17 @@ class Shown:
         """What to say about the thing, by name, in a few words each."""
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {', '.join(f'{fact(value)} {name}' for name, value in self.facts().items())}>"
+        return f"<{type(self).__name__}: {', '.join(_phrase(name, value) for name, value in self.facts().items())}>"
 
     def _repr_html_(self) -> str:
         return facts_table(type(self).__name__, self.facts())
+
+
+def _phrase(name: str, value: Any) -> str:
+    """A fact with its name: a list comes after what it lists."""
+    if isinstance(value, list | tuple):
+        return f"{name} {fact(value)}" if value else f"no {name}"
+    return f"{fact(value)} {name}"
 
 
 def fact(value: Any) -> str:

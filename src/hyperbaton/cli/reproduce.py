@@ -15,7 +15,9 @@ from hyperbaton.cli._common import print_json, print_table, say
 
 def reproduce(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="ni11, al14, go13 or xi11.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results and the page.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder of the results and the page; --list needs none.")
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -29,7 +31,7 @@ def reproduce(
         typer.Option(metavar="PATTERN", help="Only cells whose names match, as in 'random-20000-*'; may be repeated."),
     ] = None,
     list_cells: Annotated[
-        bool, typer.Option("--list", help="Print the cells and whether they are done, and stop.")
+        bool, typer.Option("--list", help="Print the cells, with -o whether they are done, and stop.")
     ] = False,
     tuning_lines: Annotated[
         int, typer.Option(help="Tune on so many lines of the development text; 0: as many as the protocol has.", min=0)
@@ -62,13 +64,16 @@ def reproduce(
 
         hyperbaton reproduce go13 --data corpora -o go13 --jobs 16 --threads 16
 
-        hyperbaton reproduce go13 --data corpora -o go13 --list
+        hyperbaton reproduce go13 --data corpora --list
     """
     from hyperbaton.reproduce import Setting, cell_states
     from hyperbaton.reproduce import reproduce as carry_out
 
+    if output is None and not list_cells:
+        raise typer.BadParameter("a folder for the results is needed", param_hint="'--output' / '-o'")
+    place = output or Path(paper)
     setting = Setting(
-        output,
+        place,
         data,
         quick or data is None,
         seed,
@@ -81,9 +86,11 @@ def reproduce(
     )
     if list_cells:
         rows = [{"cell": name, "done": "yes" if done else "no"} for name, done in cell_states(paper, setting).items()]
+        if output is None:
+            rows = [{"cell": row["cell"]} for row in rows]
         print_json(rows) if json else print_table(rows)
         return
-    words = ["hyperbaton", "reproduce", paper, "-o", str(output), *(["--data", str(data)] if data else [])]
+    words = ["hyperbaton", "reproduce", paper, "-o", str(place), *(["--data", str(data)] if data else [])]
     words += [*(["--quick"] if quick else []), *(["--seed", str(seed)] if seed != 1 else [])]
     for name, value in (("--tuning-lines", tuning_lines), ("--pop-limit", pop_limit)):
         words += [name, str(value)] if value else []

@@ -182,6 +182,8 @@ class SparseReordering(Picklable):
 
     def values(self, batch: Batch, steps: Steps) -> sparse.csr_array:
         """How often each feature fires in each translation, (n_translations, n_features)."""
+        from scipy import sparse  # a tenth of a second that systems without such features need not wait for
+
         n = len(self.set)
         is_step = steps.option >= 0
         rows: list[Array] = []
@@ -221,8 +223,6 @@ class SparseReordering(Picklable):
                 columns.append(at + 4 * size + word[fires] * n + np.repeat(steps.before[passes], lengths)[fires])
             at += len(labels.places) * size
         row, column = np.concatenate(rows), np.concatenate(columns)
-        from scipy import sparse  # a tenth of a second that systems without such features need not wait for
-
         made = sparse.coo_array((np.ones(len(row)), (row, column)), shape=(steps.n_paths, self.n_features)).tocsr()
         made.sum_duplicates()
         return made
