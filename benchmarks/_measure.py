@@ -45,10 +45,10 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
         print("\t".join(f"{row[c]:.4g}" if isinstance(row[c], float) else str(row[c]) for c in columns), flush=True)
 
 
-def print_growth(rows: Iterable[dict[str, Any]], unit: str) -> None:
+def print_growth(measured: Iterable[dict[str, Any]], unit: str) -> None:
     """Costs by size, with microseconds of the processors for one `unit` (a column), also relative to the first size."""
     rows: list[dict[str, Any]] = []
-    for row in rows:
+    for row in measured:
         each = 1e6 * row["processor_s"] / row[unit]
         rows.append({**row, "us_each": each, "relative": each / (rows[0]["us_each"] if rows else each)})
     print_rows(rows)

@@ -104,9 +104,9 @@ def _moses(program: str, source: str, systems: list[str], n: int, searches: list
                     str(how["distortion_limit"]),
                 ]
                 seconds = []
-                for lines in (b"\n", text):  # loading alone, then everything
+                for stdin in (b"\n", text):  # loading alone, then everything
                     start = time.perf_counter()
-                    subprocess.run(command, input=lines, capture_output=True, check=True, cwd=ini.parent)
+                    subprocess.run(command, input=stdin, capture_output=True, check=True, cwd=ini.parent)
                     seconds.append(time.perf_counter() - start)
                 rows.append(
                     {

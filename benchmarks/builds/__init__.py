@@ -1,0 +1,1 @@
+"""Two builds of the package, one against the other."""
