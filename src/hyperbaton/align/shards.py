@@ -16,7 +16,7 @@ from hyperbaton.align.base import WordAligner
 from hyperbaton.align.streaming import GROUP, read_groups, read_pairs
 from hyperbaton.align.writing import PLAIN, format_links
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import ShardResult, do_shards, part_files, shard_starts, writing_parts
+from hyperbaton.base.executors import ShardResult, do_shards, shard_starts, write_parts
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import AnyPath, read_byte_lines
@@ -94,11 +94,8 @@ def align_shards(
 def _align_shard(job: _Job, shard: int) -> dict[str, Path]:
     aligner = Aligner.load(job.folder / ALIGNER)
     groups = read_groups(*_side_files(job.folder, shard), GROUP)
-    with writing_parts(job.folder, shard, job.outputs.names) as files:
-        for _, pieces in job.outputs.write(aligner, groups, job.starts[shard], job.threads):
-            for name, piece in pieces.items():
-                files[name].write(piece)
-    return part_files(job.folder, shard, job.outputs.names)
+    written = job.outputs.write(aligner, groups, job.starts[shard], job.threads)
+    return write_parts(job.folder, shard, job.outputs.names, written)[1]
 
 
 def _side_files(folder: Path, shard: int) -> tuple[Path, Path]:

@@ -19,7 +19,7 @@ import socket
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass
 from os import PathLike
@@ -238,3 +238,19 @@ def writing_parts(folder: Path, shard: int | str, names: Sequence[str]) -> Itera
         yield {name: stack.enter_context(aside.open("wb")) for name, aside in asides.items()}
     for name, part in parts.items():
         asides[name].replace(part)
+
+
+def write_parts(
+    folder: Path, shard: int | str, names: Sequence[str], groups: Iterable[tuple[int, Mapping[str, bytes]]]
+) -> tuple[int, dict[str, Path]]:
+    """Write the parts of a shard, and give the number of its lines and its files.
+
+    Each of `groups` has a number of lines and a piece of every output.
+    """
+    n_lines = 0
+    with writing_parts(folder, shard, names) as files:
+        for n, pieces in groups:
+            for name, piece in pieces.items():
+                files[name].write(piece)
+            n_lines += n
+    return n_lines, part_files(folder, shard, names)

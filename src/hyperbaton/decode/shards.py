@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperbaton.base.errors import AnnotationError, OptionError
-from hyperbaton.base.executors import do_shards, part_files, shard_starts, writing_parts
+from hyperbaton.base.executors import do_shards, shard_starts, write_parts
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import read_tree_lines
 from hyperbaton.corpus.annotations import NOTHING
@@ -119,16 +119,12 @@ def translate_shards(
 def _translate_shard(job: _Job, shard: int) -> tuple[int, dict[str, Path], list[str]]:
     glossary = None if job.glossary is None else job.glossary.copy()
     translator = Translator(System.load(job.folder / SYSTEM), job.decoding, threads=job.threads, glossary=glossary)
-    first, n_lines = job.starts[shard], 0
-    with writing_parts(job.folder, shard, job.outputs.names) as files:
-        try:
-            for n, pieces in job.outputs.write(translator, read_shard(job.folder, shard), first):
-                for name, piece in pieces.items():
-                    files[name].write(piece)
-                n_lines += n
-        except AnnotationError as error:
-            raise error.moved(first) from error
-    parts = part_files(job.folder, shard, job.outputs.names)
+    first = job.starts[shard]
+    written = job.outputs.write(translator, read_shard(job.folder, shard), first)
+    try:
+        n_lines, parts = write_parts(job.folder, shard, job.outputs.names, written)
+    except AnnotationError as error:
+        raise error.moved(first) from error
     return n_lines, parts, [] if glossary is None else glossary.take_conflicts()
 
 

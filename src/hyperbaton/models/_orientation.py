@@ -104,6 +104,7 @@ class OrientationModel(ReorderingModel):
         Arguments:
             annotations: classes of words, for features that look at them.
         """
+        annotations = self._used(annotations)
         with self._training(bitext, annotations):
             self._check()
             if samples is None:
@@ -256,6 +257,10 @@ class OrientationModel(ReorderingModel):
         self.target_vocabulary_, self.target_classes_ = restored_side(state, "target")
         tags = state.group("tags")
         self.tag_vocabulary_ = Vocabulary.from_arrays(tags, "vocabulary") if tags else None
+
+    def _used(self, annotations: Annotations) -> Annotations:
+        """The annotations that training looks at; an error where one that the options need is missing."""
+        return annotations
 
     def _check(self) -> None:
         """Raise OptionError where options do not go together."""

@@ -13,7 +13,7 @@ and `--side after`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
-from hyperbaton.base.progress import Progress
-from hyperbaton.corpus import Annotations, Bitext, Links, Text
-from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import (
@@ -34,7 +32,6 @@ from hyperbaton.phrases import (
     Occurrences,
     PhraseTable,
     ReorderingType,
-    Samples,
     smooth,
 )
 from hyperbaton.phrases.occurrences import Spans
@@ -60,14 +57,7 @@ class Lexicalized(OrientationModel):
 
     uses: ClassVar = ("source_tags", "source_classes", "target_classes")
 
-    def fit(
-        self,
-        bitext: Bitext,
-        annotations: Annotations = NOTHING,
-        *,
-        samples: Samples | None = None,
-        progress: Progress | None = None,
-    ) -> Self:
+    def _used(self, annotations: Annotations) -> Annotations:
         needed = {"words": (), "classes": ("source_classes", "target_classes"), "tags": ("source_tags", "target_classes")}
         check_options(self)
         for name in needed[self.units]:
@@ -75,12 +65,8 @@ class Lexicalized(OrientationModel):
                 flags = " and ".join(f"--{name.replace('_', '-')}" for name in needed[self.units])
                 raise OptionError(f"units={self.units} needs {flags}")
         if self.units == "words":
-            annotations = annotations.only([name for name in annotations.names if name != "source_tags"])
-        elif self.units == "classes":
-            annotations = annotations.only(needed["classes"])
-        else:
-            annotations = annotations.only(needed["tags"])
-        return super().fit(bitext, annotations, samples=samples, progress=progress)
+            return annotations.only([name for name in annotations.names if name != "source_tags"])
+        return annotations.only(needed[self.units])
 
     def _fit(self, training: Training) -> None:
         n_classes = len(self.class_names)
