@@ -4,6 +4,7 @@
 #include "tune/line_search.hh"
 #include "tune/mert.hh"
 #include "tune/mira.hh"
+#include "tune/sparse_mira.hh"
 
 namespace hyperbaton::bindings {
 
@@ -144,6 +145,28 @@ HYPERBATON_BINDINGS(tune) {
       },
       nb::kw_only(), "lists"_a, "gains"_a, "start"_a, "n_passes"_a, "max_step"_a, "seed"_a, "progress"_a.none(),
       "Averaged weights after each pass, (n_passes, n_features).");
+
+  m.def(
+      "sparse_mira",
+      [](const Array<double>& values, const Array<std::int32_t>& columns, const Array<std::int64_t>& row_offsets,
+         const Array<std::int64_t>& lists, const Array<double>& gains, const Array<double>& start,
+         const Array<std::uint32_t>& orders, double max_step, const std::optional<nb::callable>& progress) {
+        const SparseMiraInput input{.rows = {view(values), view(columns), view(row_offsets), start.size()},
+                                    .lists = view(lists),
+                                    .gains = view(gains),
+                                    .start = view(start),
+                                    .orders = view(orders),
+                                    .max_step = max_step};
+        const Progress report = make_progress(progress);
+        std::vector<double> averages;
+        {
+          const nb::gil_scoped_release release;
+          averages = sparse_mira(input, report);
+        }
+        return to_numpy(std::move(averages), start.size());
+      },
+      nb::kw_only(), "values"_a, "columns"_a, "row_offsets"_a, "lists"_a, "gains"_a, "start"_a, "orders"_a, "max_step"_a,
+      "progress"_a.none(), "The same for candidates that are rows of a sparse matrix, in given orders of the sentences.");
 }
 
 }  // namespace hyperbaton::bindings

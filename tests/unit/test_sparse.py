@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton import _core
+from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
 from hyperbaton.data import generate
 from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, Translator
 from hyperbaton.decode.moses import export_moses, import_moses
@@ -18,6 +20,7 @@ from hyperbaton.phrases import PhraseTable, ReorderingType, extract
 from hyperbaton.tune import Tuning, tune
 from hyperbaton.tune.system import SystemDecoder
 from tests.oracles import decode as oracle
+from tests.oracles.mira import mira
 
 NUMBERS = {"hier-mslr": {"M": 0, "S": 1, "DL": 2, "DR": 3}, "msd": {"M": 0, "S": 1, "DL": 2, "DR": 2}}
 
@@ -182,3 +185,32 @@ def test_moses_gets_and_gives_sparse_features(parts: Parts, tmp_path: Path) -> N
     alone = System.of(parts.table, [parts.lm], {"SPARSE": model})
     with pytest.raises(OptionError, match="no reordering model like SPARSE"):
         export_moses(alone, tmp_path / "alone")
+
+
+def test_mira_over_sparse_rows_is_the_plain_loop() -> None:
+    rng = np.random.default_rng(4)
+    sizes = rng.integers(1, 8, 25)
+    lists = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    dense = np.where(rng.random((lists[-1], 40)) < 0.2, rng.integers(1, 3, (lists[-1], 40)), 0.0)
+    dense[:, :3] = rng.normal(size=(lists[-1], 3))
+    rows = csr_array(dense)
+    how = {
+        "lists": lists,
+        "gains": rng.random(len(dense)),
+        "start": rng.normal(0, 0.1, 40),
+        "orders": np.array([rng.permutation(25) for _ in range(6)], np.uint32),
+    }
+    given = {**how, "orders": how["orders"].ravel(), "max_step": 0.05, "progress": None}
+    arrays = {"values": rows.data, "columns": rows.indices.astype(np.int32), "row_offsets": rows.indptr.astype(np.int64)}
+    expected = mira(dense, lists, how["gains"], how["start"], how["orders"], 0.05)
+    assert np.array_equal(_core.sparse_mira(**arrays, **given), expected)
+    assert not np.array_equal(expected[0], expected[-1])
+    for changes, message in (
+        ({"columns": arrays["columns"][::-1].copy()}, "columns of a row must increase"),
+        ({"gains": how["gains"][1:]}, "a gain for each candidate"),
+        ({"orders": given["orders"] + np.uint32(1)}, "an order of the sentences for each pass"),
+    ):
+        with pytest.raises(HyperbatonError, match=message):
+            _core.sparse_mira(**{**arrays, **given, **changes})
+    with pytest.raises(_core.Cancelled):
+        _core.sparse_mira(**{**arrays, **given, "progress": lambda done, total: done < 2})

@@ -10,7 +10,6 @@ that rare ones stay rare, and one that tells candidates apart in few lists keeps
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -65,25 +64,20 @@ class Mira(Optimizer):
         start = np.where(lists.spread > 0, job.start * spread, 0.0)
         size = np.std(numeric.sparse_product(rows, start))
         weights = start * (np.std(gains) / size if size > 0 else 0.0)
-        parts = [slice(a, b) for a, b in pairwise(lists.offsets.tolist())]
-        blocks = [rows[part] for part in parts]
         rng = np.random.default_rng(job.seed)
-        total, ends, n_visits = np.zeros(len(weights)), [], 0
-        for number in range(self.passes):
-            for s in rng.permutation(len(parts)).tolist():
-                scores, gain = numeric.sparse_product(blocks[s], weights), gains[parts[s]]
-                hope, fear = int(np.argmax(scores + gain)), int(np.argmax(scores - gain))
-                loss = gain[hope] - gain[fear] - scores[hope] + scores[fear]
-                if loss > 0:
-                    difference = (blocks[s][[hope]] - blocks[s][[fear]]).toarray()[0]
-                    squared = float((difference * difference).sum())
-                    if squared > 0:
-                        weights = weights + min(self.max_step, loss / squared) * difference
-                total += weights
-                n_visits += 1
-            ends.append(np.divide(total / n_visits, spread, out=np.zeros_like(total), where=spread > 0))
-            if job.progress and job.progress(number + 1, self.passes) is False:
-                raise _core.Cancelled("cancelled")
+        rows.sum_duplicates()  # columns of a row increase
+        averages = _core.sparse_mira(
+            values=rows.data,
+            columns=rows.indices.astype(np.int32),
+            row_offsets=rows.indptr.astype(np.int64),
+            lists=lists.offsets,
+            gains=gains,
+            start=weights,
+            orders=np.concatenate([rng.permutation(lists.n_sentences) for _ in range(self.passes)]).astype(np.uint32),
+            max_step=self.max_step,
+            progress=job.progress,
+        )
+        ends = [np.divide(w, spread, out=np.zeros_like(w), where=spread > 0) for w in averages]
         values = [lists.value(job.metric, w) for w in ends]
         at = int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))
         return of_old_size(job, ends[at])
