@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -162,21 +164,40 @@ def test_files_of_weights(parts: Parts, tmp_path: Path) -> None:
             read_weights(file, "LexicalReordering0", model)
 
 
+def key_of(labels: Labels) -> tuple[str, str, bool]:
+    return labels.side, labels.name, labels.is_cluster
+
+
+def labels_of(labels: Labels) -> dict[str, str]:
+    """The label of each word."""
+    numbers = zip(labels.vocabulary.words(), labels.numbers.tolist(), strict=True)
+    return {word: labels.names.word(number) for word, number in numbers}
+
+
 def test_moses_gets_and_gives_sparse_features(parts: Parts, tmp_path: Path) -> None:
     kind = ReorderingType.parse("hier-mslr-bidirectional-fe")
     rng = np.random.default_rng(3)
     table = ReorderingTable(kind, rng.uniform(0.1, 1, (len(parts.table), 8)).astype(np.float32))
-    model = parts.model("hier-mslr")
+    both = (("source", parts.train.source), ("target", parts.train.target))
+    clusters = [Labels.of_clusters(s, "lengths", {w: f"c{len(w) % 3}" for w in x.vocabulary.words()}) for s, x in both]
+    model = SparseReordering("hier-mslr", (*parts.model("hier-mslr").labels[:2], *clusters))
     weights = np.where(rng.random(model.n_features) < 0.3, rng.normal(0, 0.3, model.n_features).round(3), 0.0)
     system = System.of(parts.table, [parts.lm], {"LR": table, "SPARSE": model}, {"SPARSE": weights.tolist()})
     ini = export_moses(system, tmp_path / "model")
     text = ini.read_text(encoding="utf-8")
     assert "sparse-phrase=1 sparse-stack=1 sparse-between=1 sparse-words-source-top20=sparse-words-source-top20.LR" in text
     assert "[weight-file]\nsparse-weights\n" in text
-    first = (tmp_path / "model" / "sparse-weights").read_text(encoding="utf-8").splitlines()[0]
-    assert first.startswith("LR_phr-src-first-top20-")
+    names = (tmp_path / "model" / "sparse-weights").read_text(encoding="utf-8").splitlines()
+    assert names[0].startswith("LR_phr-src-first-top20-")
+    # Every kind of feature is there: of this phrase, the previous one and the words between, both sides, words and classes.
+    kinds = {f"{place}-{side}-{at}" for place in ("phr", "stk") for side in ("src", "tgt") for at in ("first", "last")}
+    for kind, labels in product([*kinds, "btn-src-first"], ("top20-[^_]+", "lengths-cluster_c[0-2]")):
+        assert any(re.match(f"LR_{kind}-{labels}-[0-3] ", name) for name in names), (kind, labels)
     again = import_moses(ini)
-    assert again.weights["LR.sparse"] == weights.tolist()
+    found = again.sparse["LR.sparse"]
+    assert dict(zip(found.names, again.weights["LR.sparse"], strict=True)) == dict(zip(model.names, weights, strict=True))
+    for before, after in zip(sorted(model.labels, key=key_of), sorted(found.labels, key=key_of), strict=True):
+        assert key_of(before) == key_of(after) and labels_of(before) == labels_of(after)
     lines = [" ".join(words) for words in parts.test.source][:6]
     assert Translator(again, threads=1).translate(lines) == Translator(system, system.options, threads=1).translate(lines)
     (tmp_path / "model" / "sparse-weights").write_text("Other_x 1\n", encoding="utf-8")
