@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,8 +35,8 @@ class NBest:
     """How many translations of each sentence are wanted; `distinct` counts different ones only.
 
     For distinct ones at most `factor` times as many are looked at; 0 looks at all. Behind them come those that are
-    best somewhere along each of the `directions`, (n, n_weights) in the order of the system's features, as the
-    `max_steps` best steps of the search graph have them.
+    best somewhere along each of the `directions`, (n, n_weights) in the order of the system's features without the sparse
+    ones, as the `max_steps` best steps of the search graph have them.
     """
 
     n: int = 1
@@ -45,11 +45,11 @@ class NBest:
     directions: npt.NDArray[np.float64] | None = None
     max_steps: int = 2000
 
-    def over(self, columns: dict[str, list[int]]) -> npt.NDArray[np.float64]:
+    def over(self, columns: dict[str, list[int]], sparse: Collection[str] = ()) -> npt.NDArray[np.float64]:
         """The directions over the core's columns; `columns` are those of each feature, in the order of the system."""
-        order = [column for own in columns.values() for column in own]
+        order = [column for name, own in columns.items() if name not in sparse for column in own]
         own = np.zeros((0, len(order))) if self.directions is None else self.directions
-        directions = np.zeros((len(own), len(order)))
+        directions = np.zeros((len(own), sum(map(len, columns.values()))))
         directions[:, order] = own
         return directions
 
@@ -162,7 +162,9 @@ class Translator(Picklable):
         how = _core.DecodeSettings(
             search=_search_settings(self.options),
             n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
-            envelope=_core.EnvelopeSettings(directions=n_best.over(columns), max_steps=n_best.max_steps),
+            envelope=_core.EnvelopeSettings(
+                directions=n_best.over(columns, self.system.sparse), max_steps=n_best.max_steps
+            ),
             relax=relax,
             graph=graph,
             n_threads=self.threads,

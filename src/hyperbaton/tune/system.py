@@ -25,9 +25,9 @@ class SystemDecoder:
     """Translates a text with a system whose weights are one flat array, in the order of the system's features.
 
     `annotations` are what models want to know of the sentences besides the words. With `lattice`, lists also have what the
-    search graph holds along each feature: all translations that are best for some value of one weight, the others as they
-    are. `first` is the number of sentences before these in their file, for messages. `fix` are weights that tuning leaves
-    alone, as `columns_of` names them.
+    search graph holds along each feature that is not sparse: all translations that are best for some value of one weight,
+    the others as they are. `first` is the number of sentences before these in their file, for messages. `fix` are weights
+    that tuning leaves alone, as `columns_of` names them.
     """
 
     def __init__(
@@ -52,9 +52,8 @@ class SystemDecoder:
         self.annotations, self.first = annotations, first
         self.options = replace(options or system.options, max_words=MAX_WORDS)
         self.threads, self.progress = threads, progress
-        if lattice and system.sparse:
-            raise OptionError("lists along the search graph (lattice) have no sparse features; tune on n-best lists")
-        self.wanted = Wanted(n_best, directions=np.eye(len(self.start))[~self.fixed] if lattice else None)
+        n_dense = sum(system.dense_features.values())
+        self.wanted = Wanted(n_best, directions=np.eye(n_dense)[~self.fixed[:n_dense]] if lattice else None)
 
     @property
     def start(self) -> Floats:
