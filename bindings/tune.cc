@@ -30,6 +30,19 @@ Objective python_objective(const nb::callable& callable) {
   };
 }
 
+// Candidates as rows of a sparse matrix, by sentence.
+struct SparseCandidates {
+  SparseCandidates(Array<double> own_values, Array<std::int32_t> own_columns, Array<std::int64_t> own_offsets,
+                   Array<std::int64_t> own_lists)
+      : values(std::move(own_values)),
+        columns(std::move(own_columns)),
+        row_offsets(std::move(own_offsets)),
+        lists(std::move(own_lists)) {}
+  Array<double> values;
+  Array<std::int32_t> columns;
+  Array<std::int64_t> row_offsets, lists;
+};
+
 // N-best lists of sentences, with the arrays that hold them.
 class NBestLists {
  public:
@@ -146,17 +159,21 @@ HYPERBATON_BINDINGS(tune) {
       nb::kw_only(), "lists"_a, "gains"_a, "start"_a, "n_passes"_a, "max_step"_a, "seed"_a, "progress"_a.none(),
       "Averaged weights after each pass, (n_passes, n_features).");
 
+  nb::class_<SparseCandidates>(m, "SparseCandidates", "N-best lists whose candidates are rows of a sparse matrix.")
+      .def(nb::init<Array<double>, Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>>(), nb::kw_only(),
+           "values"_a, "columns"_a, "row_offsets"_a, "lists"_a);
+
   m.def(
       "sparse_mira",
-      [](const Array<double>& values, const Array<std::int32_t>& columns, const Array<std::int64_t>& row_offsets,
-         const Array<std::int64_t>& lists, const Array<double>& gains, const Array<double>& start,
+      [](const SparseCandidates& candidates, const Array<double>& gains, const Array<double>& start,
          const Array<std::uint32_t>& orders, double max_step, const std::optional<nb::callable>& progress) {
-        const SparseMiraInput input{.rows = {view(values), view(columns), view(row_offsets), start.size()},
-                                    .lists = view(lists),
-                                    .gains = view(gains),
-                                    .start = view(start),
-                                    .orders = view(orders),
-                                    .max_step = max_step};
+        const SparseMiraInput input{
+            .rows = {view(candidates.values), view(candidates.columns), view(candidates.row_offsets), start.size()},
+            .lists = view(candidates.lists),
+            .gains = view(gains),
+            .start = view(start),
+            .orders = view(orders),
+            .max_step = max_step};
         const Progress report = make_progress(progress);
         std::vector<double> averages;
         {
@@ -165,8 +182,8 @@ HYPERBATON_BINDINGS(tune) {
         }
         return to_numpy(std::move(averages), start.size());
       },
-      nb::kw_only(), "values"_a, "columns"_a, "row_offsets"_a, "lists"_a, "gains"_a, "start"_a, "orders"_a, "max_step"_a,
-      "progress"_a.none(), "The same for candidates that are rows of a sparse matrix, in given orders of the sentences.");
+      nb::kw_only(), "candidates"_a, "gains"_a, "start"_a, "orders"_a, "max_step"_a, "progress"_a.none(),
+      "The same for candidates that are rows of a sparse matrix, in given orders of the sentences.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -235,23 +235,23 @@ def test_mira_over_sparse_rows_is_the_plain_loop() -> None:
     dense = np.where(rng.random((lists[-1], 40)) < 0.2, rng.integers(1, 3, (lists[-1], 40)), 0.0)
     dense[:, :3] = rng.normal(size=(lists[-1], 3))
     rows = csr_array(dense)
-    how = {
-        "lists": lists,
-        "gains": rng.random(len(dense)),
-        "start": rng.normal(0, 0.1, 40),
-        "orders": np.array([rng.permutation(25) for _ in range(6)], np.uint32),
-    }
-    given = {**how, "orders": how["orders"].ravel(), "max_step": 0.05, "progress": None}
+    how = {"gains": rng.random(len(dense)), "start": rng.normal(0, 0.1, 40)}
+    orders = np.array([rng.permutation(25) for _ in range(6)], np.uint32)
     arrays = {"values": rows.data, "columns": rows.indices.astype(np.int32), "row_offsets": rows.indptr.astype(np.int64)}
-    expected = mira(dense, lists, how["gains"], how["start"], how["orders"], 0.05)
-    assert np.array_equal(_core.sparse_mira(**arrays, **given), expected)
+    arrays["lists"] = lists
+    given = {**how, "orders": orders.ravel(), "max_step": 0.05, "progress": None}
+    candidates = _core.SparseCandidates(**arrays)
+    expected = mira(dense, lists, how["gains"], how["start"], orders, 0.05)
+    assert np.array_equal(_core.sparse_mira(candidates=candidates, **given), expected)
     assert not np.array_equal(expected[0], expected[-1])
     for changes, message in (
-        ({"columns": arrays["columns"][::-1].copy()}, "columns of a row must increase"),
         ({"gains": how["gains"][1:]}, "a gain for each candidate"),
         ({"orders": given["orders"] + np.uint32(1)}, "an order of the sentences for each pass"),
     ):
         with pytest.raises(HyperbatonError, match=message):
-            _core.sparse_mira(**{**arrays, **given, **changes})
+            _core.sparse_mira(**{"candidates": candidates, **given, **changes})
+    unsorted = _core.SparseCandidates(**(arrays | {"columns": arrays["columns"][::-1].copy()}))
+    with pytest.raises(HyperbatonError, match="columns of a row must increase"):
+        _core.sparse_mira(candidates=unsorted, **given)
     with pytest.raises(_core.Cancelled):
-        _core.sparse_mira(**{**arrays, **given, "progress": lambda done, total: done < 2})
+        _core.sparse_mira(candidates=candidates, **(given | {"progress": lambda done, total: done < 2}))

@@ -67,10 +67,12 @@ class Mira(Optimizer):
         rng = np.random.default_rng(job.seed)
         rows.sum_duplicates()  # columns of a row increase
         averages = _core.sparse_mira(
-            values=rows.data,
-            columns=rows.indices.astype(np.int32),
-            row_offsets=rows.indptr.astype(np.int64),
-            lists=lists.offsets,
+            candidates=_core.SparseCandidates(
+                values=rows.data,
+                columns=rows.indices.astype(np.int32),
+                row_offsets=rows.indptr.astype(np.int64),
+                lists=lists.offsets,
+            ),
             gains=gains,
             start=weights,
             orders=np.concatenate([rng.permutation(lists.n_sentences) for _ in range(self.passes)]).astype(np.uint32),
