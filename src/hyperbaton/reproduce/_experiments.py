@@ -19,7 +19,7 @@ from hyperbaton.run.execute import Limits, Observer, StageFailed, execute
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
-from hyperbaton.run.stage import Stage
+from hyperbaton.run.stage import Stage, read_json
 
 RUNS = "runs"
 
@@ -66,6 +66,21 @@ class Experiments(Observer):
                 del self.plans[cell.name]
                 result = experiment_result(plan, self.root)
                 self.keep(cell, result, result["seconds"])
+
+
+def run_experiment(setting: Setting, name: str, values: dict[str, Any], root: Path) -> Plan:
+    """Do one experiment in a folder of its own, for cells that need what it left before they can go on."""
+    plan = make_plan(parse_experiment({"title": name, "seed": setting.seed, **values}, name, Path.cwd()))
+    execute(plan, root, Limits(min(2, setting.threads), setting.threads))
+    return plan
+
+
+def tuned_weights(plan: Plan, root: Path, system: str) -> dict[str, list[float]]:
+    """The weights of a system, of the tuning run that reached most on the development text."""
+    runs = range(plan.experiment.translation.counts.tuning_runs)
+    files = [plan.stages[plan.tune_name(system, run)].folder(root) / "weights.json" for run in runs]
+    best = max((read_json(file) for file in files), key=lambda tuned: float(tuned["score"]))
+    return {name: list(values) for name, values in best["weights"].items()}
 
 
 def experiment_result(plan: Plan, root: Path) -> Result:

@@ -1,13 +1,14 @@
 """Xiang, Ge and Ittycheriah 2011: smoothed priors of jumps and features of the source parse in a joint model of blocks.
 
-The text is sentences with trees and others without (`texts`). One cell for each test text and each use of the model: beside
-the phrase table's scores (`laws`, `news`), or as the only translation model (`laws-alone`). `features` has the model's own
-features and counts.
+The text is sentences with trees and others without. One cell for each test text (`laws`, `news`) and each variant of tuning
+and use: `laws-ten` tunes ten times, in `laws-alone` the model is the only translation model, and so on. `features` has the
+model's own features and counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,14 @@ from hyperbaton.report.block_jumps import draw_tag_jumps
 from hyperbaton.report.elements import Cell as TableCell
 from hyperbaton.report.elements import Element, Number, Picture
 from hyperbaton.reproduce._corpora import TWLAW, made_once
-from hyperbaton.reproduce._experiments import translation_table
+from hyperbaton.reproduce._experiments import (
+    experiment_result,
+    run_experiment,
+    search,
+    search_options,
+    translation_table,
+    tuned_weights,
+)
 from hyperbaton.reproduce._page import PAPER, table
 from hyperbaton.reproduce._paper import Cell, Item, Paper, Result, Results
 
@@ -35,7 +43,10 @@ ROWS: dict[str, tuple[str, str]] = {
     "sib": ("flat", f"{_BASE},{_SIBLINGS}"),
     "cov-sib": ("flat", f"{_BASE},{_COVERAGE},{_SIBLINGS}"),
     "all": ("smoothed", f"{_BASE},{_COVERAGE},{_SIBLINGS}"),
+    "cov-ancestors": ("flat", f"{_BASE},{_COVERAGE},ancestor-coverage"),
+    "all-ancestors": ("smoothed", f"{_BASE},{_COVERAGE},{_SIBLINGS},ancestor-coverage"),
 }
+OWN = ("ME", "prior", "cov", "sib", "cov-sib", "all")  # rows of the paper
 TITLES = {
     "PBT": "PBT",
     "ME": "ME",
@@ -44,6 +55,8 @@ TITLES = {
     "sib": "+ siblings",
     "cov-sib": "+ both",
     "all": "+ prior and both",
+    "cov-ancestors": "+ parse coverage of all ancestors",
+    "all-ancestors": "+ prior and both, all ancestors",
 }
 # PDscore on Test-278 and Test-52; BLEU and TER on newswire, then weblog.
 TABLE_2 = {
@@ -72,11 +85,34 @@ TABLE_4 = {
     "cov-sib": (23.04, 59.78),
     "all": (23.25, 59.56),
 }
-TEXTS = {
-    "laws": "laws of Taiwan",
-    "news": "news, hand-made links",
-    "laws-alone": "laws of Taiwan, the only translation model",
+TEXTS = {"laws": "laws of Taiwan", "news": "news, hand-made links"}
+TREES = 6_761  # sentences of the training text that have one
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How the rows of a cell are tuned and tested; its name is that of the cell, behind the text's."""
+
+    title: str = ""
+    rows: tuple[str, ...] = OWN
+    texts: tuple[str, ...] = tuple(TEXTS)
+    runs: int = 3
+    optimizer: str = "mert"
+    train: int = 20_000
+    alone: bool = False  # the only translation model
+    shared: bool = False  # all rows have the weights that ME was tuned to
+
+
+VARIANTS = {
+    "": Variant(),
+    "ten": Variant("ten tuning runs", ("ME", "all"), runs=10),
+    "mira": Variant("tuned by MIRA", ("ME", "all"), optimizer="mira"),
+    "shared": Variant("all rows with ME's weights", shared=True),
+    "ancestors": Variant("coverage of all ancestors", ("ME", "cov", "cov-ancestors", "all", "all-ancestors"), ("laws",)),
+    "alone": Variant("the only translation model", texts=("laws",), alone=True),
+    "trees": Variant("only sentences with trees", train=TREES),
 }
+QUICK = ("", "alone", "shared")
 UNKNOWN_TAG = "n"  # of words that no tag is known of: nouns, mostly
 COLUMNS = ("source", "target", "links", "tags", "trees")
 
@@ -100,34 +136,59 @@ class Xi11(Paper):
         "The two test texts are laws (PDscore by automatic links) and 450 sentences of news with hand-made links.",
         "The model stands beside the phrase table's scores; as the only translation model, a little of p(t | s) chooses "
         "the options of a phrase.",
-        "Weights are tuned for each row, three times; scores are means. No row has the weights of another.",
+        "Weights are tuned for each row, three times; scores are means. Groups of the tables say where it is otherwise.",
     )
 
     def cells(self) -> Sequence[Cell]:
-        runs = 1 if self.setting.quick else 3
-        texts = ("laws", "laws-alone") if self.setting.quick or self.setting.data is None else tuple(TEXTS)
-        train = 600 if self.setting.quick else 20_000
-        cells = [
-            Cell("features", {"train": train}),
-            *(Cell(name, {"train": train, "runs": runs}, experiment=True) for name in texts),
-        ]
-        if not self.setting.quick:
-            cells += [Cell(f"trees-{name}", {"train": 6_761, "runs": runs}, experiment=True) for name in texts[:1]]
+        quick = self.setting.quick
+        texts = ("laws",) if self.setting.data is None else tuple(TEXTS)
+        cells = [Cell("features", {"train": self._size(VARIANTS[""])})]
+        for name, variant in VARIANTS.items():
+            if quick and name not in QUICK:
+                continue
+            for text in (text for text in texts if text in variant.texts):
+                options = {
+                    "text": text,
+                    "variant": name,
+                    "train": self._size(variant),
+                    "runs": 1 if quick else variant.runs,
+                    "rows": ["ME", "all"] if quick else list(variant.rows),
+                    **search_options(self.setting),
+                }
+                cells.append(Cell("-".join(filter(None, (text, name))), options, experiment=not variant.shared))
         return cells
 
+    def _size(self, variant: Variant) -> int:
+        return 600 if self.setting.quick else variant.train
+
     def work(self, cell: Cell) -> Result:
-        return self._features(self._text(cell.options["train"]))
+        if cell.name == "features":
+            return self._features(self._text(cell.options["train"]))
+        return self._shared(cell)
+
+    def _shared(self, cell: Cell) -> Result:
+        """ME is tuned; then all rows are tested with its weights, the best of its runs on the development text."""
+        setting, rows = self.setting, cell.options["rows"]
+        root = setting.output / f"runs-{cell.name}"
+        values = self.experiment(cell)
+        tuning = {**values["translation"], "systems": {"ME": ["ME"]}, "baselines": ["ME"]}
+        first = values | {"models": {"ME": values["models"]["ME"]}, "translation": tuning}
+        weights = tuned_weights(run_experiment(setting, cell.name, first, root), root, "ME")
+        # What is left to tune changes no translation.
+        fixed = {name: value for name, value in weights.items() if name not in ("ME", "UnknownWordPenalty0")}
+        fix = {"PBT": fixed, **{row: fixed | {row: weights["ME"]} for row in rows}}
+        tuning = {**values["translation"], "fix": fix, "tuning-runs": 1, "tuning": {"iterations": 1}}
+        second = values | {"translation": tuning}
+        return experiment_result(run_experiment(setting, cell.name, second, root), root)
 
     def experiment(self, cell: Cell) -> dict[str, Any]:
         folder, quick = self._text(cell.options["train"]), self.setting.quick
-        kind = cell.name.removeprefix("trees-")
-        splits = {"train": "train", "dev": "dev", "test": "news" if kind == "news" else "test"}
+        variant, rows = VARIANTS[cell.options["variant"]], cell.options["rows"]
+        splits = {"train": "train", "dev": "dev", "test": "news" if cell.options["text"] == "news" else "test"}
         learner = f"lbfgs:max-passes={5 if quick else 40}"
-        rows = ("ME", "all") if quick else tuple(ROWS)
         models = {
-            name: {"model": "block_me", "prior": prior, "families": families, "learner": learner}
-            for name, (prior, families) in ROWS.items()
-            if name in rows
+            name: {"model": "block_me", "prior": ROWS[name][0], "families": ROWS[name][1], "learner": learner}
+            for name in rows
         }
         translation: dict[str, Any] = {
             "systems": {"PBT": [], **{name: [name] for name in rows}},
@@ -135,14 +196,18 @@ class Xi11(Paper):
             "tuning-runs": cell.options["runs"],
             "baselines": ["PBT", "ME"],
             "metrics": ["bleu", "ter", "pdscore"],
-            "tuning": {"iterations": 1 if quick else 10},
-            "decoding": {"pop-limit": 20 if quick else 300, "stack": 20 if quick else 100},
+            **search(self.setting, pop_limit=300, stack=100, iterations=10),
         }
-        if kind.endswith("-alone"):
+        translation["tuning"] |= {"optimizer": variant.optimizer}
+        if variant.alone:
             # The table's own scores only choose the options of each phrase.
             translation["fix"] = {name: {"TranslationModel0": [0, 0, 0.02, 0]} for name in rows}
             translation["decoding"]["table-limit"] = 50
-        corpus = {split: {c: str((folder / f"{part}.{c}").resolve()) for c in COLUMNS} for split, part in splits.items()}
+        corpus: dict[str, dict[str, Any]] = {
+            split: {c: str((folder / f"{part}.{c}").resolve()) for c in COLUMNS} for split, part in splits.items()
+        }
+        if self.setting.tuning_lines:
+            corpus["dev"]["lines"] = self.setting.tuning_lines
         return {"corpus": corpus, "lm": {"order": 3 if quick else 4}, "models": models, "translation": translation}
 
     def _text(self, n_train: int) -> Path:
@@ -216,15 +281,15 @@ class Xi11(Paper):
 
     def _translation_tables(self, item: Item, results: Results) -> list[Element]:
         metrics = ("PDscore",) if item.name == "Table 2" else ("BLEU", "TER")
-        wanted = {"Table 2": tuple(TEXTS), "Table 3": ("laws", "laws-alone"), "Table 4": ("news",)}[item.name]
-        names = [name for text in wanted for name in (text, f"trees-{text}") if name in results]
-        if not names:
-            return []
+        texts = {"Table 2": tuple(TEXTS), "Table 3": ("laws",), "Table 4": ("news",)}[item.name]
         shown = {
-            TEXTS[name.removeprefix("trees-")]
-            + (", only sentences with trees" if name.startswith("trees-") else ""): results[name]
-            for name in names
+            ", ".join(filter(None, (TEXTS[text], variant.title))): results[cell]
+            for text in texts
+            for name, variant in VARIANTS.items()
+            if (cell := "-".join(filter(None, (text, name)))) in results
         }
+        if not shown:
+            return []
         key = item.name.lower().replace(" ", "-")
         ours = translation_table(key, "Ours.", shown, TITLES, "ME", metrics)
         numbers: dict[str, tuple[float, float]] = {"Table 2": TABLE_2, "Table 3": TABLE_3, "Table 4": TABLE_4}[item.name]
