@@ -28,7 +28,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 # Cells that take a second or two; the others are tested as experiments of `run`.
 SHORT = {
     "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics"],
-    "al14": ["classification-*-dual-1"],
+    "al14": ["classification-*-dual-1", "generated-*"],
     "go13": ["*-prediction"],
     "xi11": ["features"],
 }

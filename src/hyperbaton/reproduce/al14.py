@@ -1,7 +1,8 @@
 """Alrajeh and Niranjan 2014: one multinomial logistic model of all phrase pairs, trained on the primal and on the dual.
 
 Cells `classification-SIZE-LEARNER`: each in a process of its own, so that its peak memory is its own; 100 passes each, as
-in the paper. Cells `translation-CORPUS`: systems that differ in the reordering model alone.
+in the paper. Cells `generated-SAMPLES-LEARNER`: the same on as much generated text as has about so many samples, up to the
+paper's 47 million, for time and memory. Cells `translation-CORPUS`: systems that differ in the reordering model alone.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import numpy as np
 
 from hyperbaton.base.options import from_mapping
 from hyperbaton.corpus import Bitext
+from hyperbaton.data import generate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS
+from hyperbaton.phrases import extract
 from hyperbaton.report.elements import Cell as TableCell
 from hyperbaton.report.elements import Element, Number, Picture
 from hyperbaton.report.figures import draw_lines
@@ -39,6 +42,8 @@ LEARNERS = {
 TABLE_2 = {"primal": (69, 17.81), "dual-0.1": (18, 17.95), "dual-1": (13, 21.13), "dual-0.01": (22, 17.89)}
 TABLE_3 = {"msd": (30.86, 34.22), "primal": (31.37, 34.85), "dual": (31.36, 34.87)}
 SYSTEMS = {"msd": "lexicalized", "primal": "primal", "dual": "dual, ε = 0.1"}
+LONGEST = 7  # words of a phrase
+GENERATED = (10_000_000, 20_000_000, 47_000_000)
 CORPORA = {"tatoeba": TATOEBA, "twlaw": TWLAW}
 
 
@@ -64,6 +69,10 @@ class Al14(Paper):
             for name, options in LEARNERS.items():
                 shown = {"size": size, "learner": name, "test": 100 if quick else 1000, "options": options}
                 cells.append(Cell(f"classification-{size}-{name}", shown))
+        for samples in (20_000,) if quick else GENERATED:
+            for name in ("dual-0.1",) if quick else ("dual-0.1", "primal"):
+                shown = {"samples": samples, "learner": name, "test": 100 if quick else 1000, "options": LEARNERS[name]}
+                cells.append(Cell(f"generated-{samples}-{name}", shown))
         runs = 1 if quick else 3
         return [
             *cells,
@@ -74,22 +83,26 @@ class Al14(Paper):
         ]
 
     def work(self, cell: Cell) -> Result:
-        size, n_test, seed = cell.options["size"], cell.options["test"], self.setting.seed
+        options, n_test, seed = cell.options, cell.options["test"], self.setting.seed
 
         def make(folder: Path) -> None:
-            text = within(TWLAW.training_text(self.setting, 2 * (size + n_test)))
-            part = text.select(random_part(text, size + n_test, seed))
-            for name, bitext in part.split({"test": n_test, "train": -1}, seed=seed).items():
+            if "samples" in options:
+                text = generate(_n_sentences(options["samples"], seed) + n_test, style=TWLAW.style, seed=seed).bitext
+            else:
+                text = within(TWLAW.training_text(self.setting, 2 * (options["size"] + n_test)))
+                text = text.select(random_part(text, options["size"] + n_test, seed))
+            for name, bitext in text.split({"test": n_test, "train": -1}, seed=seed).items():
                 bitext.save(folder / name)
 
-        folder = made_once(self.setting.output / "texts" / f"classification-{size}", make)
+        kind, size, _ = cell.name.split("-", 2)
+        folder = made_once(self.setting.output / "texts" / f"{kind}-{size}", make)
         result: Result = in_process(_classify, str(folder), LEARNERS[cell.options["learner"]], self.setting.threads)
         return result
 
     def experiment(self, cell: Cell) -> dict[str, Any]:
         quick = self.setting.quick
         generated = {"sentences": 660, "dev": 30, "test": 30}
-        common = {"orientations": "msd", "direction": "bidirectional", "max-distance": 0, "max-length": 7}
+        common = {"orientations": "msd", "direction": "bidirectional", "max-distance": 0, "max-length": LONGEST}
         return {
             "corpus": CORPORA[cell.options["corpus"]].experiment_corpus(self.setting, 50_000, generated, test_lines=1000),
             "lm": {"order": 3 if quick else 5},
@@ -111,21 +124,26 @@ class Al14(Paper):
     def elements(self, item: Item, results: Results) -> list[Element]:
         return {"Table 2": self._table_2, "Table 3": self._table_3, "Figure 1": self._figure_1}[item.name](results)
 
-    def _sizes(self, results: Results) -> list[int]:
-        return sorted({int(name.split("-")[1]) for name in results if name.startswith("classification-")})
+    def _texts(self, results: Results) -> dict[str, str]:
+        """Texts that models were trained on, as names of cells begin, and what they are."""
+        texts = sorted(
+            {(kind, int(size)) for kind, size, _ in (f"{name}--".split("-", 2) for name in results) if size.isdigit()}
+        )
+        units = {"classification": "sentence pairs", "generated": "samples wanted of generated text"}
+        return {f"{kind}-{size}": f"{size:,} {units[kind]}" for kind, size in texts}
 
     def _table_2(self, results: Results) -> list[Element]:
         groups: list[tuple[str, list[list[TableCell]]]] = []
-        for size in self._sizes(results):
+        for text, title in self._texts(results).items():
             rows: list[list[TableCell]] = []
             samples = 0
             for name in LEARNERS:
-                found = results.get(f"classification-{size}-{name}")
+                found = results.get(f"{text}-{name}")
                 if found is not None:
                     samples = found["samples"]
                     values = (found["seconds"], found["peak_mib"], found["passes"], found["error"])
                     rows.append([name, *(Number(v, d) for v, d in zip(values, (1, 0, 0, 2), strict=True))])
-            groups.append((f"{size:,} sentence pairs, {samples:,} samples", rows))
+            groups.append((f"{title}: {samples:,} samples", rows))
         if not groups:
             return []
         theirs: list[list[TableCell]] = [
@@ -147,29 +165,35 @@ class Al14(Paper):
 
     def _figure_1(self, results: Results) -> list[Element]:
         elements: list[Element] = []
-        for size in self._sizes(results):
+        for text, title in self._texts(results).items():
             lines = {
                 name: {i + 1: value for i, value in enumerate(found["active"])}
                 for name in LEARNERS
-                if (found := results.get(f"classification-{size}-{name}")) and found["active"]
+                if (found := results.get(f"{text}-{name}")) and found["active"]
             }
             if lines:
-                caption = f"Active samples by pass, {size:,} sentence pairs."
-                elements.append(Picture(f"figure-1-{size}", caption, draw_lines(lines, {}, "pass", "active samples (%)")))
+                caption = f"Active samples by pass, {title}."
+                elements.append(Picture(f"figure-1-{text}", caption, draw_lines(lines, {}, "pass", "active samples (%)")))
         return elements
+
+
+def _n_sentences(n_samples: int, seed: int) -> int:
+    """Of generated text, with about so many samples."""
+    some = generate(2000, style=TWLAW.style, seed=seed).bitext
+    return round(n_samples * len(some) / len(extract(some, LONGEST)))
 
 
 def _classify(folder: str, options: dict[str, Any], threads: int) -> Result:
     """Train and test; called in a fresh process, whose peak memory is its own."""
     train, test = (Bitext.load(f"{folder}/{name}") for name in ("train", "test"))
-    common = {"features": FEATURES, "orientations": "msd", "max-length": 7, "max-distance": 0}
+    common = {"features": FEATURES, "orientations": "msd", "max-length": LONGEST, "max-distance": 0}
     plain = {**common, **options}
     model: Any = from_mapping(MODELS[plain.pop("model")], plain)
     model.threads = threads
     model.fit(train)
     scale = 2**20 if sys.platform == "darwin" else 2**10
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
-    result = evaluate(model, HeldOut(test, max_length=7, max_distance=0)).as_json()
+    result = evaluate(model, HeldOut(test, max_length=LONGEST, max_distance=0)).as_json()
     n = int(model.class_counts_.sum())
     active = 100 * np.asarray(model.history_.get("active", []), float) / n
     passes = len(next(iter(model.history_.values()), []))
