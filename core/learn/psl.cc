@@ -9,8 +9,6 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kFewestJudges = 20;
-
 // A row is held out by a hash of its number, so that no list of rows needs to be kept.
 bool is_held_out(std::uint64_t seed, std::size_t row, double part) {
   return static_cast<double>(combine(seed + 1, row) >> 11) * 0x1p-53 < part;
@@ -29,8 +27,7 @@ class Psl {
       auto& side = holds_out && is_held_out(problem.seed, i, options.validation) ? held_out_ : training_;
       side.push_back(static_cast<std::uint32_t>(i));
     }
-    // On fewer rows, errors are so few that the best pass would be chance.
-    if (held_out_.size() < kFewestJudges || training_.empty()) {
+    if (held_out_.size() < options.min_validation || training_.empty()) {
       training_.insert(training_.end(), held_out_.begin(), held_out_.end());
       std::ranges::sort(training_);
       held_out_.clear();

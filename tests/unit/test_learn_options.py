@@ -54,6 +54,8 @@ def test_psl_holds_no_rows_out_where_there_are_too_few_to_judge():
     labels = rng.integers(0, 3, 60)
     few, all_rows = (LEARNERS["psl"](validation=part, max_passes=20).fit(rows, labels) for part in (0.2, 0.0))
     np.testing.assert_array_equal(few.weights_, all_rows.weights_)
+    held_out = LEARNERS["psl"](validation=0.2, min_validation=1, max_passes=20).fit(rows, labels)
+    assert len(held_out.history_["validation"]) and not np.array_equal(held_out.weights_, all_rows.weights_)
     assert "validation=0.2" in MODELS["mms"]().learner
 
 

@@ -22,8 +22,8 @@ class Psl(DeltaLearner):
     """Perceptron with structured margins Δ between classes (NI11's MMS); the fastest learner for many small clusters.
 
     The mean loss met in a pass is its objective. With `validation`, the weights of the pass with the fewest errors on
-    the rows held out are kept; a cluster too small to hold out 20 rows is trained to convergence. Rows for validation can
-    also be given: `fit(rows, labels, validation=(other_rows, other_labels))`.
+    the rows held out are kept; a cluster too small to hold out `min_validation` rows is trained to convergence. Rows for
+    validation can also be given: `fit(rows, labels, validation=(other_rows, other_labels))`.
 
     >>> Psl().fit([[1.0], [-1.0]], [0, 1]).predict([[3.0]]).tolist()
     [0]
@@ -36,8 +36,9 @@ class Psl(DeltaLearner):
     tolerance: float = option(
         1e-3, "stop when the relative change of the mean loss in a pass falls below this threshold", minimum=0
     )
-    validation: float = option(
-        0.0, "part of the rows held out to stop early, if that is 20 or more", minimum=0, maximum=0.9
+    validation: float = option(0.0, "fraction of the rows held out to stop early", minimum=0, maximum=0.9)
+    min_validation: int = option(
+        20, "minimum number of rows to hold out; with fewer, training goes on to its end", minimum=1
     )
     patience: int = option(5, "stop after this many passes without fewer held-out errors", minimum=1)
     average: bool = option(False, "average the weights over all visits")
@@ -49,6 +50,7 @@ class Psl(DeltaLearner):
             max_passes=self.max_passes,
             tolerance=self.tolerance,
             validation=self.validation,
+            min_validation=self.min_validation,
             patience=self.patience,
             average=self.average,
         )
