@@ -158,6 +158,15 @@ HYPERBATON_BINDINGS(decode) {
         return to_dict(std::move(decoded));
       },
       "input"_a, "settings"_a, nb::arg("progress").none(), "The best translations of sentences, as columns.");
+
+  m.def(
+      "last_step_values",
+      [](const BoundInput& input, std::size_t sentence, const std::vector<std::vector<std::int64_t>>& paths) {
+        if (sentence + 1 >= input.input().source_offsets.size()) throw Error("there is no such sentence");
+        return to_numpy(last_step_values(input.input(), sentence, paths), input.input().n_values());
+      },
+      "input"_a, "sentence"_a, "paths"_a,
+      "Unweighted values (n_paths, n_columns) of the last step of paths, options by row, that need not be whole.");
 }
 
 }  // namespace hyperbaton::bindings

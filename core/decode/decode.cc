@@ -73,4 +73,25 @@ Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const P
   return all;
 }
 
+std::vector<float> last_step_values(const DecodeInput& input, std::size_t sentence,
+                                    std::span<const std::vector<std::int64_t>> paths) {
+  const auto first = input.options.offsets.at(sentence), last = input.options.offsets.at(sentence + 1);
+  Space space(input, sentence, {-1, false, {false, false}, FutureJumps::None, 0});
+  std::vector<float> values, last_steps;
+  std::vector<std::uint32_t> options;
+  const auto n = static_cast<std::ptrdiff_t>(input.n_values());
+  for (const auto& path : paths) {
+    if (path.empty()) throw Error("a path needs a step");
+    options.clear();
+    for (const auto row : path) {
+      if (row < first || row >= last) throw Error("a path has an option of another sentence");
+      options.push_back(static_cast<std::uint32_t>(row - first));
+    }
+    values.clear();
+    space.add_path_values(options, values);  // whose last row is the end of the sentence
+    last_steps.insert(last_steps.end(), values.end() - 2 * n, values.end() - n);
+  }
+  return last_steps;
+}
+
 }  // namespace hyperbaton

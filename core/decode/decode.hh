@@ -32,4 +32,9 @@ struct DecodeSettings {
 
 Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const Progress& progress);
 
+// Unweighted values of the last step of each path through a sentence, (n_paths, n_features). A path is options by their
+// rows, and need not cover the sentence; what limits say of it does not matter.
+std::vector<float> last_step_values(const DecodeInput& input, std::size_t sentence,
+                                    std::span<const std::vector<std::int64_t>> paths);
+
 }  // namespace hyperbaton

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.corpus import Annotations, Tags
 from hyperbaton.data import generate
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.evaluate.expectations import expectations
@@ -65,3 +67,32 @@ def test_every_shape_says_what_it_expected() -> None:
             near = by_model["NEAR"]
             assert set(near["words"]) == set(range(n_words)) - covered and near["chosen"] == step.begin
             covered |= set(range(step.begin, step.end))
+
+
+def test_models_scored_in_the_core_score_what_could_have_followed() -> None:
+    made = generate(150, seed=1)
+    bitext = made.bitext
+    tags = Tags.of([" ".join(line) for line in made.source_tags], bitext.source)
+    annotations = Annotations(source_tags=tags)
+    models = {
+        "OSM": MODELS["osm"]().fit(bitext),
+        "BLOCK": MODELS["block_me"](min_count=2).fit(bitext, annotations=annotations),
+    }
+    system = System.of(PhraseTable.build(bitext, extract(bitext, max_length=3)), reordering=models)
+    chosen = np.array([0, 1])
+    lines = [" ".join(bitext.source[s]) for s in chosen]
+    translations = Translator(system, threads=1).translate_batch(lines, NBest(2), annotations=annotations.select(chosen))
+    for piece in chosen.tolist():
+        path = int(translations.path_offsets[piece])
+        covered: set[int] = set()
+        for step, rows in zip(translations.steps(path), expectations(translations, piece, path), strict=True):
+            by_model = {row["model"]: row for row in rows}
+            for name, unit in (("OSM", np.log(10)), ("BLOCK", 1.0)):
+                row = by_model[name]
+                assert set(row["words"]) == set(range(len(bitext.source[piece]))) - covered and row["chosen"] == step.begin
+                assert sum(row["words"].values()) == pytest.approx(1, abs=1e-4)
+                # What was chosen has the score that the search charged.
+                assert row["scores"][step.begin] == pytest.approx(step.features[name][0] * unit, abs=1e-3)
+            covered |= set(range(step.begin, step.end))
+    with pytest.raises(HyperbatonError, match="a path has an option of another sentence"):
+        translations.last_step_values(0, [[len(translations.batch.options) - 1]])

@@ -22,6 +22,7 @@ from hyperbaton.base.store import manifest_checksum
 from hyperbaton.cli import build
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.corpus.files import writing_outputs
+from hyperbaton.data import generate
 from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, Translator, annotate
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.diagnose import diagnose
@@ -233,6 +234,21 @@ def test_lines_that_have_come_are_answered(saved: Path) -> None:
 
 def test_drop_unknown(system: System) -> None:
     assert Translator(system, Decoding(drop_unknown=True)).translate(["zzz yyy", "n1 zzz"])[0] == ""
+
+
+def test_tags_are_those_of_the_words_without_markup(tmp_path: Path) -> None:
+    made = generate(100, seed=3)
+    bitext = made.bitext
+    tags = [" ".join(line) for line in made.source_tags]
+    pair = MODELS["pair"](learner="lbfgs:max-passes=2").fit(bitext, Annotations(source_tags=Tags.of(tags, bitext.source)))
+    System.of(PhraseTable.build(bitext, extract(bitext, 3)), reordering={"P": pair}).save(tmp_path / "system")
+    first, *rest = bitext.source[0]
+    (tmp_path / "text").write_text(f'<x translation="first one">{first}</x> <wall/> {" ".join(rest)}\n', encoding="utf-8")
+    (tmp_path / "tags").write_text(tags[0] + "\n", encoding="utf-8")
+    command = ["translate", str(tmp_path / "system"), str(tmp_path / "text"), "--source-tags", str(tmp_path / "tags")]
+    for shards in ([], ["--shards", "2"]):
+        done = CliRunner().invoke(build(["translate"]), [*command, "--markup", "-q", *shards])
+        assert done.exit_code == 0 and done.stdout.startswith("first one "), done.output
 
 
 def test_markup_demands_walls_and_zones(system: System) -> None:

@@ -112,7 +112,7 @@ def translate(
             _report_conflicts(terms, quiet)
             for written in translate_shards(
                 loaded,
-                SourceText(source, source_tags, source_trees, raw),
+                SourceText(source, source_tags, source_trees, raw, decoding.markup),
                 wanted,
                 folder=stack.enter_context(shard_folder(output)),
                 shards=n_shards(shards, executor),
@@ -135,6 +135,7 @@ def translate(
                 read_sentence_groups(source, 1 if unbuffered else BATCH),
                 None if source_tags is None else read_sentences(source_tags),
                 None if source_trees is None else read_tree_lines(source_trees),
+                markup=decoding.markup,
             )
         done = 0
         for n, pieces in wanted.write(translator, groups):

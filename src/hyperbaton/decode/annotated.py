@@ -13,6 +13,7 @@ from hyperbaton.base.arrays import Array, array_as_lines, lines_as_array
 from hyperbaton.base.errors import AnnotationError, InputError
 from hyperbaton.base.store import Arrays, group
 from hyperbaton.corpus import Annotations, Tags, Text, Trees
+from hyperbaton.decode.markup import parse_markup
 
 # What no token may contain: control characters, and what JSON escapes can smuggle in.
 _CONTROL = re.compile("[\x00-\x1f\x7f\ufeff\ud800-\udfff]")
@@ -98,9 +99,12 @@ def in_batches(sentences: Iterable[str], annotations: Annotations, size: int) ->
 
 
 def as_they_arrive(
-    groups: Iterable[Sequence[str]], tags: Iterable[str] | None, trees: Iterable[str] | None
+    groups: Iterable[Sequence[str]], tags: Iterable[str] | None, trees: Iterable[str] | None, *, markup: bool = False
 ) -> Iterator[AnnotatedLines]:
-    """Groups of sentences with the next lines of tags and trees, each as soon as it is there."""
+    """Groups of sentences with the next lines of tags and trees, each as soon as it is there.
+
+    With `markup`, annotations are those of the words without the markup in the sentences.
+    """
     columns = {kind: iter(column) for kind, column in (("tags", tags), ("trees", trees)) if column is not None}
     done = 0
     for lines in groups:
@@ -108,7 +112,7 @@ def as_they_arrive(
         for kind, column in own.items():
             _check_number(kind, done + len(column), done + len(lines), ended=False)
         try:
-            annotations = annotate(lines, **own)
+            annotations = annotate(parse_markup(lines).lines if markup and own else lines, **own)
         except AnnotationError as error:
             raise error.moved(done) from error
         yield AnnotatedLines(lines, annotations)

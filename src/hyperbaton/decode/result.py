@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -63,6 +63,13 @@ class Translations:
     graph_offsets: npt.NDArray[np.int64]  # rows of each piece's search graph, if it was asked for
     graph_places: npt.NDArray[np.int64]  # (n_rows, 5): hypothesis, stack, back, recombined, option; -1 is none
     graph_scores: npt.NDArray[np.float64]  # (n_rows, 3): score, transition, best complete score through here
+    search_input: _core.DecodeInput | None = field(default=None, repr=False, compare=False)
+
+    def last_step_values(self, piece: int, paths: Sequence[Sequence[int]]) -> npt.NDArray[np.float32]:
+        """Unweighted values (n_paths, n_columns) of the last step of paths through a piece, which need not be whole."""
+        if self.search_input is None or not paths:
+            return np.zeros((0, self.features.shape[1]), np.float32)
+        return _core.last_step_values(self.search_input, piece, [list(path) for path in paths])
 
     def __len__(self) -> int:
         return len(self.pieces) - 1

@@ -41,6 +41,7 @@ class SourceText:
     tags: AnyPath | None = None
     trees: AnyPath | None = None
     raw: bool = False
+    markup: bool = False
 
     def n_lines(self) -> int:
         """How many lines it has."""
@@ -57,6 +58,7 @@ class SourceText:
             _batches(read_sentences(self.source), starts),
             None if self.tags is None else read_sentences(self.tags),
             None if self.trees is None else read_tree_lines(self.trees),
+            markup=self.markup,
         )
 
 

@@ -174,6 +174,7 @@ class Translator(Picklable):
             batch=batch,
             columns=columns,
             pieces=request.pieces.offsets,
+            search_input=search_input,
             **_core.decode(search_input, how, progress),
         )
 

@@ -2,7 +2,8 @@
 
 An orientation model gives probabilities of classes: those of the phrase that is being translated (side `before`), or of
 the one before it (side `after`, which is charged when the next phrase is known). A jump model gives probabilities of
-the next source word. A model of steps gives scores of the words that are left, if it can be asked from Python.
+the next source word. A model of steps gives scores of the words that are left: word by word if it can be asked from Python;
+one that the core asks scores the options that could have followed the same phrases.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def expectations(found: Translations, piece: int, path: int) -> list[list[Expect
 
     Every expectation has `model` and `shape`. Of orientations: `side`, `span` (the phrase it is about), `classes` (name →
     probability) and `chosen`. Of jumps: `from` (a source word, −1 is the start), `words` (a probability for each source
-    word and the end) and `chosen`. Of steps: `words` (source word → probability among those left) and `chosen`.
+    word and the end) and `chosen`. Of steps: `words` (source word → share among those left), `scores` (of the same) and
+    `chosen`. A model in the core scores for each word the best option that starts there and is as long as the phrase that
+    was chosen, or nearly so.
     """
     way = Path(found, piece, path)
     told: list[list[Expectation]] = [[] for _ in way.steps]
@@ -164,7 +167,10 @@ def _visits(links: Sequence[tuple[int, int]]) -> list[int]:
 
 @expected.register(PerStep)
 def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
-    if not isinstance(model, StepModel) or type(model).step_scores is StepModel.step_scores:
+    own_scorer = getattr(type(model), "step_scorer", StepModel.step_scorer)
+    if own_scorer is not StepModel.step_scorer or hasattr(model, "search_feature"):
+        return _options_left(model, name, way)
+    if not isinstance(model, StepModel):
         return []
     order = [word for step in way.steps for word in range(step.begin, step.end)]
     targets = [""] * way.source.n_tokens
@@ -176,12 +182,53 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
     try:
         for at, (left, scores) in enumerate(model.walk(way.source, targets, order, way.annotations)):
             if at in first:
-                shares = numeric.exp(numeric.log_softmax(np.asarray(scores, np.float64))).tolist()
-                words = {int(word): round(share, 6) for word, share in zip(left, shares, strict=True)}
-                rows[first[at]] = {"shape": "step", "words": words, "chosen": order[at]}
+                rows[first[at]] = _words_left([int(word) for word in left], scores, order[at])
     except OptionError:
         return []
     return rows
+
+
+def _options_left(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
+    """What a model of the core says of the options that could have been taken at each step, one for each word left."""
+    options, offsets = way.found.batch.options, way.found.batch.options.sentence_offsets
+    if offsets is None or way.found.search_input is None:
+        return []
+    best: dict[int, dict[int, int]] = {}  # by first word and length; options of a span come best first
+    for option in range(int(offsets[way.piece]), int(offsets[way.piece + 1])):
+        begin, length = int(options.source.begin[option]), int(options.source.length[option])
+        best.setdefault(begin, {}).setdefault(length, option)
+    covered: set[int] = set()
+    words: list[list[int]] = []
+    paths: list[list[int]] = []
+    before: list[int] = []
+    for step, chosen in zip(way.steps, way.options.tolist(), strict=True):
+        words.append([])
+        for begin, lengths in sorted(best.items()):
+            free = [n for n in lengths if covered.isdisjoint(range(begin, begin + n))]
+            if free:
+                nearest = min(free, key=lambda n: abs(n - (step.end - step.begin)))
+                words[-1].append(begin)
+                paths.append([*before, chosen if begin == step.begin else lengths[nearest]])
+        before.append(chosen)
+        covered |= set(range(step.begin, step.end))
+    values = way.found.last_step_values(way.piece, paths)[:, way.found.columns[name][0]] * getattr(model, "nats", 1.0)
+    ends = np.cumsum([0, *map(len, words)])
+    return [
+        _words_left(left, values[a:b], step.begin)
+        for left, a, b, step in zip(words, ends[:-1], ends[1:], way.steps, strict=True)
+    ]
+
+
+def _words_left(words: Sequence[int], scores: Any, chosen: int) -> Expectation:
+    """The expectation of a step model: shares of the words that are left."""
+    natural = np.asarray(scores, np.float64)
+    shares = numeric.exp(numeric.log_softmax(natural)).tolist()
+    return {
+        "shape": "step",
+        "words": {word: round(share, 6) for word, share in zip(words, shares, strict=True)},
+        "scores": {word: round(score, 4) for word, score in zip(words, natural.tolist(), strict=True)},
+        "chosen": chosen,
+    }
 
 
 def _of_table(name: str, table: ReorderingTable, way: Path) -> list[Sequence[Expectation | None]]:

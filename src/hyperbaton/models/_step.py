@@ -93,6 +93,7 @@ class StepModel(ReorderingModel):
     """
 
     shape: ClassVar = "step"
+    nats: ClassVar[float] = 1.0  # of one unit of the score, or of the first value where a model has several
 
     def step_scores(self, steps: Steps) -> tuple[Array, Array]:
         """Natural logs of probabilities of steps, or any score where higher is better, and the states behind them."""

@@ -79,6 +79,7 @@ class OperationSequence(StepModel):
     supporting: bool = option(True, "gap width, gaps, open gaps and deletions are features of the search as well")
 
     uses: ClassVar = ("source_classes", "target_classes")
+    nats: ClassVar[float] = LOG_10
 
     def fit(self, bitext: Bitext, annotations: Annotations = NOTHING, *, progress: Progress | None = None) -> Self:
         """Learn from the operations of a bitext with links.

@@ -6,7 +6,7 @@ function bars(rows) {
   return make("table", { class: "bars" }, make("tbody", {}, rows.map(row => make("tr", {
     class: [row.chosen && "chosen", row.reference && "reference", row.done && "done"].filter(Boolean).join(" ") },
   make("th", {}, row.name), make("td", { class: "drawn" }, make("div", { class: "bar" }, make("div", { style: `width: ${100 * clamp(row.value, 0, 1)}%` }))),
-  make("td", { class: "number" }, percent(row.value)),
+  make("td", { class: "number" }, percent(row.value), row.score !== undefined && make("span", { class: "quiet" }, ` ${signed(row.score, 2)}`)),
   make("td", { class: "mark" }, [row.chosen && "chosen", row.reference && "reference"].filter(Boolean).join(", "))))));
 }
 
@@ -20,7 +20,7 @@ function expectationBars(expectation, sentence, done, everything) {
     : Object.entries(expectation.words).map(([at, value]) => [Number(at), value]);
   const rows = words.map(([at, value]) => ({
     at, value, name: at < sentence.source.length ? sentence.source[at] : "end of sentence",
-    chosen: at === expectation.chosen, reference: at === expectation.reference, done: done.has(at),
+    chosen: at === expectation.chosen, reference: at === expectation.reference, done: done.has(at), score: expectation.scores?.[at],
   }));
   return bars(everything ? rows : rows.filter(row => row.chosen || row.reference || row.value >= 0.01));
 }
@@ -54,7 +54,7 @@ views.decisions = {
     for (const expectation of expected) {
       const about = expectation.shape === "orientation" ? `where “${wordsOf(chosen.source, expectation.span)}” goes, ${SIDES[expectation.side]}`
         : expectation.from === -1 ? "which source word comes first"
-          : expectation.shape === "step" ? "which of the words that are left comes next" : `which source word comes after “${chosen.source[expectation.from]}”`;
+          : expectation.shape === "step" ? "which of the words that are left comes next: shares, and scores of steps as long as this one" : `which source word comes after “${chosen.source[expectation.from]}”`;
       const long = expectation.shape !== "orientation" && !state.far;
       sides.append(make("section", { class: "card" }, make("h3", {}, expectation.model), make("p", { class: "quiet" }, about),
         expectationBars(expectation, chosen, done, Boolean(state.far)),
