@@ -366,6 +366,21 @@ def test_slow_and_vanishing_clients(german: System) -> None:
         assert service.ask("/translate", GOOD)[0] == 200
 
 
+def test_numbers_come_through_as_in_translate() -> None:
+    bitext = Bitext.of(["im Jahr 1990 kam er"], ["then he came"], [[(0, 0), (1, 0), (2, 0), (3, 2), (4, 1)]])
+    text = TextProcessing(TextSide("de", "sacremoses"), TextSide("en", "sacremoses"))
+    weights = {"PhrasePenalty0": -1.0}
+    system = System.of(PhraseTable.build(bitext, extract(bitext)), weights=weights).with_text(text)
+    lines = ["im Jahr 1990 kam er", "er kam", "1.234,5 im Jahr 1990"]
+    expected = RawTranslator(Translator(system)).translate(lines)
+    assert "1990" in expected[0] and "1,234.5" in expected[2] and "1990" in expected[2]
+    with running([Engine("numbers", system, "de", "en")]) as service:
+        _, found = service.ask("/v2/translate", {"text": lines, "target_lang": "EN"}, headers=JSON)
+        assert [row["text"] for row in found["translations"]] == expected
+        glossary = {"text": lines[0], "source": "de", "target": "en", "glossary": {"1990": "MCMXC"}}
+        assert "MCMXC" in service.ask("/v1/translate", glossary)[1]["translations"][0]["text"]
+
+
 class Slow(Translator):
     """Waits before it translates."""
 
