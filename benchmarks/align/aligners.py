@@ -41,14 +41,21 @@ class Task:
     sure: str
     possible: str | None
 
-    def write(self, data: Path, folder: Path, n_pairs: int | None) -> tuple[list[str], int]:
-        """Write gold sentences and then training text; returns the two files and the number of gold sentences."""
+    def write(
+        self, data: Path, folder: Path, n_pairs: int | None, parts: tuple[str, ...] = ("train",)
+    ) -> tuple[list[str], int]:
+        """Write gold sentences and then training text, of those parts that there are, one behind the other.
+
+        Returns the two files and the number of gold sentences.
+        """
         files = []
         for language in self.languages:
             gold = (data / self.gold / f"gold.{language}").read_bytes().splitlines(keepends=True)
             file = folder / f"{self.name}.{language}"
             with file.open("wb") as out:
-                out.writelines(chain(gold, islice(lines(data / self.train / f"train.{language}.xz"), n_pairs)))
+                paths = [data / self.train / f"{part}.{language}.xz" for part in parts]
+                text = chain.from_iterable(lines(path) for path in paths if path.exists())
+                out.writelines(chain(gold, islice(text, n_pairs)))
             files.append(str(file))
         return files, len(gold)
 
@@ -80,9 +87,10 @@ class Cost:
 
 
 def run(aligner: str, source: str, target: str, links: str, threads: int) -> Cost:
-    """Align in another process."""
+    """Align in another process; the aligner's name may have flags behind it."""
+    aligner, *flags = aligner.split()
     program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()", "align", source, target, "-o", links]
-    program += ["--aligner", aligner, "--threads", str(threads), "--quiet"]
+    program += ["--aligner", aligner, "--threads", str(threads), "--quiet", *flags]
     start = time.perf_counter()
     process = subprocess.Popen(program)
     _, status, usage = os.wait4(process.pid, 0)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.align import Aligner, align
+from hyperbaton.align.prior import stem_translations
 from hyperbaton.base.errors import ArtefactError, Cancelled, OptionError
 from hyperbaton.corpus import Bitext, Text
 from tests.oracles.alignment import JumpModel, N, first_model1_table, posteriors
@@ -116,6 +117,60 @@ def test_a_saved_model_is_a_prior_for_little_text(tmp_path) -> None:  # type: ig
     n_links = sum(map(len, truth))
     assert n_right[None] < 0.7 * n_links
     assert n_right[str(tmp_path / "model")] > 0.85 * n_links
+
+
+def test_forms_of_a_word_share_what_is_learned_of_their_stem() -> None:
+    # Every form is rare: a stem of four letters and one of forty endings.
+    rng = np.random.default_rng(8)
+    plain, truth = generated(60, seed=8)
+    sides = [
+        [" ".join(f"{word[0]}{word[1:]:0>3}{rng.integers(40):02}" for word in sentence) for sentence in text]
+        for text in (plain.source, plain.target)
+    ]
+    bitext = Bitext.of(sides[0], sides[1])
+    n_right = [
+        sum(len(true & set(points)) for true, points in zip(truth, align(bitext, stem_prior=stem), strict=True))
+        for stem in (0, 4)
+    ]
+    assert n_right[1] > 1.2 * n_right[0]
+
+
+def test_translations_of_stems_are_divided_by_frequency() -> None:
+    rng = np.random.default_rng(9)
+    texts = tuple(Text.of([" ".join(f"w{w}" for w in rng.integers(0, 9, 40))]) for _ in range(2))
+    stems = tuple(rng.integers(0, 4, len(text.vocabulary)).astype(np.uint32) for text in texts)
+    pairs = [(s, t) for s in range(4) for t in range(4) if rng.random() < 0.7]
+    starts = np.searchsorted([s for s, _ in pairs], np.arange(5))
+    p = rng.random((len(pairs), 2)).astype(np.float32)
+    counts = stem_translations(
+        (texts[0], texts[1]), (stems[0], stems[1]), (starts, np.array([t for _, t in pairs], np.uint32), p), 5.0, 0.0
+    )
+    n = [np.bincount(text.tokens, minlength=len(text.vocabulary)) for text in texts]
+    expected = {
+        (s, t): [
+            5 * p[k][0] * n[1][t] / n[1][stems[1] == stems[1][t]].sum(),
+            5 * p[k][1] * n[0][s] / n[0][stems[0] == stems[0][s]].sum(),
+        ]
+        for k, pair in enumerate(pairs)
+        for s in range(len(stems[0]))
+        for t in range(len(stems[1]))
+        if (stems[0][s], stems[1][t]) == pair
+    }
+    found = {(int(s), int(t)): v for s, t, v in zip(counts.sources, counts.targets, counts.values.tolist(), strict=True)}
+    assert found.keys() == expected.keys()
+    for pair, values in expected.items():
+        assert found[pair] == pytest.approx(values, rel=1e-5)
+
+
+def test_links_for_phrases_are_more() -> None:
+    bitext, _ = generated(40, seed=10)
+    aligner = Aligner().fit(bitext)
+    few = aligner.align(bitext)
+    aligner.for_ = "phrases"
+    many = aligner.align(bitext)
+    aligner.for_, aligner.confidence = "links", 0.1
+    assert len(many.points) > len(few.points)
+    assert list(aligner.align(bitext)) == list(many)
 
 
 def test_priors_of_other_languages_are_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -38,6 +38,11 @@ def test_align_save_and_apply(texts: tuple[Path, Path], tmp_path: Path) -> None:
     assert gzip.decompress((tmp_path / "links.gz").read_bytes()).decode() == done.stdout
     bitext = Bitext.read(*texts, empty=True)
     assert list(align(bitext)) == list(read_links(tmp_path / "links.gz", bitext))
+    phrases, all_links = (
+        hyperbaton("align", *texts, "--model", tmp_path / "model", *flags).stdout
+        for flags in (("--for", "phrases"), ("--confidence", "0.1"))
+    )
+    assert phrases == all_links
     with_prior = hyperbaton("align", *texts, "--prior", tmp_path / "model", "--verify")
     assert (with_prior.returncode, with_prior.stderr) == (0, "")
     assert with_prior.stdout.startswith("0-0 1-1\n0-0 1-1\n\n")

@@ -1,7 +1,7 @@
 """What an aligner believes of pairs of words before it sees a text: counts that are added to those of the text.
 
 With such counts k(s, t), the aligner's p(t | s) is (c(s, t) + k(s, t) + λ·f(t)) / (c(s) + k(s) + λ). They come from a saved
-model, and from words that are written alike on both sides.
+model, from words that are written alike on both sides, and from a first training on words cut to their first letters.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from hyperbaton.corpus.text import Offsets, WordIds
 
 Vocabularies = tuple[Vocabulary, Vocabulary]
 
+CHUNK = 200_000  # pairs of stems whose words are paired at once
 LEAST_KNOWN = 0.2  # of the words of a text with letters in them, what a model of the same language surely knows
 
 
@@ -93,6 +95,64 @@ def translations(
         of_target[targets][known].astype(np.uint32),
         (weight * probabilities[known]).astype(np.float32),
     )
+
+
+def stem_translations(
+    texts: tuple[Text, Text],
+    stems: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]],
+    lexicon: tuple[Offsets, WordIds, npt.NDArray[np.float32]],
+    weight: float,
+    smallest: float,
+) -> PairCounts:
+    """The probabilities of a lexicon of stems, divided among the words of each stem by their frequency in the texts.
+
+    Those of each word sum to `weight` at most; pairs of words below `smallest` in both directions are left out.
+
+    Arguments:
+        stems: the number of each word's stem in the lexicon, of both sides.
+    """
+    starts, targets, probabilities = lexicon
+    sources = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    sides = [_StemWords(text, stem) for text, stem in zip(texts, stems, strict=True)]
+    likely = np.flatnonzero((probabilities >= smallest).any(axis=1))
+    parts = [PairCounts(np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros((0, 2), np.float32))]
+    for begin in range(0, len(likely), CHUNK):
+        pairs = likely[begin : begin + CHUNK]
+        of_source, of_target = sides[0].sizes(sources[pairs]), sides[1].sizes(targets[pairs])
+        n_words = of_source * of_target
+        owner = np.repeat(pairs, n_words)
+        place = np.arange(len(owner)) - np.repeat(np.cumsum(n_words) - n_words, n_words)
+        row, column = np.divmod(place, np.repeat(of_target, n_words))
+        source, target = sides[0].word(sources[owner], row), sides[1].word(targets[owner], column)
+        shares = np.stack([sides[1].shares[target], sides[0].shares[source]], axis=1)
+        values = (probabilities[owner] * shares).astype(np.float32)
+        kept = (values >= smallest).any(axis=1)
+        parts.append(
+            PairCounts(source[kept].astype(np.uint32), target[kept].astype(np.uint32), np.float32(weight) * values[kept])
+        )
+    return PairCounts(
+        np.concatenate([part.sources for part in parts]),
+        np.concatenate([part.targets for part in parts]),
+        np.concatenate([part.values for part in parts]),
+    )
+
+
+class _StemWords:
+    """The words of each stem, and the fraction of the stem's occurrences that each word makes up."""
+
+    def __init__(self, text: Text, stems: npt.NDArray[np.uint32]) -> None:
+        counts = np.bincount(text.tokens, minlength=len(stems)).astype(np.float64)
+        self.shares = counts / np.maximum(np.bincount(stems, counts), 1)[stems]
+        self.words = np.argsort(stems, kind="stable")
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(stems))])
+
+    def sizes(self, stems: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """How many words each stem has."""
+        return np.asarray(self.starts[stems + 1] - self.starts[stems])
+
+    def word(self, stems: npt.NDArray[Any], places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The word at a place among those of its stem."""
+        return np.asarray(self.words[self.starts[stems] + places])
 
 
 def check_languages(name: str, model: Vocabularies, texts: tuple[Text, Text]) -> None:

@@ -79,8 +79,8 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """The option's name on the command line and in experiment files."""
-        return self.name.replace("_", "-")
+        """The option's name on the command line and in experiment files; a field `for_` is the option `for`."""
+        return self.name.rstrip("_").replace("_", "-")
 
     @property
     def range(self) -> str:

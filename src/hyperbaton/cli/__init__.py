@@ -169,7 +169,7 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
         except OptionError as error:
             raise typer.BadParameter(f"--{error}") from None
         for name, kind in groups.items():
-            values[name] = from_mapping(kind, {opt.name: values.pop(opt.name) for opt in options_of(kind)})
+            values[name] = from_mapping(kind, {opt.flag: values.pop(opt.name) for opt in options_of(kind)})
         try:
             return function(**values)
         except KeyboardInterrupt:

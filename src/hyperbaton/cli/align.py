@@ -50,11 +50,11 @@ def align(
     """Align the words of a bitext.
 
     Prints one line of links i-j (source and target position, from 0) for each sentence pair; an empty line where a side
-    is empty or longer than --max-length. The links do not depend on the number of threads. With --model, only
+    is empty or longer than --max-length. The links do not depend on the number of threads. With --model, only --for,
     --symmetrization, --confidence and --threshold apply; everything else is as in training. Text of any length is then
     aligned in little memory, and without TGT each line of SRC is a pair, with a tab or ||| between its sides, answered as
     it comes. --scores writes a line for each pair: log p of target and source in nats per word, and the mean posterior of
-    each link.
+    each link. --for phrases keeps more links, for phrase extraction.
 
     Examples:
 
@@ -150,7 +150,7 @@ def _check_prior(aligner: str, model: str | None, prior: str | None) -> None:
 def _loaded(model: str, options: Aligner) -> Aligner:
     """A saved aligner; how links are chosen is no part of what was learned."""
     aligner = Aligner.load(model)
-    aligner.symmetrization = options.symmetrization
+    aligner.for_, aligner.symmetrization = options.for_, options.symmetrization
     aligner.confidence, aligner.threshold = options.confidence, options.threshold
     return aligner
 

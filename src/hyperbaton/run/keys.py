@@ -62,7 +62,7 @@ class Table:
         try:
             return opt.check(value)
         except OptionError as error:
-            raise self.error(opt.name, str(error).removeprefix(f"{opt.flag} ")) from error
+            raise self.error(opt.flag.replace("-", "_"), str(error).removeprefix(f"{opt.flag} ")) from error
 
     def take_list(self, key: str, kind: type[T], default: list[T]) -> list[T]:
         """A list, each member checked for its type."""
@@ -79,13 +79,13 @@ class Table:
 
     def options(self, cls: type[T], also: Collection[str] = ()) -> T:
         """All that is left, as an options class; `also` are further keys that are allowed here, for the message."""
-        known = {opt.name: opt for opt in options_of(cls)}
+        known = {opt.flag.replace("-", "_"): opt for opt in options_of(cls)}
         chosen = {}
         for key, value in list(self.rest.items()):
             if key not in known:
                 self._check_inner(key, known.values())
                 raise self._unknown(key, [*also, *(opt.flag for opt in known.values())])
-            chosen[key] = self._checked(known[key], value)
+            chosen[known[key].name] = self._checked(known[key], value)
         self.rest.clear()
         return self.trying(lambda: cls(**chosen))
 

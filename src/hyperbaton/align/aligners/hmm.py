@@ -14,7 +14,9 @@ probabilities.
 prior. Its weight λ, `smoothing`, keeps a rare word from becoming the origin of everything around it. k is what is believed
 of pairs of words before the text is seen: a count of `alike` for those that are written alike, and of
 `prior_weight` · p(t | s) for translations that a saved model knows, `prior`. Model 1 starts from these counts, where there
-are any, and jumps start from the saved model's.
+are any, and jumps start from the saved model's. With `stem_prior`, a first training on words cut to their first letters
+adds counts of `stem_weight` · p(stem of t | stem of s) · f(t) / f(stem of t), so that the rare forms of a word share what
+is learned of all its forms.
 
 **Agreement** (Liang, Taskar and Klein 2006). With a and b the two directions' posteriors of a link, plain EM maximises
 each likelihood with the expected counts a and b. Training by agreement maximises
@@ -31,7 +33,8 @@ model to the next; otherwise it is reported but is not what is maximised.
 
 **Links**. For each direction, a word is linked to the origin with the highest mean posterior (a + b) / 2, if that
 reaches `confidence`; the two directions are then joined (`symmetrization`). Or `threshold` keeps every link whose mean
-posterior reaches it.
+posterior reaches it. Links to be looked at should be right; links that phrases are extracted from should leave few words
+without a link, as a word without links is free to join every phrase beside it. `for_` chooses the confidence for either.
 
 Nothing here is random, and the number of threads does not change a single link.
 """
@@ -51,7 +54,7 @@ from hyperbaton import _core
 from hyperbaton.align.base import Removals, Vocabularies, WordAligner
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization
-from hyperbaton.align.prior import alike_words, check_languages, translations
+from hyperbaton.align.prior import PairCounts, alike_words, check_languages, stem_translations, translations
 from hyperbaton.align.scores import AlignmentScores
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, option, to_mapping
@@ -62,8 +65,11 @@ from hyperbaton.corpus.removal import restore_links
 
 KIND = "aligner"
 SIDES = ("source", "target")
+CONFIDENCES = {"links": 0.3, "phrases": 0.1}  # by what links are used for
 SMALLEST_SAVED = 1e-6  # pairs below this in both directions are not worth their place
 SMALLEST_PRIOR = 1e-4  # the same for pairs of a prior model
+SMALLEST_STEM = 1e-3  # and for pairs that come from stems
+STEM_HMM_ITERATIONS = 2  # of the training on stems, at most
 
 
 @dataclass(frozen=True)
@@ -98,8 +104,17 @@ class Aligner(WordAligner):
     alike: float = option(2.0, "pseudo-count of each pair of equal words, numbers or punctuation marks", minimum=0)
     prior: str | None = option(None, "saved model of the same languages to start from")
     prior_weight: float = option(10.0, "pseudo-count of the prior model's translations of a word", minimum=0)
+    stem_prior: int = option(4, "learn from words cut to this many letters first; 0 turns it off", minimum=0)
+    stem_weight: float = option(5.0, "pseudo-count of the translations of a word's stem", minimum=0)
     null_probability: float = option(0.3, "probability that a word is aligned to nothing", minimum=0.001, maximum=0.999)
-    confidence: float = option(0.3, "lowest mean posterior of a link in one direction", minimum=0, maximum=1)
+    for_: str = option("links", "what the links are used for: it chooses --confidence", choices=tuple(CONFIDENCES))
+    confidence: float | None = option(
+        None,
+        "lowest mean posterior of a link in one direction "
+        f"[default: {', '.join(f'{value} for {name}' for name, value in CONFIDENCES.items())}]",
+        minimum=0,
+        maximum=1,
+    )
     threshold: float | None = option(
         None, "keep every link with at least this mean posterior, instead of symmetrizing", minimum=0, maximum=1
     )
@@ -123,6 +138,13 @@ class Aligner(WordAligner):
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
+        n_before = self._stem_iterations(source, target)
+        before, after = _in_turn(progress, n_before, self.model1_iterations + self.hmm_iterations)
+        stems = None
+        if n_before:
+            place = None if folder is None else folder / "stems"
+            how: dict[str, Any] = {"threads": threads, "executor": executor, "shards": shards, "folder": place}
+            stems = self._stem_counts(source, target, progress=before, **how)
         corpus: dict[str, Any] = {
             "n_source_words": len(self.vocabularies_[0]),
             "n_target_words": len(self.vocabularies_[1]),
@@ -134,11 +156,11 @@ class Aligner(WordAligner):
                 freedom=self.freedom,
                 max_length=self.max_length,
             ),
-            "prior": self._prior(source, target),
+            "prior": self._prior(source, target, stems),
             "n_threads": threads or default_threads(),
         }
         if folder is None:
-            self.model_, logprobs = _core.train_aligner(source.core_tokens, target.core_tokens, progress=progress, **corpus)
+            self.model_, logprobs = _core.train_aligner(source.core_tokens, target.core_tokens, progress=after, **corpus)
             self.logprobs_ = np.array(logprobs).reshape(-1, 2)  # before each iteration: p(target | source), the reverse
             return self
         from hyperbaton.align.training import Rounds, train_in_shards  # only here: executors are slow to import
@@ -152,14 +174,14 @@ class Aligner(WordAligner):
             shards=shards,
             executor=executor,
             threads=threads or 1,
-            progress=progress,
+            progress=after,
         )
         self.model_ = training.model
         self.model_ = self._model_of(self._model_arrays(0.0))  # the same, without the texts that training looks at
         return self
 
-    def _prior(self, source: Text, target: Text) -> _core.AlignerPrior | None:
-        """What is believed of the words of both normalised texts."""
+    def _prior(self, source: Text, target: Text, stems: PairCounts | None) -> _core.AlignerPrior | None:
+        """What is believed of the words of both normalised texts, with counts that stems gave."""
         counts, jumps = alike_words(self.vocabularies_, self.alike) if self.alike else None, None
         if self.prior is not None:
             model = self._prior_model(self.prior)
@@ -168,10 +190,41 @@ class Aligner(WordAligner):
             known = translations(model.vocabularies_, self.vocabularies_, lexicon, self.prior_weight)
             counts = known if counts is None else counts + known
             jumps = model.model_.jump_weights(False), model.model_.jump_weights(True)
+        if stems is not None:
+            counts = stems if counts is None else counts + stems
         if counts is None or len(counts.sources) == 0:
             return None
         starts, targets, values = counts.by_source(len(source.vocabulary))
         return _core.AlignerPrior(starts=starts, targets=targets, counts=values, jumps=jumps)
+
+    def _stem_iterations(self, source: Text, target: Text) -> int:
+        """Iterations of the training on stems; none where no word of the normalised texts is longer than a stem."""
+        words = (word for text in (source, target) for word in text.vocabulary.words())
+        if not self.stem_prior or not self.stem_weight or all(len(word) <= self.stem_prior for word in words):
+            return 0
+        return self.model1_iterations + min(self.hmm_iterations, STEM_HMM_ITERATIONS)
+
+    def _stem_counts(self, source: Text, target: Text, *, folder: Path | None, **how: Any) -> PairCounts:
+        """Translations of stems as translations of words; `how` to learn is as in `fit`."""
+        if folder is not None:
+            folder.mkdir(exist_ok=True)
+        stems = replace(
+            self,
+            lowercase=False,
+            stem=self.stem_prior,
+            drop_source=None,
+            drop_target=None,
+            prior=None,
+            stem_prior=0,
+            hmm_iterations=min(self.hmm_iterations, STEM_HMM_ITERATIONS),
+        )
+        stems.fit(Bitext(source, target), folder=folder, **how)
+        numbers = [
+            rule.numbers(text.vocabulary, forms)
+            for rule, text, forms in zip(stems.normalizations_, (source, target), stems.vocabularies_, strict=True)
+        ]
+        lexicon = stems.model_.lexicon(SMALLEST_STEM)
+        return stem_translations((source, target), (numbers[0], numbers[1]), lexicon, self.stem_weight, SMALLEST_STEM)
 
     def _prior_model(self, path: str) -> Aligner:
         """A saved model whose words are normalised as they are here."""
@@ -207,8 +260,9 @@ class Aligner(WordAligner):
         return Links(posteriors.links.points[sure], kept[posteriors.links.offsets])
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
+        confidence = CONFIDENCES[self.for_] if self.confidence is None else self.confidence
         to_target, to_source = self._fitted().model_.directed_links(
-            bitext.source.core_tokens, bitext.target.core_tokens, self.confidence, threads, progress
+            bitext.source.core_tokens, bitext.target.core_tokens, confidence, threads, progress
         )
         return Links(*to_source), Links(*to_target)
 
@@ -346,6 +400,20 @@ class Aligner(WordAligner):
         if not hasattr(self, "model_"):
             raise OptionError("the aligner has learned nothing yet: call fit, or load a saved one")
         return self
+
+
+def _in_turn(progress: Progress | None, first: int, second: int) -> tuple[Progress | None, Progress | None]:
+    """One progress for two trainings with these numbers of iterations."""
+    if progress is None or first == 0:
+        return progress, progress
+
+    def before(done: int, total: int) -> bool | None:
+        return progress(done, total * (first + second) // first)
+
+    def after(done: int, total: int) -> bool | None:
+        return progress(done + total * first // second, total * (first + second) // second)
+
+    return before, after
 
 
 def _reduced_points(links: Links, sides: Removals) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.bool_]]:

@@ -1,0 +1,144 @@
+"""Alignment error rates at the sizes that others published, beside their figures.
+
+    python -m benchmarks.align.published DATA -o cells
+    python -m benchmarks.align.published DATA -o cells --tasks ja-en --pairs 100000 --aligners hmm "hmm --stem-prior 0"
+    python -m benchmarks.align.published DATA -o cells --list
+
+A cell is a gold set, a number of training pairs (0: all there are) and an aligner with its flags. Each is run by itself
+and leaves a file in the folder, so that a run that was stopped continues where it was; --list names the cells and says
+which are still to run. Gold sets are the folders gold-links/XX-en-* of DATA with gold.XX, gold.en and gold.links (or
+gold.sure.links and gold.possible.links). Their training text is train.*.xz, and then more.*.xz where there is one, of the
+first folder called *-XX-en; a gold set without such a text is named and left out.
+
+The published figures are not of the same text and tokens: see docs/results/align.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from benchmarks.align.aligners import Task, run
+
+from hyperbaton.align import evaluate_links, read_links
+
+PUBLISHED = {
+    "ja-en": {"fast_align": 51.1, "mgiza": 48.0, "eflomal": 47.5, "awesome-align": 37.4},
+    "zh-en": {"fast_align": 38.1, "mgiza": 35.1, "eflomal": 28.7, "awesome-align": 13.4},
+}
+PROGRAMS = ("fast_align", "mgiza", "eflomal", "awesome-align")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One error rate."""
+
+    task: Task
+    pairs: int  # 0: all
+    aligner: str  # its name, then flags
+
+    def file(self, folder: Path) -> Path:
+        return folder / (re.sub(r"[^\w.]+", "-", f"{self.task.name} {self.pairs} {self.aligner}") + ".json")
+
+    def measure(self, data: Path, threads: int) -> dict[str, float | int | str]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (source, target), n_gold = self.task.write(data, folder, self.pairs or None, parts=("train", "more"))
+            with Path(target).open("rb") as file:
+                n_pairs = sum(1 for _ in file) - n_gold
+            links = folder / "links"
+            cost = run(self.aligner, source, target, str(links), threads)
+            sure = read_links(data / self.task.gold / self.task.sure)
+            possible = None if self.task.possible is None else read_links(data / self.task.gold / self.task.possible)
+            every = np.arange(n_gold)
+            made = read_links(links).select(every)
+            scores = evaluate_links(made, sure, possible)
+            halves = [
+                evaluate_links(made.select(part), sure.select(part), possible and possible.select(part)).aer
+                for part in (every[::2], every[1::2])
+            ]
+        return {
+            "task": self.task.name,
+            "pairs": n_pairs,
+            "aligner": self.aligner,
+            "aer": scores.aer,
+            "even_lines": halves[0],
+            "odd_lines": halves[1],
+            "precision": scores.precision,
+            "recall": scores.recall,
+            **asdict(cost),
+        }
+
+
+def tasks(data: Path) -> Iterator[Task]:
+    """The gold sets of a folder of corpora that have a training text there."""
+    for gold in sorted((data / "gold-links").glob("*-en*")):
+        language = gold.name.split("-")[0]
+        train = next((path for path in sorted(data.glob(f"*-{language}-en")) if (path / "train.en.xz").exists()), None)
+        if train is None:
+            print(f"{gold}: no training text *-{language}-en beside it", file=sys.stderr)
+            continue
+        sure = "gold.sure.links" if (gold / "gold.sure.links").exists() else "gold.links"
+        possible = "gold.possible.links" if (gold / "gold.possible.links").exists() else None
+        where = (train.name, str(gold.relative_to(data)))
+        yield Task(f"{language}-en", *where, (language, "en"), sure, possible)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("-o", "--output", type=Path, required=True, help="folder of finished cells")
+    parser.add_argument("--tasks", nargs="+", help="pairs of languages, such as ja-en; all that have a gold set")
+    parser.add_argument("--pairs", type=int, nargs="+", default=[100_000, 0], help="training pairs; 0: all there are")
+    parser.add_argument("--aligners", nargs="+", default=["hmm", "eflomal"], help="names, with flags behind them")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--list", action="store_true", help="name the cells that are not there yet")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    cells = [
+        Cell(task, pairs, aligner)
+        for task in tasks(options.data)
+        if options.tasks is None or task.name in options.tasks
+        for pairs in options.pairs
+        for aligner in options.aligners
+    ]
+    for cell in cells:
+        file = cell.file(options.output)
+        if options.list:
+            print(f"{file.stem}\t{'there' if file.exists() else 'to run'}")
+        elif not file.exists():
+            text = json.dumps(cell.measure(options.data, options.threads), indent=1)
+            file.with_suffix(".incomplete").write_text(text)
+            file.with_suffix(".incomplete").rename(file)
+            print(f"{file.stem} is done", file=sys.stderr)
+    if not options.list:
+        print_table(options.output)
+
+
+def print_table(folder: Path) -> None:
+    """Every cell of the folder, with the published figures of its languages."""
+    rows = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    print(
+        "| gold set | pairs | aligner | AER | even, odd lines | precision | recall | processor s | published: "
+        + ", ".join(PROGRAMS)
+        + " |"
+    )
+    print("|" + "---|" * 9)
+    for row in sorted(rows, key=lambda row: (row["task"], row["pairs"], row["aligner"])):
+        figures = PUBLISHED.get(row["task"], {})
+        published = ", ".join(str(figures[program]) for program in PROGRAMS) if figures else ""
+        halves = f"{row['even_lines']:.1f}, {row['odd_lines']:.1f}"
+        quality = f"{row['aer']:.1f} | {halves} | {row['precision']:.1f} | {row['recall']:.1f}"
+        cell = f"{row['task']} | {row['pairs']:,} | `{row['aligner']}`"
+        print(f"| {cell} | {quality} | {row['cpu_seconds']:.0f} | {published} |")
+
+
+if __name__ == "__main__":
+    main()

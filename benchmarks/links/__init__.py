@@ -1,0 +1,1 @@
+"""Word links and what is made from them."""
