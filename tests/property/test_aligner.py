@@ -135,7 +135,9 @@ def test_forms_of_a_word_share_what_is_learned_of_their_stem() -> None:
     assert n_right[1] > 1.2 * n_right[0]
 
 
-def test_translations_of_stems_are_divided_by_frequency() -> None:
+@pytest.mark.parametrize("chunk", [3, 1000])
+def test_translations_of_stems_are_divided_by_frequency(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hyperbaton.align.prior.CHUNK", chunk)
     rng = np.random.default_rng(9)
     texts = tuple(Text.of([" ".join(f"w{w}" for w in rng.integers(0, 9, 40))]) for _ in range(2))
     stems = tuple(rng.integers(0, 4, len(text.vocabulary)).astype(np.uint32) for text in texts)

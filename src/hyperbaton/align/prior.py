@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from hyperbaton.corpus.text import Offsets, WordIds
 
 Vocabularies = tuple[Vocabulary, Vocabulary]
 
-CHUNK = 200_000  # pairs of stems whose words are paired at once
+CHUNK = 500_000  # pairs of words that are made from pairs of stems at once
 LEAST_KNOWN = 0.2  # of the words of a text with letters in them, what a model of the same language surely knows
 
 
@@ -116,13 +117,15 @@ def stem_translations(
     sides = [_StemWords(text, stem) for text, stem in zip(texts, stems, strict=True)]
     likely = np.flatnonzero((probabilities >= smallest).any(axis=1))
     parts = [PairCounts(np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros((0, 2), np.float32))]
-    for begin in range(0, len(likely), CHUNK):
-        pairs = likely[begin : begin + CHUNK]
-        of_source, of_target = sides[0].sizes(sources[pairs]), sides[1].sizes(targets[pairs])
-        n_words = of_source * of_target
+    columns = sides[1].sizes(targets[likely])
+    sizes = sides[0].sizes(sources[likely]) * columns
+    ends = np.cumsum(sizes)
+    cuts = np.searchsorted(ends, np.arange(0, ends[-1] if len(ends) else 0, CHUNK), side="right")
+    for begin, end in pairwise([*np.unique(cuts), len(likely)]):
+        pairs, n_words = likely[begin:end], sizes[begin:end]
         owner = np.repeat(pairs, n_words)
         place = np.arange(len(owner)) - np.repeat(np.cumsum(n_words) - n_words, n_words)
-        row, column = np.divmod(place, np.repeat(of_target, n_words))
+        row, column = np.divmod(place, np.repeat(columns[begin:end], n_words))
         source, target = sides[0].word(sources[owner], row), sides[1].word(targets[owner], column)
         shares = np.stack([sides[1].shares[target], sides[0].shares[source]], axis=1)
         values = (probabilities[owner] * shares).astype(np.float32)
