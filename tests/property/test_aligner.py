@@ -119,20 +119,34 @@ def test_a_saved_model_is_a_prior_for_little_text(tmp_path) -> None:  # type: ig
     assert n_right[str(tmp_path / "model")] > 0.85 * n_links
 
 
-def test_forms_of_a_word_share_what_is_learned_of_their_stem() -> None:
-    # Every form is rare: a stem of four letters and one of forty endings.
-    rng = np.random.default_rng(8)
-    plain, truth = generated(60, seed=8)
+def inflected(n_pairs: int, seed: int) -> tuple[Bitext, list[set[tuple[int, int]]]]:
+    """Generated sentences in which every form is rare: a stem of four letters and one of forty endings."""
+    rng = np.random.default_rng(seed)
+    plain, truth = generated(n_pairs, seed)
     sides = [
         [" ".join(f"{word[0]}{word[1:]:0>3}{rng.integers(40):02}" for word in sentence) for sentence in text]
         for text in (plain.source, plain.target)
     ]
-    bitext = Bitext.of(sides[0], sides[1])
+    return Bitext.of(sides[0], sides[1]), truth
+
+
+def test_forms_of_a_word_share_what_is_learned_of_their_stem() -> None:
+    bitext, truth = inflected(60, seed=8)
     n_right = [
         sum(len(true & set(points)) for true, points in zip(truth, align(bitext, stem_prior=stem), strict=True))
         for stem in (0, 4)
     ]
     assert n_right[1] > 1.2 * n_right[0]
+
+
+def test_stems_learned_in_shards_are_the_same(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    bitext, _ = inflected(400, seed=11)
+    reports: list[float] = []
+    whole = Aligner().fit(bitext, progress=lambda done, total: reports.append(done / total))
+    shards = Aligner().fit(bitext, folder=tmp_path, shards=3)
+    np.testing.assert_array_equal(whole.lexical_table().probabilities, shards.lexical_table().probabilities)
+    assert reports == sorted(reports)
+    assert reports[-1] == 1
 
 
 @pytest.mark.parametrize("chunk", [3, 1000])
