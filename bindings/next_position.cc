@@ -1,6 +1,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "learn/gaussian_prior.hh"
+#include "minimize.hh"
 #include "module.hh"
 #include "next_position/jump_logprobs.hh"
 #include "next_position/jump_training.hh"
@@ -27,10 +28,52 @@ nb::tuple to_tuple(Minimum&& minimum, std::size_t planes) {
   return nb::make_tuple(to_numpy(std::move(minimum.x), planes), to_numpy(std::move(minimum.objective)));
 }
 
+// An objective whose sums are made elsewhere: function(weights) gives the value and the gradient.
+struct SummedObjective {
+  nb::callable function;
+  std::vector<double> guess;
+  unsigned threads;
+  std::size_t n_planes;
+
+  unsigned n_threads() const { return threads; }
+  std::size_t planes() const { return n_planes; }
+  std::vector<double> curvature(const Progress&) const { return guess; }
+  double operator()(std::span<const double> weights, std::span<double> gradient, const Progress&) const {
+    const nb::gil_scoped_acquire acquire;
+    const auto both =
+        nb::cast<nb::tuple>(function(to_numpy(std::vector<double>(weights.begin(), weights.end()), n_planes)));
+    const auto sum = nb::cast<Array2<double>>(both[1]);
+    if (sum.size() != gradient.size()) throw Error("the gradient does not fit the weights");
+    std::copy_n(sum.data(), sum.size(), gradient.begin());
+    return nb::cast<double>(both[0]);
+  }
+};
+
+// Lists of features that lie in arrays of Python.
+struct BoundLists {
+  Array<std::uint8_t> counts;
+  Words ids;
+  Ints id_starts;
+  Words order;
+};
+
 std::vector<double> checked(const JumpObjective& objective, const Array2<double>& weights) {
   if (weights.size() != objective.n_parameters() || weights.shape(1) != objective.planes())
     throw Error("the weights do not fit the features");
   return {weights.data(), weights.data() + weights.size()};
+}
+
+template <class Objective>
+nb::tuple lbfgs(const Objective& objective, std::vector<double> start, double variance, const MinimizeOptions& options,
+                const nb::object& checkpoint, const std::optional<nb::callable>& progress) {
+  const auto report = make_progress(progress);
+  auto checkpoints = make_checkpoints(checkpoint);
+  Minimum minimum;
+  {
+    const nb::gil_scoped_release release;
+    minimum = minimize_with_prior(objective, std::move(start), variance, options, report, std::move(checkpoints));
+  }
+  return to_tuple(std::move(minimum), objective.planes());
 }
 
 }  // namespace
@@ -91,6 +134,31 @@ HYPERBATON_BINDINGS(next_position) {
       "jumps"_a, "keys"_a, "weights"_a, nb::kw_only(), "tagged"_a, "n_threads"_a, "progress"_a.none(),
       "log P(NP | CP) of all jumps, sentence by sentence.");
 
+  nb::class_<JumpFeatures>(m, "JumpFeatures", "Finds the features of sentences in a feature space.")
+      .def(
+          "__init__",
+          [](JumpFeatures* self, const Keys& keys, bool tagged) { new (self) JumpFeatures(view(keys), tagged); },
+          nb::arg("keys").noconvert(), nb::kw_only(), "tagged"_a, nb::keep_alive<1, 2>())
+      .def(
+          "lists",
+          [](const JumpFeatures& self, const JumpText& jumps, std::size_t begin, std::size_t end, unsigned n_threads) {
+            if (begin > end || end > jumps.text.size()) throw Error("there are no such sentences");
+            FeatureLists found;
+            {
+              const nb::gil_scoped_release release;
+              found = feature_lists(jumps.text, jumps.visits, self, begin, end, n_threads);
+            }
+            return nb::make_tuple(to_numpy(std::move(found.lists.counts)), to_numpy(std::move(found.lists.ids)),
+                                  to_numpy(std::move(found.n_ids)));
+          },
+          "jumps"_a, "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a,
+          "Of sentences [begin, end) that have jumps: the number of features of each list, the features, and how many each "
+          "sentence has.");
+
+  nb::class_<BoundLists>(m, "KeptLists", "Lists of features that were found before, over borrowed arrays.")
+      .def(nb::init<Array<std::uint8_t>, Words, Ints, Words>(), nb::kw_only(), "counts"_a, "ids"_a, "id_starts"_a,
+           "order"_a);
+
   nb::class_<JumpObjective>(m, "JumpObjective", "-sum log P(NP | CP) over all jumps of a corpus.")
       .def(
           "__init__",
@@ -104,7 +172,32 @@ HYPERBATON_BINDINGS(next_position) {
           },
           "jumps"_a, nb::arg("keys").noconvert(), nb::kw_only(), "planes"_a, "cached"_a, "remaining"_a, "coverage"_a,
           "n_threads"_a, "progress"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def_static(
+          "over_lists",
+          [](const JumpText& jumps, const BoundLists& lists, std::size_t planes, bool remaining, bool coverage,
+             unsigned n_threads) {
+            const nb::gil_scoped_release release;
+            const JumpObjectiveOptions options{
+                .planes = planes, .cached = true, .remaining = remaining, .coverage = coverage, .n_threads = n_threads};
+            return JumpObjective(jumps.text, jumps.visits,
+                                 KeptLists{view(lists.counts), view(lists.ids), view(lists.id_starts), view(lists.order)},
+                                 options);
+          },
+          "jumps"_a, "lists"_a, nb::kw_only(), "planes"_a, "remaining"_a, "coverage"_a, "n_threads"_a,
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), "The same over features that were found before.")
       .def_prop_ro("n_jumps", &JumpObjective::n_jumps)
+      .def(
+          "curvature",
+          [](const JumpObjective& self) {
+            const auto report = make_progress(std::nullopt);
+            std::vector<double> curvature;
+            {
+              const nb::gil_scoped_release release;
+              curvature = self.curvature(report);
+            }
+            return to_numpy(std::move(curvature), self.planes());
+          },
+          "A guess of the diagonal of the Hessian.")
       .def(
           "__call__",
           [](const JumpObjective& self, const Array2<double>& weights) {
@@ -135,19 +228,14 @@ HYPERBATON_BINDINGS(next_position) {
       .def(
           "lbfgs",
           [](const JumpObjective& self, const Array2<double>& start, double variance, std::size_t memory,
-             std::size_t max_passes, double tolerance, const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
-            auto first = checked(self, start);
-            Minimum minimum;
-            {
-              const nb::gil_scoped_release release;
-              const MinimizeOptions options{.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0};
-              minimum = minimize_with_prior(self, std::move(first), variance, options, report);
-            }
-            return to_tuple(std::move(minimum), self.planes());
+             std::size_t max_passes, double tolerance, const nb::object& checkpoint,
+             const std::optional<nb::callable>& progress) {
+            return lbfgs(self, checked(self, start), variance,
+                         {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0}, checkpoint,
+                         progress);
           },
-          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "progress"_a.none(),
-          "Weights by L-BFGS, and the objective after each step.")
+          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "checkpoint"_a.none(),
+          "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.")
       .def(
           "adagrad",
           [](const JumpObjective& self, double variance, double step, std::size_t max_passes, std::uint64_t seed,
@@ -163,6 +251,27 @@ HYPERBATON_BINDINGS(next_position) {
           },
           nb::kw_only(), "variance"_a, "step"_a, "max_passes"_a, "seed"_a, "progress"_a.none(),
           "Weights by AdaGrad, and the objective met during each pass.");
+
+  nb::class_<SummedObjective>(m, "SummedObjective", "An objective whose sums a function makes.")
+      .def(
+          "__init__",
+          [](SummedObjective* self, const nb::callable& function, const Array2<double>& curvature, unsigned n_threads) {
+            new (self) SummedObjective{
+                function, {curvature.data(), curvature.data() + curvature.size()}, n_threads, curvature.shape(1)};
+          },
+          "function"_a, "curvature"_a, nb::kw_only(), "n_threads"_a)
+      .def(
+          "lbfgs",
+          [](const SummedObjective& self, const Array2<double>& start, double variance, std::size_t memory,
+             std::size_t max_passes, double tolerance, const nb::object& checkpoint,
+             const std::optional<nb::callable>& progress) {
+            if (start.size() != self.guess.size()) throw Error("the curvature does not fit the weights");
+            return lbfgs(self, {start.data(), start.data() + start.size()}, variance,
+                         {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0}, checkpoint,
+                         progress);
+          },
+          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "checkpoint"_a.none(),
+          "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.");
 
   m.attr("N_CANDIDATE_CLASSES") = kCandidateClasses;
   m.def(

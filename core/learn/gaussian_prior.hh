@@ -13,8 +13,8 @@ namespace hyperbaton {
 // diagonal of its Hessian.
 template <class Objective>
 Minimum minimize_with_prior(const Objective& objective, std::vector<double> start, double variance,
-                            const MinimizeOptions& options, const Progress& progress) {
-  std::size_t n_passes = 0;
+                            const MinimizeOptions& options, const Progress& progress, Checkpoints checkpoints = {}) {
+  std::size_t n_passes = checkpoints.start ? checkpoints.start->n_passes : 0;
   // Ctrl-C must not wait for the end of a pass.
   const Progress within = [&](std::size_t, std::size_t) { return !progress || progress(n_passes, options.max_passes); };
   const Smooth function = [&](std::span<const double> w, std::span<double> gradient) {
@@ -25,7 +25,8 @@ Minimum minimize_with_prior(const Objective& objective, std::vector<double> star
   };
   std::vector<double> curvature = objective.curvature(within);
   for (double& one : curvature) one += 1 / variance;
-  return minimize(function, std::move(start), std::move(curvature), options, objective.n_threads(), progress);
+  return minimize(function, std::move(start), std::move(curvature), options, objective.n_threads(), progress,
+                  std::move(checkpoints));
 }
 
 }  // namespace hyperbaton

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 
+#include "base/errors.hh"
 #include "learn/passes.hh"
 
 namespace hyperbaton {
@@ -17,11 +17,7 @@ constexpr double kArmijo = 1e-4;
 constexpr double kCurvature = 0.9;
 constexpr int kMaxTrials = 60;
 
-// A step and the change of the gradient along it.
-struct Pair {
-  Vector step, change;
-  double product;  // step · change
-};
+using Pair = MinimizeState::Pair;
 
 struct Point {
   Vector x, gradient;
@@ -79,13 +75,22 @@ class Minimizer {
     for (double& one : inverse_) one = 1 / one;
   }
 
-  Minimum run(Vector x) {
-    Point here = evaluate(std::move(x));
+  Minimum run(Vector x, Checkpoints checkpoints) {
+    std::optional<MinimizeState>& start = checkpoints.start;
+    const std::size_t n = x.size();
+    if (start && (start->x.size() != n || start->gradient.size() != n))
+      throw Error("the state is that of another minimisation");
+    n_passes_ = start ? start->n_passes : 0;
+    Point here = start ? Point{std::move(start->x), std::move(start->gradient), start->value} : evaluate(std::move(x));
     Minimum minimum;
-    minimum.objective.push_back(full_value(here));
+    if (start)
+      minimum.objective = std::move(start->objective);
+    else
+      minimum.objective.push_back(full_value(here));
     Vector pseudo = pseudo_gradient(here, options_.l1);
-    const double goal = options_.tolerance * largest(pseudo);
+    const double goal = start ? start->goal : options_.tolerance * largest(pseudo);
     std::deque<Pair> pairs;
+    if (start) pairs = std::move(start->pairs);
     while (n_passes_ < options_.max_passes && largest(pseudo) > goal) {
       Vector d = direction(pseudo, pairs, inverse_, n_threads_);
       if (options_.l1 > 0)
@@ -108,6 +113,15 @@ class Minimizer {
       here = std::move(next);
       minimum.objective.push_back(full_value(here));
       pseudo = pseudo_gradient(here, options_.l1);
+      if (checkpoints.due && checkpoints.due()) {
+        // Lent for the call: a copy would take as much memory again.
+        MinimizeState state{std::move(here.x), std::move(here.gradient), here.value,      goal,
+                            n_passes_,         minimum.objective,        std::move(pairs)};
+        checkpoints.save(state);
+        here.x = std::move(state.x);
+        here.gradient = std::move(state.gradient);
+        pairs = std::move(state.pairs);
+      }
     }
     minimum.x = std::move(here.x);
     return minimum;
@@ -191,8 +205,8 @@ class Minimizer {
 }  // namespace
 
 Minimum minimize(const Smooth& function, std::vector<double> x, std::vector<double> curvature,
-                 const MinimizeOptions& options, unsigned n_threads, const Progress& progress) {
-  return Minimizer(function, std::move(curvature), options, n_threads, progress).run(std::move(x));
+                 const MinimizeOptions& options, unsigned n_threads, const Progress& progress, Checkpoints checkpoints) {
+  return Minimizer(function, std::move(curvature), options, n_threads, progress).run(std::move(x), std::move(checkpoints));
 }
 
 }  // namespace hyperbaton

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,9 +30,33 @@ struct Minimum {
   std::vector<double> objective;  // with the L1 term, after each accepted step
 };
 
+// All that the next step depends on, besides the function and the options: minimisation goes on from here with the same
+// bits.
+struct MinimizeState {
+  // A step and the change of the gradient along it.
+  struct Pair {
+    std::vector<double> step, change;
+    double product;  // step · change
+  };
+  std::vector<double> x, gradient;
+  double value;  // without the L1 term
+  double goal;   // of max |pseudo-gradient|
+  std::size_t n_passes;
+  std::vector<double> objective;  // so far
+  std::deque<Pair> pairs;
+};
+
+// States to keep: after a step, `save` is called where `due` says so. `start`: where to go on.
+struct Checkpoints {
+  std::function<bool()> due;
+  std::function<void(const MinimizeState&)> save;
+  std::optional<MinimizeState> start;
+};
+
 // `curvature` is a guess of the Hessian's diagonal, right up to a common factor: sparse problems, whose features fire a
 // million times or once, need it.
 Minimum minimize(const Smooth& function, std::vector<double> x, std::vector<double> curvature,
-                 const MinimizeOptions& options, unsigned n_threads, const Progress& progress);
+                 const MinimizeOptions& options, unsigned n_threads, const Progress& progress,
+                 Checkpoints checkpoints = {});
 
 }  // namespace hyperbaton

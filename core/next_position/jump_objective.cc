@@ -21,15 +21,7 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, s
       options_(options),
       n_features_(kJumpConstants + keys.size()),
       n_parameters_((n_features_ + (options.coverage ? kCandidateClasses : 0)) * options.planes) {
-  if (options.planes != 1 && options.planes != 3) throw Error("a feature has one weight or three");
-  if (options.coverage && !options.remaining) throw Error("classes of candidates are those of what is left");
-  check_jumps(text, visits);
-  for (std::size_t s = 0; s < text.size(); ++s)
-    if (visits.has_jumps(s)) {
-      sentences_.push_back(static_cast<std::uint32_t>(s));
-      n_jumps_ += static_cast<std::size_t>(visits.offsets[s + 1] - visits.offsets[s]) + 1;
-    }
-  if (sentences_.empty()) throw Error("there is nothing to learn from: no sentence pair has links");
+  find_sentences();
   cut_chunks();
   if (!options.cached) return;
   parallel_chunks(chunks_.size(), 1, options.n_threads, progress, [&](std::size_t b, std::size_t) {
@@ -43,8 +35,74 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, s
     chunk.id_starts.push_back(chunk.lists.ids.size());
     chunk.lists.counts.shrink_to_fit();
     chunk.lists.ids.shrink_to_fit();
+    chunk.counts = chunk.lists.counts.data();
+    chunk.ids = chunk.lists.ids.data();
   });
   number_by_frequency();
+}
+
+JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, const KeptLists& lists,
+                             const JumpObjectiveOptions& options)
+    : text_(text),
+      visits_(visits),
+      features_({}, text.tagged()),
+      options_(options),
+      n_features_(lists.order.size() - (options.coverage ? kCandidateClasses : 0)),
+      n_parameters_(lists.order.size() * options.planes),
+      order_(lists.order.begin(), lists.order.end()) {
+  find_sentences();
+  cut_chunks();
+  options_.cached = true;
+  if (lists.id_starts.size() != sentences_.size() + 1) throw Error("the lists are those of other sentences");
+  std::size_t at = 0;
+  for (Chunk& chunk : chunks_) {
+    for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
+      chunk.list_starts.push_back(at);
+      at += n_lists(text_.words[sentences_[place]].size());
+    }
+    for (std::size_t place = chunk.begin; place <= chunk.end; ++place)
+      chunk.id_starts.push_back(static_cast<std::size_t>(lists.id_starts[place]));
+    chunk.counts = lists.counts.data();
+    chunk.ids = lists.ids.data();
+  }
+  if (at != lists.counts.size() || static_cast<std::size_t>(lists.id_starts.back()) != lists.ids.size())
+    throw Error("the lists are those of other sentences");
+}
+
+FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
+                           std::size_t begin, std::size_t end, unsigned n_threads) {
+  constexpr std::size_t chunk = 64;
+  std::vector<FeatureLists> parts((end - begin + chunk - 1) / chunk);
+  parallel_chunks(end - begin, chunk, n_threads, {}, [&](std::size_t first, std::size_t last) {
+    FeatureLists& part = parts[first / chunk];
+    PositionParts scratch;
+    for (std::size_t s = begin + first; s < begin + last; ++s) {
+      if (!visits.has_jumps(s)) continue;
+      const std::size_t before = part.lists.ids.size();
+      features.append(text, s, scratch, part.lists);
+      part.n_ids.push_back(static_cast<std::int64_t>(part.lists.ids.size() - before));
+    }
+  });
+  FeatureLists all;
+  for (FeatureLists& part : parts) {
+    all.lists.counts.insert(all.lists.counts.end(), part.lists.counts.begin(), part.lists.counts.end());
+    all.lists.ids.insert(all.lists.ids.end(), part.lists.ids.begin(), part.lists.ids.end());
+    all.n_ids.insert(all.n_ids.end(), part.n_ids.begin(), part.n_ids.end());
+    part = {};
+  }
+  return all;
+}
+
+void JumpObjective::find_sentences() {
+  if (options_.planes != 1 && options_.planes != 3) throw Error("a feature has one weight or three");
+  if (options_.coverage && !options_.remaining) throw Error("classes of candidates are those of what is left");
+  check_jumps(text_, visits_);
+  for (std::size_t s = 0; s < text_.size(); ++s)
+    if (visits_.has_jumps(s)) {
+      sentences_.push_back(static_cast<std::uint32_t>(s));
+      n_jumps_ += static_cast<std::size_t>(visits_.offsets[s + 1] - visits_.offsets[s]) + 1;
+    }
+  if (sentences_.empty()) throw Error("there is nothing to learn from: no sentence pair has links");
 }
 
 void JumpObjective::number_by_frequency() {
@@ -90,7 +148,7 @@ void JumpObjective::cut_chunks() {
   for (std::size_t place = 0; place < sentences_.size(); ++place) {
     if (done >= total * chunks_.size() / n_chunks) {
       if (!chunks_.empty()) chunks_.back().end = place;
-      chunks_.push_back({place, sentences_.size(), {}, {}, {}});
+      chunks_.push_back({place, sentences_.size(), {}, {}, {}, nullptr, nullptr});
     }
     done += work(place);
   }
@@ -109,8 +167,7 @@ SentenceLists JumpObjective::lists_of(std::size_t place, Scratch& scratch) const
                                       [](std::size_t at, const Chunk& chunk) { return at < chunk.begin; });
   const Chunk& chunk = *(after - 1);
   const std::size_t at = place - chunk.begin, first = chunk.id_starts[at];
-  return {n_words, chunk.lists.counts.data() + chunk.list_starts[at], chunk.lists.ids.data() + first,
-          chunk.id_starts[at + 1] - first};
+  return {n_words, chunk.counts + chunk.list_starts[at], chunk.ids + first, chunk.id_starts[at + 1] - first};
 }
 
 JumpLists JumpObjective::all_lists() const {

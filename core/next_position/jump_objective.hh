@@ -21,11 +21,30 @@ struct JumpObjectiveOptions {
   unsigned n_threads;
 };
 
+// The features of all sentences that have jumps, found before (`feature_lists`), in memory of the caller.
+struct KeptLists {
+  std::span<const std::uint8_t> counts;     // features of each list
+  std::span<const std::uint32_t> ids;       // features of all lists
+  std::span<const std::int64_t> id_starts;  // of each sentence, and the end
+  std::span<const std::uint32_t> order;     // the feature that each number in `ids` stands for
+};
+
+// The lists of the sentences of [begin, end) that have jumps, and how many features each sentence has in them.
+struct FeatureLists {
+  JumpLists lists;
+  std::vector<std::int64_t> n_ids;
+};
+FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
+                           std::size_t begin, std::size_t end, unsigned n_threads);
+
 class JumpObjective {
  public:
   // Text, visits and keys must outlive the objective. Sentences without a visit are left out.
   JumpObjective(const TaggedText& text, const VisitsView& visits, std::span<const std::uint64_t> keys,
                 const JumpObjectiveOptions& options, const Progress& progress);
+  // The same over lists that are kept elsewhere.
+  JumpObjective(const TaggedText& text, const VisitsView& visits, const KeptLists& lists,
+                const JumpObjectiveOptions& options);
 
   std::size_t n_parameters() const { return n_parameters_; }
   std::size_t n_jumps() const { return n_jumps_; }
@@ -60,8 +79,10 @@ class JumpObjective {
   // Consecutive sentences.
   struct Chunk {
     std::size_t begin, end;                           // places
-    JumpLists lists;                                  // of all sentences, if they are kept
+    JumpLists lists;                                  // of all sentences, if they are kept here
     std::vector<std::size_t> list_starts, id_starts;  // of each sentence, and the end
+    const std::uint8_t* counts;                       // of the lists, wherever they are kept
+    const std::uint32_t* ids;
   };
   template <std::size_t Planes>
   double pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient) const;
@@ -70,6 +91,7 @@ class JumpObjective {
   // Let each chunk fill a vector of its own, and add them up.
   template <class Work>
   void sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const;
+  void find_sentences();
   void cut_chunks();
   void number_by_frequency();
   std::vector<double> in_inner_order(std::span<const double> ours) const;

@@ -22,7 +22,7 @@ import pytest
 from hyperbaton.align import Aligner
 from hyperbaton.align.shards import LinkOutputs, align_shards
 from hyperbaton.base.errors import AnnotationError, InputError, MissingExtra, OptionError
-from hyperbaton.base.executors import WorkersLost, do_shards, open_executor, ordered_map
+from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map
 from hyperbaton.base.processes import Processes
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext
@@ -30,6 +30,7 @@ from hyperbaton.decode import System
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.shards import SourceText, translate_shards
 from hyperbaton.decode.writing import TranslationOutputs
+from hyperbaton.models.pair import Pair
 from hyperbaton.phrases import Extracted
 from hyperbaton.phrases.shards import extract_shards
 from hyperbaton.run.execute import Limits, Observer, execute
@@ -148,6 +149,16 @@ def extract_phrases(folder: Path, shards: int, executor: Executor | None, kill: 
     return arrays_of(extracted, bitext, folder / "phrases")
 
 
+def train_jumps(folder: Path, _shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
+    """The weights of a jump model, which depend on the number of shards: always the same here."""
+    folder.mkdir()
+    sharding = Sharding(folder, 6, executor)
+    model = Pair(min_count=2, learner="lbfgs:max-passes=4", threads=1).fit(
+        linked(), progress=after_one(kill), sharding=sharding
+    )
+    return model.weights_.tobytes() + model.objective_.tobytes()
+
+
 def linked() -> Bitext:
     sides = [GOLDEN / f"train.{side}" for side in ("src", "tgt")]
     return Bitext.read(*sides, GOLDEN / "train.links").select(range(300))
@@ -177,6 +188,7 @@ def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, po
         "link": lambda *how: link(aligner, *how),
         "learn": lambda *how: learn(aligner, *how),
         "extract": extract_phrases,
+        "train": train_jumps,
     }.items():
         one = work(tmp_path / f"{name}1", 1, None)
         assert one
@@ -352,6 +364,7 @@ def test_dask_loses_workers_and_writes_the_same(system: System, aligner: Aligner
             "link": lambda *how: link(aligner, *how),
             "learn": lambda *how: learn(aligner, *how),
             "extract": extract_phrases,
+            "train": train_jumps,
             "lists": lambda *how: lists(system, *how),
         }.items():
             one = work(tmp_path / f"{name}1", 1, None)
@@ -406,4 +419,5 @@ def test_an_experiment_on_dask_is_the_same_as_here(cluster: Cluster, tmp_path: P
     rows = {row["stage"]: row for row in status_rows(tmp_path / "there")}
     tuned = next(row for name, row in rows.items() if name.startswith("tune."))
     assert tuned["shards"] == 3 and 1 <= tuned["workers"] <= 4
-    assert all(row["workers"] == 1 for name, row in rows.items() if not name.startswith("tune."))
+    assert rows["extract"]["shards"] == 3 and 1 <= rows["extract"]["workers"] <= 4
+    assert all(row["workers"] == 1 for name, row in rows.items() if not name.startswith(("tune.", "extract")))

@@ -12,7 +12,9 @@ import pytest
 from hyperbaton import _core
 from hyperbaton.align import visit_order
 from hyperbaton.base.errors import MissingExtra, OptionError
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.options import plugin
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.data import generate
 from hyperbaton.evaluate import HeldOut, evaluate
@@ -179,3 +181,61 @@ def test_the_torch_backend_needs_nothing_of_ours() -> None:
         f"import runpy, sys; runpy.run_path({str(file)!r}); assert not any(m.startswith('hyperbaton') for m in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mapped_features_and_one_shard_give_the_same_weights(
+    name: str, corpus: tuple[Bitext, Tags], tmp_path: Path
+) -> None:
+    bitext, annotations = corpus[0], Annotations(source_tags=corpus[1])
+    options = {"candidates": "remaining", "coverage": True, "min_count": 2, "learner": "lbfgs:variance=0.1:max-passes=9"}
+    whole = model(name, **options).fit(bitext, annotations)
+    for how in ({"scratch": Scratch(20_000)}, {"sharding": Sharding(tmp_path, 1)}):
+        other = model(name, **options).fit(bitext, annotations, **how)
+        assert np.array_equal(whole.weights_, other.weights_) and np.array_equal(whole.objective_, other.objective_)
+    shards = model(name, **options).fit(bitext, annotations, sharding=Sharding(tmp_path, 50))  # more than sentences
+    assert np.abs(whole.weights_ - shards.weights_).max() < 1e-6
+
+
+INTERRUPTED = """
+import os, signal, sys
+from pathlib import Path
+from hyperbaton.data import generate
+from hyperbaton.models import MODELS, _training_states
+
+_training_states.SECONDS = 0
+passes = []
+
+def progress(done, total):
+    passes.append(done)
+    if total == 25 and done == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+model = MODELS["pair"](learner="lbfgs:variance=0.1:max-passes=25", min_count=2, checkpoint=Path(sys.argv[1]))
+model.fit(generate(40, style="japanese", seed=2).bitext, progress=progress)
+"""
+
+
+def test_a_killed_training_goes_on_to_the_same_weights(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
+    options = {"learner": "lbfgs:variance=0.1:max-passes=25", "min_count": 2}
+    whole, state = model("pair", **options).fit(corpus[0]), tmp_path / "model.training"
+    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, str(state)], timeout=120)
+    assert killed.returncode < 0 and state.is_dir()
+    passes = []
+    again = model("pair", checkpoint=state, **options)
+    again.fit(corpus[0], progress=lambda done, total: passes.append(done) if total == 25 else None)
+    assert min(passes) >= 5
+    assert np.array_equal(whole.weights_, again.weights_) and np.array_equal(whole.objective_, again.objective_)
+    # Other options begin anew; saving the model removes the state.
+    other, passes = model("pair", checkpoint=state, **(options | {"min_count": 3})), []
+    other.fit(corpus[0], progress=lambda done, total: passes.append(done) if total == 25 else None)
+    assert min(passes) < 5
+    other.save(tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_models_that_have_no_shards_say_so(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="nine_class is trained in memory, by one process: only pair and sequence"):
+        MODELS["nine_class"]().fit(corpus[0], sharding=Sharding(tmp_path, 2))  # type: ignore[call-arg]
+    with pytest.raises(OptionError, match="this model cannot be trained by adagrad; it can by lbfgs"):
+        model("pair", learner="adagrad").fit(corpus[0], sharding=Sharding(tmp_path, 2))

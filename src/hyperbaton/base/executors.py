@@ -61,6 +61,19 @@ def shard_starts(n_items: int, shards: int) -> list[int]:
 
 
 @dataclass(frozen=True)
+class Sharding:
+    """How work is shared out: in so many shards, whose files lie in a folder that all workers see.
+
+    Without an executor this process does the work; `threads` are those of each task.
+    """
+
+    folder: Path
+    shards: int
+    executor: Executor | None = None
+    threads: int = 1
+
+
+@dataclass(frozen=True)
 class ShardResult(Generic[T]):
     """What the task of a shard returned, and who did it: host and process."""
 

@@ -5,7 +5,7 @@ A name has two parts, of what (`shard.3`, `merged.0`) and which array; each arra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,3 +34,9 @@ def read_array(folder: Path, owner: str, name: str) -> Array:
     # An empty file cannot be mapped.
     array: Array = np.load(path, mmap_mode="r" if np.prod(shape) else None, allow_pickle=False)
     return array
+
+
+def remove_arrays(folder: Path, owner: str, names: Sequence[str]) -> None:
+    """Remove arrays that nobody needs any more."""
+    for path in part_files(folder, owner, names).values():
+        path.unlink(missing_ok=True)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.executors import Sharding, n_shards, open_executor, shard_folder
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Force, Json, Quiet, Seed, Threads
+from hyperbaton.base.scratch import limited
+from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Seed, Shards, Threads
 from hyperbaton.cli._common import print_json, say
 from hyperbaton.corpus import Annotations, Bitext
-from hyperbaton.models import KIND, MODELS, ReorderingModel
+from hyperbaton.models import KIND, MODELS, NextPositionModel, ReorderingModel
 
 
 def chosen_options(words: Sequence[str]) -> dict[str, type]:
@@ -51,6 +54,9 @@ def train(
         str | None, typer.Option(help="A tree for each source sentence, bracketed or .conllu; lines may be empty.")
     ] = None,
     made: ReorderingModel | _NoModel,
+    memory: Memory = None,
+    executor: ExecutorAddress = None,
+    shards: Shards = 0,
     force: Force = False,
     seed: Seed = 1,
     threads: Threads = 0,
@@ -72,6 +78,8 @@ def train(
 
         hyperbaton train sequence train.ja train.en train.links -o seq --source-tags train.ja.pos
 
+        hyperbaton train sequence web.ja web.en web.links -o seq --executor dask://10.0.0.1:8786 --shards 40
+
         hyperbaton train block_me train.zh train.en train.links -o block --source-tags train.zh.pos --source-trees zh.trees
     """
     if isinstance(made, _NoModel):
@@ -80,8 +88,17 @@ def train(
         raise OptionError(f"the model comes first: hyperbaton train {model} …")
     check_artefact(output, KIND, made.name, force=force)
     made.seed, made.threads, made.checkpoint = seed, n_threads(threads), output.with_name(f"{output.name}.training")
-    with Bars(quiet) as bars:
-        bitext = Bitext.read(source, target, links)
+    if (executor or shards > 1 or memory) and not (isinstance(made, NextPositionModel) and made.in_shards):
+        raise OptionError(f"--executor, --shards and --memory are for the models pair and sequence, not {made.name}")
+    with ExitStack() as stack:
+        bars = stack.enter_context(Bars(quiet))
+        scratch = limited(memory)
+        how: dict[str, Any] = {} if scratch is None else {"scratch": scratch}
+        if executor is not None or shards > 1:
+            folder = stack.enter_context(shard_folder(output))
+            workers = stack.enter_context(open_executor(executor))
+            how["sharding"] = Sharding(folder, n_shards(shards, executor), workers, threads or 1)
+        bitext = Bitext.read(source, target, links, scratch=scratch)
         files = {
             "source_classes": source_classes,
             "target_classes": target_classes,
@@ -89,7 +106,7 @@ def train(
             "source_trees": source_trees,
         }
         annotations = Annotations.read(files, bitext.source, bitext.target)
-        made.fit(bitext, annotations, progress=bars.stage(f"train {made.name}"))
+        made.fit(bitext, annotations, progress=bars.stage(f"train {made.name}"), **how)
         made.save(output)
     costs = {"train_seconds": made.train_seconds_, "train_peak_mib": made.train_peak_mib_}
     summary = {"model": made.name, **made.summary(), **costs}

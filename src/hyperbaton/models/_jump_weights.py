@@ -24,16 +24,18 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import MissingExtra, OptionError
-from hyperbaton.base.options import option, plugin
+from hyperbaton.base.options import option, plugin, to_mapping
+from hyperbaton.base.store import hash_arrays
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
+from hyperbaton.models._jump_lists import N_CONSTANTS, JumpForm, feature_lists
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
+from hyperbaton.models._training_states import MinimizerStates, TrainingStates
 
 if TYPE_CHECKING:
     from hyperbaton.models._jump_torch import Lists
 
-# ⟨o⟩ and ⟨o, d⟩, which have no keys and come first.
-N_CONSTANTS = 8
+KIND = "jump-training"
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,21 @@ class _JumpObjective:
     def start(self) -> npt.NDArray[np.float64]:
         return np.zeros((self.model.n_features, self.model.planes))
 
-    def core(self) -> _core.JumpObjective:
-        return self.model.core_objective(self.training, cached=self.model.cache)
+    @property
+    def checkpoint(self) -> MinimizerStates | None:
+        return self.model.states(self.training)
+
+    def core(self) -> Any:
+        model, training = self.model, self.training
+        if training.sharding is not None:
+            from hyperbaton.models._jump_shards import ShardedJumps  # executors are slow to import
+
+            return ShardedJumps(training, model.keys_, model.form, training.sharding, model._n_threads)
+        if training.scratch is not None and model.cache:
+            threads = model._n_threads
+            lists = feature_lists(training, model.keys_, model.n_features, threads=threads, scratch=training.scratch)
+            return model.form.objective(training, lists, threads)
+        return model.core_objective(training, cached=model.cache)
 
     def torch(self, device: str) -> Callable[..., Any]:
         if self.model.coverage:
@@ -72,11 +87,35 @@ class JumpWeights(NextPositionModel):
     coverage: bool = option(False, "add weights for what is translated around a candidate, with --candidates remaining")
 
     planes: ClassVar[int]  # weights of each feature
+    in_shards: ClassVar = True
 
     @property
     def n_features(self) -> int:
         """Constants, features with keys, and classes of candidates if they have weights."""
         return N_CONSTANTS + len(self.keys_) + (_core.N_CANDIDATE_CLASSES if self.coverage else 0)
+
+    @property
+    def form(self) -> JumpForm:
+        """What the objective depends on besides sentences and weights."""
+        return JumpForm(self.planes, self.candidates == "remaining", self.coverage, self.n_features)
+
+    def states(self, training: JumpTraining) -> MinimizerStates | None:
+        """Where training keeps its state, if it does."""
+        if self.checkpoint is None:
+            return None
+        labels = training.source.labels
+        arrays: dict[str, Array] = {
+            "tokens": training.source.text.tokens,
+            "offsets": training.source.text.offsets,
+            "positions": training.visits.positions,
+            "visits": training.visits.offsets,
+            **({} if labels is None else {"labels": labels}),
+        }
+        shards = 1 if training.sharding is None else training.sharding.shards
+        options = {**to_mapping(self), "shards": shards}
+        return MinimizerStates(
+            TrainingStates(self.checkpoint, KIND, options, {"sentences": hash_arrays(arrays)}, self.seed)
+        )
 
     def _fit(self, training: JumpTraining) -> None:
         if self.coverage and self.candidates != "remaining":

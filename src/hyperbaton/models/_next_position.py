@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,15 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.text import gather
 from hyperbaton.models._base import ReorderingModel, restored_side, side_arrays
 from hyperbaton.models._store import ModelState
+
+if TYPE_CHECKING:
+    from hyperbaton.base.executors import Sharding  # which is slow to import
 
 LABELS = npt.NDArray[np.uint32]
 
@@ -113,6 +117,8 @@ class JumpTraining(NamedTuple):
     source: TaggedSentences
     visits: VisitOrders
     progress: Progress | None
+    sharding: Sharding | None = None
+    scratch: Scratch | None = None
 
     def core(self) -> _core.JumpText:
         """As the core reads it."""
@@ -122,7 +128,7 @@ class JumpTraining(NamedTuple):
         """The sentences that have jumps, short ones first."""
         visited = np.flatnonzero(np.diff(self.visits.offsets))
         chosen = visited[np.argsort(self.source.text.lengths[visited], kind="stable")]
-        return JumpTraining(self.source.select(chosen), self.visits.select(chosen), self.progress)
+        return self._replace(source=self.source.select(chosen), visits=self.visits.select(chosen))
 
 
 @dataclass(eq=False)
@@ -143,6 +149,9 @@ class NextPositionModel(ReorderingModel):
         0, "learn from this many of the sentences with links, at even intervals; 0 takes all", minimum=0
     )
 
+    # Whether training can be shared out, and its memory be limited.
+    in_shards: ClassVar = False
+
     shape: ClassVar = "next_position"
     uses: ClassVar = ("source_tags", "source_classes")
 
@@ -152,13 +161,19 @@ class NextPositionModel(ReorderingModel):
         annotations: Annotations = NOTHING,
         *,
         progress: Progress | None = None,
+        sharding: Sharding | None = None,
+        scratch: Scratch | None = None,
     ) -> Self:
         """Learn from the visit orders of a bitext with links.
 
         Arguments:
             annotations: a tag for each source token, or classes of source words, that stand for tags where there is no
                 tagger.
+            sharding: who trains, where it is not this process alone.
+            scratch: where features lie, if they are to be in mapped files.
         """
+        if (sharding or scratch) and not self.in_shards:
+            raise OptionError(f"the model {self.name} is trained in memory, by one process: only pair and sequence are not")
         if annotations.source_tags is not None and annotations.source_classes is not None:
             raise OptionError("give source tags or source classes, not both")
         with self._training(bitext, annotations):
@@ -174,7 +189,7 @@ class NextPositionModel(ReorderingModel):
             self.vocabulary_, self.source_classes_ = bitext.source.vocabulary, annotations.source_classes
             tags = annotations.source_tags
             self.tag_vocabulary_ = None if tags is None else tags.vocabulary
-            self._fit(JumpTraining(self._known(bitext.source, annotations), visits, progress))
+            self._fit(JumpTraining(self._known(bitext.source, annotations), visits, progress, sharding, scratch))
         return self
 
     def jump_logprobs(self, source: Text, annotations: Annotations = NOTHING) -> JumpLogProbs:

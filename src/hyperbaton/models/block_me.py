@@ -60,6 +60,7 @@ class _Objective(NamedTuple):
 
     start: npt.NDArray[np.float64]
     core: Callable[[], _core.BlockObjective]
+    checkpoint: None = None
 
     def torch(self, device: str) -> Any:
         raise OptionError("the model block_me cannot be trained by torch; it can by lbfgs, iis")

@@ -24,12 +24,13 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import ArtefactError, Cancelled, MissingExtra, OptionError
+from hyperbaton.base.errors import Cancelled, MissingExtra, OptionError
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.store import Artefact, hash_arrays, save
+from hyperbaton.base.store import hash_arrays
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
+from hyperbaton.models._training_states import TrainingStates
 
 if TYPE_CHECKING:
     from hyperbaton.models._encoder_torch import Schedule, Sentences, Shape, State
@@ -155,28 +156,27 @@ class Encoder(NextPositionModel):
 
     def _saved_state(self, sentences: Sentences) -> State | None:
         """Where an interrupted training of the same options and text stopped."""
-        if self.checkpoint is None or not self.checkpoint.exists():
+        states = self._states(sentences)
+        last = None if states is None else states.last()
+        if last is None:
             return None
-        try:
-            saved = Artefact(self.checkpoint, _STATE, content=True)
-            if saved.manifest["inputs"] != _inputs(sentences) or saved.options != self._kept_options():
-                return None
-            arrays = {name: np.array(array) for name, array in saved.arrays().items()}
-            return _torch_side().State(saved.details["epoch"], saved.details["history"], arrays)  # type: ignore[no-any-return]
-        except (ArtefactError, KeyError):
-            return None
+        arrays = {name: np.array(array) for name, array in last.arrays().items()}
+        return _torch_side().State(last.details["epoch"], last.details["history"], arrays)  # type: ignore[no-any-return]
 
     def _save_state(self, sentences: Sentences) -> Callable[[State], None] | None:
-        path = self.checkpoint
-        if path is None:
+        states = self._states(sentences)
+        if states is None:
             return None
-        inputs = _inputs(sentences)
 
         def write(state: State) -> None:
-            details = {"epoch": state.epoch, "history": state.history}
-            save(path, _STATE, state.arrays, options=self._kept_options(), inputs=inputs, seed=self.seed, details=details)
+            states.save(state.arrays, {"epoch": state.epoch, "history": state.history})
 
         return write
+
+    def _states(self, sentences: Sentences) -> TrainingStates | None:
+        if self.checkpoint is None:
+            return None
+        return TrainingStates(self.checkpoint, _STATE, self._kept_options(), _inputs(sentences), self.seed)
 
     def _kept_options(self) -> dict[str, Any]:
         return {**to_mapping(self), "seed": self.seed}

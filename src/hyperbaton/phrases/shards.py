@@ -93,6 +93,7 @@ def extract_shards(
     threads: int = 1,
     progress: Progress | None = None,
     scratch: Scratch | None = None,
+    workers: set[str] | None = None,
 ) -> Extracted:
     """Extract and score the phrase pairs of a bitext with links, as `Extracted.of` does.
 
@@ -102,6 +103,7 @@ def extract_shards(
         threads: of each task.
         progress: counts tasks.
         scratch: where the result lies.
+        workers: gets host and process of those that did the work.
     """
     extraction, scratch = extraction or Extraction(), scratch or Scratch()
     check_options(extraction)
@@ -109,7 +111,7 @@ def extract_shards(
     bitext.save(folder / BITEXT)
     starts = tuple(shard_starts(len(bitext), shards))
     job = _Job(folder, starts, bitext.source.path, extraction.max_length, threads)
-    work = _Work(executor, shards, progress)
+    work = _Work(executor, shards, progress, set() if workers is None else workers)
     first_samples = (0, *accumulate(work.do(_extract_shard, job)))
     ranges = [tuple(_key_ranges(job, side)) for side in SIDES]
     job = replace(job, first_samples=first_samples, ranges=(ranges[0], ranges[1]))
@@ -155,11 +157,13 @@ def extract_shards(
 class _Work:
     """Tasks of one kind after the other, with one progress of all."""
 
-    def __init__(self, executor: Executor | None, shards: int, progress: Progress | None) -> None:
+    def __init__(self, executor: Executor | None, shards: int, progress: Progress | None, workers: set[str]) -> None:
         self._executor, self._shards, self._progress, self._done = executor, shards, progress, 0
+        self._workers = workers
 
     def do(self, task: Callable[[_Job, int], int], job: _Job) -> Iterator[int]:
         for result in do_shards(self._executor, task, job, self._shards, self._report):
+            self._workers.add(result.worker)
             yield result.value
 
     def _report(self, done: int, total: int) -> bool | None:

@@ -9,6 +9,7 @@ PyTorch, and only how the minimum is sought is left to choose.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -27,12 +28,29 @@ class Minimum(NamedTuple):
     history: npt.NDArray[np.float64]
 
 
+class States(Protocol):
+    """Keeps states of a minimizer, as named arrays."""
+
+    def start(self) -> dict[str, npt.NDArray[np.float64]] | None:
+        """The state to begin from; None for none."""
+
+    def due(self) -> bool:
+        """Whether a state is to be saved now."""
+
+    def save(self, state: Mapping[str, npt.NDArray[np.float64]]) -> None:
+        """Keep a state; its arrays are valid only during the call."""
+
+
 class Objective(Protocol):
     """What a model minimises; a minimizer takes the form it works on."""
 
     @property
     def start(self) -> npt.NDArray[np.float64]:
         """Weights to start from."""
+
+    @property
+    def checkpoint(self) -> States | None:
+        """What keeps states of the minimizer, so that it can go on after an interruption."""
 
     def core(self) -> Any:
         """The objective in the core, with a method for each minimizer that it offers."""

@@ -27,6 +27,7 @@ class Lbfgs(Minimizer):
                 memory=self.memory,
                 max_passes=self.max_passes,
                 tolerance=self.tolerance,
+                checkpoint=objective.checkpoint,
                 progress=progress,
             )
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.base.scratch import limited
 from hyperbaton.phrases import Extracted, Extraction, Scoring
+from hyperbaton.phrases.shards import extract_shards
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("evaluate",)
+SHARDED = True  # the workers of an executor extract, merge and score; the parts are joined here
 RATES = {"": Rate(1, 0.2, 60, 15)}
 
 
@@ -31,5 +34,21 @@ def run(work: Work) -> None:
     bitext = Texts(work.inputs).bitext("train", scratch=scratch)
     extraction = from_mapping(Extraction, work.options["extraction"])
     scoring = from_mapping(Scoring, work.options["scoring"])
-    extracted = Extracted.of(bitext, extraction, scoring, threads=work.threads, scratch=scratch)
+    if work.executor is None:
+        extracted = Extracted.of(bitext, extraction, scoring, threads=work.threads, scratch=scratch)
+    else:
+        folder = work.scratch / "shards"
+        shutil.rmtree(folder, ignore_errors=True)  # of an attempt that was interrupted
+        folder.mkdir()
+        extracted = extract_shards(
+            bitext,
+            extraction,
+            scoring,
+            folder=folder,
+            shards=work.shards,
+            executor=work.executor,
+            threads=work.threads,
+            scratch=scratch,
+            workers=work.workers,
+        )
     extracted.save(work.out / "phrases", bitext, extraction, scoring)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hyperbaton.base.options import from_mapping
-from hyperbaton.models import MODELS
+from hyperbaton.base.scratch import limited
+from hyperbaton.models import MODELS, NextPositionModel
 from hyperbaton.run.cost import Rate, cost_of
 from hyperbaton.run.stage import File, Stage, Work
 from hyperbaton.run.texts import Texts
@@ -46,8 +47,11 @@ def plan(plan: Plan) -> None:
 
 def run(work: Work) -> None:
     texts = Texts(work.inputs)
-    bitext = texts.bitext("train")
     model = from_mapping(MODELS[work.options["model"]], work.options["options"])
     model.seed, model.threads, model.checkpoint = work.options["seed"], work.threads, work.scratch / "model.training"
-    model.fit(bitext, texts.annotations("train", work.options["annotations"], bitext))
+    in_shards = isinstance(model, NextPositionModel) and model.in_shards
+    scratch = limited(work.memory) if in_shards else None
+    bitext = texts.bitext("train", scratch=scratch)
+    how: dict[str, Any] = {} if scratch is None else {"scratch": scratch}
+    model.fit(bitext, texts.annotations("train", work.options["annotations"], bitext), **how)
     model.save(work.out / "model")

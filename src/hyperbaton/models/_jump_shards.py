@@ -1,0 +1,133 @@
+"""Jump models trained in shards, by the workers of any executor: L-BFGS whose sums are made by tasks.
+
+A first task of each shard finds the features of its sentences and leaves them in files. In every pass a task maps them,
+and sums the loss and the gradient of its shard; this process adds the sums up in the order of the shards, and holds the
+weights. The model depends on the number of shards, whose sums are rounded, but not on who makes them; one shard gives what
+training without shards gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.align import VisitOrders
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.executors import Sharding, do_shards
+from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.shard_arrays import read_array, remove_arrays, write_arrays
+from hyperbaton.corpus import Text, Vocabulary
+from hyperbaton.models._jump_lists import JumpForm, feature_lists, n_lists
+from hyperbaton.models._next_position import JumpTraining, TaggedSentences
+
+LISTS = ("counts", "ids", "id_starts", "order")
+
+
+@dataclass(frozen=True)
+class _Job:
+    folder: Path
+    starts: tuple[int, ...]
+    form: JumpForm
+    tagged: bool
+    threads: int
+    number: int = 0  # of the pass
+
+    def training(self, shard: int) -> JumpTraining:
+        """The sentences of a shard."""
+        begin, end = self.starts[shard : shard + 2]
+        tokens, offsets = self._slice("tokens", "offsets", begin, end)
+        labels = self._slice("labels", "offsets", begin, end)[0] if self.tagged else None
+        positions, visit_offsets = self._slice("positions", "visit_offsets", begin, end)
+        no_words = Vocabulary(np.empty(0, np.uint8), np.zeros(1, np.int64))  # numbers are all that matters
+        source = TaggedSentences(Text(tokens, offsets, no_words), labels)
+        return JumpTraining(source, VisitOrders(positions, visit_offsets), None)
+
+    def _slice(self, values: str, offsets: str, begin: int, end: int) -> tuple[Array, Array]:
+        own = read_array(self.folder, "training", offsets)[begin : end + 1]
+        return read_array(self.folder, "training", values)[own[0] : own[-1]], own - own[0]
+
+    def objective(self, shard: int) -> _core.JumpObjective:
+        lists = {name: read_array(self.folder, f"lists.{shard}", name) for name in LISTS}
+        return self.form.objective(self.training(shard), lists, self.threads)
+
+
+class ShardedJumps:
+    """The objective of a jump model, for minimizers that need sums over all sentences."""
+
+    def __init__(self, training: JumpTraining, keys: Array, form: JumpForm, sharding: Sharding, threads: int) -> None:
+        chosen = np.flatnonzero(np.diff(training.visits.offsets))
+        source, visits = training.source.select(chosen), training.visits.select(chosen)
+        work = np.concatenate([[0], np.cumsum(n_lists(source.text.lengths))])
+        cuts = np.searchsorted(work, work[-1] * np.arange(sharding.shards) / sharding.shards)
+        starts = np.unique(np.append(cuts, len(chosen)))  # none without sentences
+        arrays: dict[str, Array] = {
+            "tokens": source.text.tokens,
+            "offsets": source.text.offsets,
+            "positions": visits.positions,
+            "visit_offsets": visits.offsets,
+            "keys": keys,
+        }
+        if source.labels is not None:
+            arrays["labels"] = source.labels
+        write_arrays(sharding.folder, "training", arrays)
+        tagged = source.labels is not None
+        self._job = _Job(sharding.folder, tuple(map(int, starts)), form, tagged, sharding.threads)
+        self._executor, self._n_shards, self._threads = sharding.executor, len(starts) - 1, threads
+        for _ in do_shards(self._executor, _find_features, self._job, self._n_shards, training.progress):
+            pass
+
+    def lbfgs(self, start: Array, **options: Any) -> tuple[Array, Array]:
+        """Weights by L-BFGS, and the objective after each step; options as in the core."""
+        _, curvature = self._sum(_curvature, self._job)
+        return _core.SummedObjective(self, curvature, n_threads=self._threads).lbfgs(start, **options)
+
+    def __call__(self, weights: Array) -> tuple[float, Array]:
+        """The sum over all sentences, and its gradient."""
+        self._job = replace(self._job, number=self._job.number + 1)
+        owner = _weights_name(self._job)
+        write_arrays(self._job.folder, owner, {"values": weights})
+        total = self._sum(_pass, self._job)
+        remove_arrays(self._job.folder, owner, ["values"])
+        return total
+
+    def _sum(self, task: Callable[[_Job, int], float], job: _Job) -> tuple[float, Array]:
+        value, vector = 0.0, None
+        for shard, result in enumerate(do_shards(self._executor, task, job, self._n_shards)):
+            owner = _sums_name(job, shard)
+            part = read_array(job.folder, owner, "values")
+            value += result.value
+            # Not added to zeros, which would change the sign of a zero.
+            vector = np.array(part) if vector is None else vector + part
+            remove_arrays(job.folder, owner, ["values"])
+        return value, np.zeros((0, job.form.planes)) if vector is None else vector
+
+
+def _find_features(job: _Job, shard: int) -> int:
+    keys = read_array(job.folder, "training", "keys")
+    lists = feature_lists(job.training(shard), keys, job.form.n_features, threads=job.threads, scratch=Scratch())
+    write_arrays(job.folder, f"lists.{shard}", lists)
+    return len(lists["ids"])
+
+
+def _curvature(job: _Job, shard: int) -> float:
+    write_arrays(job.folder, _sums_name(job, shard), {"values": job.objective(shard).curvature()})
+    return 0.0
+
+
+def _pass(job: _Job, shard: int) -> float:
+    value, gradient = job.objective(shard)(read_array(job.folder, _weights_name(job), "values"))
+    write_arrays(job.folder, _sums_name(job, shard), {"values": gradient})
+    return float(value)
+
+
+def _weights_name(job: _Job) -> str:
+    return f"weights.{job.number}"
+
+
+def _sums_name(job: _Job, shard: int) -> str:
+    return f"sums.{job.number}.{shard}"

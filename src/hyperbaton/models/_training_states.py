@@ -1,0 +1,65 @@
+"""The state of a long training, kept beside its output, so that it can go on after an interruption."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import ArtefactError
+from hyperbaton.base.store import Artefact, save
+
+SECONDS = 120.0  # between two states
+
+
+@dataclass(frozen=True)
+class TrainingStates:
+    """States of a training with certain options, from certain inputs; the last one is kept, in the folder `path`."""
+
+    path: Path
+    kind: str
+    options: Mapping[str, Any]
+    inputs: Mapping[str, str]
+    seed: int
+
+    def last(self) -> Artefact | None:
+        """The state where the same training was interrupted; None where there is none, or it is of another training."""
+        if not self.path.exists():
+            return None
+        try:
+            saved = Artefact(self.path, self.kind, content=True)
+        except ArtefactError:
+            return None
+        same = saved.manifest["inputs"] == self.inputs and saved.options == self.options
+        return saved if same else None
+
+    def save(self, arrays: Mapping[str, Array], details: Mapping[str, Any] | None = None) -> None:
+        """Write a state in place of the one before."""
+        save(self.path, self.kind, arrays, options=self.options, inputs=self.inputs, seed=self.seed, details=details)
+
+
+@dataclass
+class MinimizerStates:
+    """What the core's minimizer asks: where to begin, and when to save."""
+
+    states: TrainingStates
+    saved: float = field(default_factory=time.monotonic)  # when the last state was
+
+    def start(self) -> dict[str, Array] | None:
+        """The arrays of the last state."""
+        last = self.states.last()
+        return None if last is None else {name: np.array(array) for name, array in last.arrays().items()}
+
+    def due(self) -> bool:
+        """Whether the last state is old."""
+        return time.monotonic() >= self.saved + SECONDS
+
+    def save(self, state: Mapping[str, Array]) -> None:
+        """Keep a state."""
+        self.states.save(state)
+        self.saved = time.monotonic()
