@@ -5,6 +5,7 @@
 
 #include "align/lexical.hh"
 #include "module.hh"
+#include "phrases/composition.hh"
 #include "phrases/inventory.hh"
 #include "phrases/moses_text.hh"
 #include "phrases/score.hh"
@@ -240,6 +241,20 @@ HYPERBATON_BINDINGS(table) {
           },
           "source"_a, "target"_a, "n_threads"_a, "progress"_a.none(),
           "In how many sentence pairs each source phrase, each target phrase, and both phrases of each pair occur.")
+      .def(
+          "composed_logprobs",
+          [](const TableArrays& self, const Array<double>& logprobs, unsigned n_threads,
+             const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            std::vector<double> composed;
+            {
+              const nb::gil_scoped_release release;
+              composed = composed_logprobs(self.pairs(), view(logprobs), n_threads, report);
+            }
+            return to_numpy(std::move(composed));
+          },
+          "logprobs"_a, "n_threads"_a, "progress"_a.none(),
+          "The best sum of log-probabilities that each pair is composed with from shorter ones; -inf for none.")
       .def(
           "format",
           [](const TableArrays& self, const Spelling& source, const Spelling& target, const Array2<double>& scores,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from math import comb, log
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.phrases import Extracted, Extraction, Pruning, ReorderingType, prune, reordering_probabilities
-from hyperbaton.phrases.pruning import kept_pairs, significance
+from hyperbaton.phrases.pruning import composition_costs, kept_pairs, significance
 from tests.unit.test_cli_extract import run
 
 
@@ -126,3 +127,32 @@ def test_verb(tmp_path: Path) -> None:
     other = run("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "other")
     assert other.returncode == 1
     assert b"train.source:2: has 1 lines, but" in other.stderr
+
+
+def test_compositions_are_the_best_of_all_cuts(extracted: Extracted) -> None:
+    table = extracted.table
+    words = [(table.source[s].split(), table.target[t].split()) for s, t in zip(table.sources, table.targets, strict=True)]
+    known = {(tuple(s), tuple(t)): float(p) for (s, t), p in zip(words, table.scores[:, 2], strict=True)}
+
+    @cache
+    def composed(source: tuple[str, ...], target: tuple[str, ...]) -> float:
+        ways = [0.0]
+        for i in range(1, len(source)):
+            for j in range(1, len(target)):
+                for first, second in (((target[:j]), target[j:]), (target[j:], target[:j])):
+                    ways.append(best(source[:i], first) * best(source[i:], second))
+        return max(ways)
+
+    def best(source: tuple[str, ...], target: tuple[str, ...]) -> float:
+        return max(known[source, target], composed(source, target)) if (source, target) in known else 0.0
+
+    costs = composition_costs(table, threads=2)
+    n_composed = 0
+    for (source, target), cost, count in zip(words, costs, table.counts[:, 2], strict=True):
+        product = composed(tuple(source), tuple(target))
+        n_composed += product > 0
+        expected = count * (log(known[tuple(source), tuple(target)]) - log(product)) if product else np.inf
+        assert cost == pytest.approx(expected, abs=1e-4)
+    assert n_composed > len(table) / 4
+    keep = kept_pairs(table, generate(1).bitext, Pruning(significance="none", relative_entropy=1.0))
+    assert np.array_equal(keep, costs > 1.0) and 0 < keep.sum() < len(table)

@@ -38,14 +38,16 @@ def prune(
 ) -> None:
     """Drop phrase pairs that are not worth keeping: those that chance explains, rare ones, all but the best.
 
-    Pairs are tested with Fisher's exact test, which counts how many sentence pairs have either phrase and both. The size
-    before and after is printed.
+    Pairs are tested with Fisher's exact test, which counts how many sentence pairs have either phrase and both. With
+    --relative-entropy, pairs that shorter ones compose nearly as well are dropped too. Sizes before and after are printed.
 
     Examples:
 
         hyperbaton prune phrases train.zh train.en -o pruned
 
         hyperbaton prune phrases train.zh train.en -o pruned --significance a+e --top 20
+
+        hyperbaton prune phrases train.zh train.en -o pruned --significance none --relative-entropy 1
     """
     check_artefact(output, KIND, force=force)
     artefact = Artefact(phrases, KIND)

@@ -1,9 +1,16 @@
-"""Smaller phrase tables: pairs whose phrases occur together by chance, rare pairs, and all but the best are dropped.
+"""Smaller phrase tables, without pairs that chance or shorter pairs explain, rare ones, and all but the best.
 
 Whether two phrases occur together by chance is told by Fisher's exact test (Johnson et al. 2007). Of N sentence pairs,
 c(s) have the source phrase, c(t) the target phrase, c(s, t) both; −ln of the probability of c(s, t) or more by chance is
 the significance of the pair. Where all three counts are 1 it is α = ln N. Very many pairs are of that kind: the
 threshold α − ε keeps them, α + ε drops them.
+
+A pair that shorter ones compose says little that they do not (Ling et al. 2012, Zens et al. 2012). With p'(t|s) the best
+product of p(t'|s') over the ways to cut the pair into pairs of the table, side by side or swapped, dropping it costs
+
+    c(s, t) · (ln p(t|s) − ln p'(t|s))
+
+nats on the training text: its part of the relative entropy of the two models, times the number of samples.
 """
 
 from __future__ import annotations
@@ -37,6 +44,10 @@ class Pruning:
     min_count: int = option(1, "drop pairs seen fewer times", minimum=1)
     top: int = option(
         0, "keep at most this many target phrases per source phrase, the most probable; 0 keeps all", minimum=0
+    )
+
+    relative_entropy: float | None = option(
+        None, "drop pairs that shorter ones compose at a cost of at most this many nats in all occurrences", minimum=0
     )
 
     def __post_init__(self) -> None:
@@ -76,6 +87,30 @@ def significance(
     return _core.significance(pairs, sources[table.sources], targets[table.targets], len(bitext), threads)
 
 
+def composition_costs(
+    table: PhraseTable, *, threads: int | None = None, progress: Progress | None = None
+) -> npt.NDArray[np.float64]:
+    """What it costs on the training text, in nats, to compose each pair from shorter ones; infinity where none do.
+
+    >>> from hyperbaton.phrases import extract
+    >>> bitext = Bitext.of(["a b", "a", "a"], ["x y", "x", "z"], [[(0, 0), (1, 1)], [(0, 0)], [(0, 0)]])
+    >>> table = PhraseTable.build(bitext, extract(bitext))
+    >>> costs = composition_costs(table)  # p(x|a) is 2/3
+    >>> {table.source[s]: round(float(cost), 3) for s, cost in zip(table.sources, costs) if np.isfinite(cost)}
+    {'a b': 0.405}
+    """
+    if table.scores.shape[1] < 3:
+        raise OptionError("the phrase table has no p(t|s) to compose phrase pairs with")
+    table.check()
+    with np.errstate(divide="ignore"):
+        logprobs = np.log(table.scores[:, 2].astype(np.float64))
+    composed = table.arrays_view.composed_logprobs(logprobs, threads or default_threads(), progress)
+    never = ~np.isfinite(composed)
+    costs: npt.NDArray[np.float64] = table.counts[:, 2] * (logprobs - np.where(never, 0.0, composed))
+    costs[never] = np.inf
+    return costs
+
+
 def kept_pairs(
     table: PhraseTable,
     bitext: Bitext,
@@ -90,6 +125,8 @@ def kept_pairs(
     threshold = options.threshold(len(bitext))
     if threshold is not None:
         keep &= significance(table, bitext, threads=threads, progress=progress) > threshold
+    if options.relative_entropy is not None:
+        keep &= composition_costs(table, threads=threads, progress=progress) > options.relative_entropy
     if options.top:
         if table.scores.shape[1] < 3:
             raise OptionError("the phrase table has no p(t|s) to find the most probable target phrases by")
