@@ -4,16 +4,20 @@
     python -m benchmarks.executors processes:2 --align train.zh train.en --shards 32
 
 Prints the time of an empty task, sent one by one and all at once. With --align, an aligner learns from the texts, and links
-them in this process, in one shard and in several: pairs per processor second, and what a further shard costs.
+them in this process, in one shard and in several: pairs per processor second, what a further shard costs, and how fast the
+driver alone cuts the texts into shards.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from pathlib import Path
+from typing import Any
 
 from hyperbaton.align import Aligner
 from hyperbaton.align.shards import align_shards
@@ -38,6 +42,17 @@ def measure_tasks(address: str, n: int) -> None:
         print(f"a task, of {n} sent at once\t{1000 * together / n:.2f} ms")
 
 
+class _CutError(Exception):
+    """The texts are cut."""
+
+
+class _Stop(Executor):
+    """Stops at the first task."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        raise _CutError
+
+
 def measure_shards(source: str, target: str, shards: int) -> None:
     """The cost of shards of a bitext that is linked."""
     bitext = Bitext.read(source, target, empty=True)
@@ -47,8 +62,15 @@ def measure_shards(source: str, target: str, shards: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             list(align_shards(aligner, source, target, folder=Path(folder), shards=n))
 
+    def cut() -> None:
+        with tempfile.TemporaryDirectory() as folder, contextlib.suppress(_CutError):
+            list(align_shards(aligner, source, target, folder=Path(folder), shards=shards, executor=_Stop()))
+
     one, several = (seconds(lambda n=n: link(n), time.process_time) for n in (1, shards))  # type: ignore[misc]
-    print(f"pairs a processor second\t{len(bitext) / one:.0f}")
+    words = " and ".join(f"{side.n_tokens / len(bitext):.1f}" for side in (bitext.source, bitext.target))
+    print(f"pairs\t{len(bitext)}, of {words} words")
+    print(f"pairs linked in a processor second\t{len(bitext) / one:.0f}")
+    print(f"pairs cut into shards in a processor second\t{len(bitext) / seconds(cut, time.process_time):.0f}")
     print(f"a further shard\t{1000 * (several - one) / (shards - 1):.1f} ms")
 
 
