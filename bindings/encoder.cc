@@ -3,25 +3,38 @@
 #include <nanobind/stl/map.h>
 
 #include "module.hh"
+#include "network/orientation_encoder.hh"
 #include "next_position/jump_logprobs.hh"
 
 namespace hyperbaton::bindings {
 
+namespace {
+
+using Halves = Array2<std::uint16_t>;
+using Numbers = Array<std::int32_t>;
+using Ints = Array<std::int64_t>;
+
+HalfMatrices matrices_of(const std::map<std::string, Halves>& arrays) {
+  HalfMatrices matrices;
+  for (const auto& [name, array] : arrays)
+    matrices.emplace(name, HalfMatrix{{array.data(), array.size()}, array.shape(0), array.shape(1)});
+  return matrices;
+}
+
+EncoderText text_of(const Numbers& words, const std::optional<Numbers>& labels, const Ints& offsets) {
+  if (offsets.size() == 0) throw Error("offsets must not be empty");
+  return {view(words), labels ? view(*labels) : std::span<const std::int32_t>{}, view(offsets)};
+}
+
+}  // namespace
+
 HYPERBATON_BINDINGS(encoder) {
   using namespace nb::literals;
-  using Halves = Array2<std::uint16_t>;
-  using Numbers = Array<std::int32_t>;
-  using Ints = Array<std::int64_t>;
 
   nb::class_<Encoder>(m, "Encoder", "A network that reads a sentence whole; over borrowed embeddings.")
       .def(
           "__init__",
-          [](Encoder* self, const std::map<std::string, Halves>& arrays) {
-            std::map<std::string, HalfMatrix> matrices;
-            for (const auto& [name, array] : arrays)
-              matrices.emplace(name, HalfMatrix{{array.data(), array.size()}, array.shape(0), array.shape(1)});
-            new (self) Encoder(matrices);
-          },
+          [](Encoder* self, const std::map<std::string, Halves>& arrays) { new (self) Encoder(matrices_of(arrays)); },
           nb::arg("arrays").noconvert(), nb::keep_alive<1, 2>(),
           "Arrays of half precision, as bits, by name; none of them may be converted or change.")
       .def(
@@ -29,8 +42,7 @@ HYPERBATON_BINDINGS(encoder) {
           [](const Encoder& self, const Numbers& words, const std::optional<Numbers>& labels, const Ints& offsets,
              unsigned n_threads, const std::optional<nb::callable>& progress) {
             const auto report = make_progress(progress);
-            const EncoderText text{view(words), labels ? view(*labels) : std::span<const std::int32_t>{}, view(offsets)};
-            if (offsets.size() == 0) throw Error("offsets must not be empty");
+            const auto text = text_of(words, labels, offsets);
             std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(text.offsets).back()));
             {
               const nb::gil_scoped_release release;
@@ -40,6 +52,31 @@ HYPERBATON_BINDINGS(encoder) {
           },
           "words"_a, "labels"_a.none(), "offsets"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
           "log P(NP | CP) of all jumps, sentence by sentence.");
+
+  nb::class_<OrientationEncoder>(m, "OrientationEncoder", "The same for classes of phrase pairs.")
+      .def(
+          "__init__",
+          [](OrientationEncoder* self, const std::map<std::string, Halves>& arrays) {
+            new (self) OrientationEncoder(matrices_of(arrays));
+          },
+          nb::arg("arrays").noconvert(), nb::keep_alive<1, 2>(),
+          "Arrays of half precision, as bits, by name; none of them may be converted or change.")
+      .def(
+          "class_scores",
+          [](const OrientationEncoder& self, const Numbers& words, const std::optional<Numbers>& labels,
+             const Ints& offsets, const Ints& phrase_offsets, const Array2<std::int32_t>& phrases, unsigned n_threads) {
+            const auto text = text_of(words, labels, offsets);
+            if (phrases.shape(1) != 4) throw Error("begin, end, first and last target word of each phrase are needed");
+            const EncoderPhrases places{view(phrase_offsets), {phrases.data(), phrases.size()}};
+            std::vector<float> scores(phrases.shape(0) * self.n_classes());
+            {
+              const nb::gil_scoped_release release;
+              self.scores(text, places, scores, n_threads, {});
+            }
+            return to_numpy(std::move(scores), self.n_classes());
+          },
+          "words"_a, "labels"_a.none(), "offsets"_a, "phrase_offsets"_a, "phrases"_a, nb::kw_only(), "n_threads"_a,
+          "Scores (phrases, classes); phrases (n, 4) by sentence: begin, end, rows of the first and last target words.");
 }
 
 }  // namespace hyperbaton::bindings

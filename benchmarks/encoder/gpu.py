@@ -1,7 +1,7 @@
 """Train networks on a GPU from what `pack` wrote; needs NumPy and PyTorch, not hyperbaton.
 
-A job is words: the number of sentence pairs, `all` or `remaining`, and changes: no-tags, no-distances, OPTION=NUMBER of
-`Schedule` or `Shape` (epochs=10, hidden=256).
+A job is words: the number of sentence pairs; for jumps `all` or `remaining`, for orientations `all` or `possible`; and
+changes: no-tags, no-distances, coverage, OPTION=NUMBER of `Schedule` or `Shape` (epochs=10, hidden=256).
 """
 
 from __future__ import annotations
@@ -13,22 +13,84 @@ import json
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import numpy as np
 
 HERE = Path(__file__).resolve()
-MODULE = HERE.parents[2] / "src/hyperbaton/models/_encoder_torch.py"
+MODELS = HERE.parents[2] / "src/hyperbaton/models"
 # Bytes of a file of arrays, at most.
 LARGEST = 15 << 20
 
 
-def training_code():
-    spec = importlib.util.spec_from_file_location("encoder_torch", MODULE)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["encoder_torch"] = module
-    spec.loader.exec_module(module)
-    return module
+def training_code(name: str):
+    """A module of the package, by its full name, so that modules find each other."""
+    for package in ("hyperbaton", "hyperbaton.models"):
+        sys.modules.setdefault(package, types.ModuleType(package))
+    full = f"hyperbaton.models.{name}"
+    if full not in sys.modules:
+        spec = importlib.util.spec_from_file_location(full, MODELS / f"{name}.py")
+        sys.modules[full] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[full])
+    return sys.modules[full]
+
+
+class JumpJob:
+    """Next words."""
+
+    over = "remaining"
+
+    def __init__(self, sizes: dict, tags: bool, changes: list[str]) -> None:
+        self.code = training_code("_encoder_torch")
+        self.tags, n_labels = tags, sizes["n_labels"] if tags else 0
+        self.shape = self.code.Shape(sizes["n_words"], n_labels, 256, 32, 128, "no-distances" not in changes)
+
+    def load(self, path: Path, n: int | None = None):
+        return load(self.code, path, n, self.tags)
+
+    def task(self, text, kind: str):
+        return self.code.Jumps(self.shape, text, kind == self.over)
+
+
+class OrientationJob:
+    """Classes of phrase pairs."""
+
+    over = "possible"
+
+    def __init__(self, sizes: dict, tags: bool, changes: list[str]) -> None:
+        training_code("_encoder_torch")
+        self.code = training_code("_encoder_orientation_torch")
+        self.tags, n_labels = tags, sizes["n_labels"] if tags else 0
+        self.shape = self.code.Shape(
+            sizes["n_words"],
+            n_labels,
+            256,
+            32,
+            128,
+            sizes["n_target_words"],
+            sizes["n_lengths"],
+            sizes["n_classes"],
+            sizes["n_states"] if "coverage" in changes else 0,
+            128,
+        )
+
+    def load(self, path: Path, n: int | None = None):
+        columns = {name: column.astype(np.int32) for name, column in np.load(path).items()}
+        offsets, phrase_offsets = (
+            np.concatenate([[0], np.cumsum(columns.pop(name)[:n], dtype=np.int64)]) for name in ("lengths", "n_phrases")
+        )
+        labels = columns.pop("labels", None)
+        words = columns.pop("words")[: offsets[-1]]
+        labels = labels[: offsets[-1]] if self.tags and labels is not None else None
+        columns = {name: column[: phrase_offsets[-1]] for name, column in columns.items()}
+        columns["end"] = columns["begin"] + columns.pop("length")
+        return self.code.Phrases(words, labels, offsets, phrase_offsets, **columns)
+
+    def task(self, text, kind: str):
+        if kind != self.over:
+            text = text._replace(possible=np.full(len(text.possible), (1 << self.shape.n_classes) - 1, np.int32))
+        return self.code.Orientations(self.shape, text)
 
 
 def load(code, path: Path, n: int | None = None, tags: bool = True):
@@ -45,17 +107,16 @@ def load(code, path: Path, n: int | None = None, tags: bool = True):
 
 
 def run(folder: Path, out: Path, job: list[str], device: str, keep: bool) -> None:
-    code = training_code()
-    n, candidates, *changes = job
+    n, kind, *changes = job
     sizes = json.loads((folder / "sizes.json").read_text())
     tags = "no-tags" not in changes and sizes["n_labels"] > 0
-    text = load(code, folder / "train.npz", int(n), tags)
+    made = (OrientationJob if "n_classes" in sizes else JumpJob)(sizes, tags, changes)
+    code = training_code("_encoder_torch")
+    text = made.load(folder / "train.npz", int(n))
     counts = np.bincount(text.words, minlength=sizes["n_words"])
     frequent = counts >= 2
     text = text._replace(words=np.where(frequent[text.words], text.words, code.UNKNOWN).astype(np.int32))
-    shape = code.Shape(sizes["n_words"], sizes["n_labels"] if tags else 0, 256, 32, 128, "no-distances" not in changes)
     schedule = code.Schedule(
-        remaining=candidates == "remaining",
         dropout=0.3,
         word_dropout=0.05,
         step=1e-3,
@@ -68,37 +129,52 @@ def run(folder: Path, out: Path, job: list[str], device: str, keep: bool) -> Non
     )
     for change in changes:
         name, equals, value = change.partition("=")
-        for options in (shape, schedule):
-            if equals and hasattr(options, name):
-                value = type(getattr(options, name))(float(value))
-                new = dataclasses.replace(options, **{name: value})
-                shape, schedule = (new, schedule) if options is shape else (shape, new)
+        if equals and hasattr(made.shape, name):
+            made.shape = dataclasses.replace(made.shape, **{name: type(getattr(made.shape, name))(float(value))})
+        elif equals:
+            schedule = dataclasses.replace(schedule, **{name: type(getattr(schedule, name))(float(value))})
+    task = made.task(text, kind)
     started = time.time()
-    arrays, history = code.train(shape, schedule, text)
+    arrays, history = code.train(task, schedule)
     seconds = time.time() - started
     name = "-".join(job).replace("=", "")
-    result = {"job": " ".join(job), "options": {"candidates": candidates, "epochs": schedule.epochs}}
-    result["options"] |= {name: getattr(shape, name) for name in ("word_size", "hidden", "distances")}
+    over = "candidates" if made.over == "remaining" else "classes"
+    result = {"job": " ".join(job), "options": {over: kind, "epochs": schedule.epochs}}
+    kept = ("word_size", "hidden", "distances", "size")
+    result["options"] |= {name: getattr(made.shape, name) for name in kept if hasattr(made.shape, name)}
+    if "coverage" in changes:
+        result["options"]["coverage"] = True
     result["seconds"] = round(seconds, 1)
-    network = code.Network(shape).take(arrays).to(device)
+    network = task.network(0.0).take(arrays).to(device)
     for path in sorted(folder.glob("heldout-*.npz")):
-        part = load(code, path, None, tags)
+        part = made.load(path)
         part = part._replace(words=np.where(frequent[part.words], part.words, code.UNKNOWN).astype(np.int32))
-        data = code.Data(part, device)
-        for kind in ("all", "remaining"):
-            accuracy, logprob = code.figures(network, data, np.arange(len(part.lengths)), kind == "remaining")
-            result[f"{path.stem[8:]}.{kind}"] = [round(accuracy, 2), round(logprob, 4)]
+        for other in ("all", made.over):
+            asked = made.task(part, other)
+            accuracy, logprob = code.figures(asked, network, asked.data(device), np.arange(len(part.offsets) - 1))
+            result[f"{path.stem[8:]}.{other}"] = [round(accuracy, 2), round(logprob, 4)]
     result["history"] = [round(value, 4) for value in history]
     print(json.dumps(result), flush=True)
     with (out / "results.jsonl").open("a") as file:
         file.write(json.dumps(result) + "\n")
     if keep:
-        rows = LARGEST // (2 * shape.word_size)
-        words = arrays.pop("word")
-        pieces = [{f"word.{k:02}": words[begin : begin + rows]} for k, begin in enumerate(range(0, len(words), rows))]
-        pieces.append(arrays)
-        for k, piece in enumerate(pieces):
+        for k, piece in enumerate(pieces(arrays)):
             np.savez(out / f"{name}.{k}.npz", **piece)
+
+
+def pieces(arrays: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
+    """Arrays in files that are not too large; rows of one may be cut, NAME.00, NAME.01 and so on."""
+    files, room = [], 0
+    for name, array in arrays.items():
+        rows = max(1, LARGEST // max(1, array[:1].nbytes))
+        cut = [array[begin : begin + rows] for begin in range(0, len(array), rows)]
+        for k, part in enumerate(cut):
+            if part.nbytes > room:
+                files.append({})
+                room = LARGEST
+            files[-1][name if len(cut) == 1 else f"{name}.{k:02}"] = part
+            room -= part.nbytes
+    return files
 
 
 def main() -> None:

@@ -9,10 +9,9 @@ import pytest
 from hyperbaton.base.options import options_of
 from hyperbaton.models import MODELS
 
-LIBRARIES = {"encoder": "torch"}
-SMALL: dict[str, dict[str, Any]] = {
-    "encoder": {"word_size": 16, "tag_size": 4, "hidden": 8, "epochs": 2, "min_count": 1, "step": 0.01, "threads": 1}
-}
+LIBRARIES = {"encoder": "torch", "encoder_orientation": "torch"}
+TINY = {"word_size": 16, "tag_size": 4, "hidden": 8, "epochs": 2, "min_count": 1, "step": 0.01, "threads": 1}
+SMALL: dict[str, dict[str, Any]] = {"encoder": TINY, "encoder_orientation": {**TINY, "size": 8}}
 
 
 def quick(name: str, passes: int = 3, learner: str = "") -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +16,15 @@ from hyperbaton.data import generate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS, OrientationModel, load_model
 from hyperbaton.phrases import Options, Samples, extract
+from tests.contract.quick import SMALL, quick
 
 SETS = ("three", "five", "hier-mslr")
 NAMES = [name for name in MODELS if issubclass(MODELS[name], OrientationModel)]
+
+
+def small(name: str) -> dict[str, Any]:
+    """Options of a network, which is too large for tests as it is; others are as they are."""
+    return quick(name) if name in SMALL else {}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +40,7 @@ def held_out(parts: dict[str, Bitext]) -> Samples:
 @pytest.fixture(scope="module", params=[(name, kind) for name in NAMES for kind in SETS], ids="-".join)
 def model(request: pytest.FixtureRequest, parts: dict[str, Bitext]) -> OrientationModel:
     name, kind = request.param
-    made = MODELS[name](orientations=kind)
+    made = MODELS[name](orientations=kind, **small(name))
     if name == "linear" and kind == "hier-mslr":
         with pytest.raises(OptionError, match="distance classes"):
             made.fit(parts["train"])
@@ -43,7 +50,7 @@ def model(request: pytest.FixtureRequest, parts: dict[str, Bitext]) -> Orientati
         "source_classes": word_classes(train.source, 5, runs=1),
         "target_classes": word_classes(train.target, 5, runs=1),
     }
-    return made.fit(train, Annotations(**classes))
+    return made.fit(train, Annotations(**{use: known for use, known in classes.items() if use in made.uses}))
 
 
 def test_probabilities_sum_to_one(model: OrientationModel, parts: dict[str, Bitext], held_out: Samples) -> None:
@@ -58,11 +65,11 @@ def test_over_possible_classes(name: str, kind: str, parts: dict[str, Bitext], t
     """Only what is possible is predicted, which is right more often."""
     if name == "linear" and kind == "hier-mslr":
         pytest.skip("the linear model has distances only")
-    plain = MODELS[name](orientations=kind).fit(parts["train"])
+    plain = MODELS[name](orientations=kind, **small(name)).fit(parts["train"])
     evaluation = evaluate(plain, HeldOut(parts["test"])).as_json()
     assert evaluation["possible_precision"] > evaluation["overall_precision"]
     assert evaluation["possible_mean_logprob"] > evaluation["mean_logprob"]
-    MODELS[name](orientations=kind, classes="possible").fit(parts["train"]).save(tmp_path / "model")
+    MODELS[name](orientations=kind, classes="possible", **small(name)).fit(parts["train"]).save(tmp_path / "model")
     model = load_model(tmp_path / "model")
     assert isinstance(model, OrientationModel) and model.classes == "possible"
     evaluation = evaluate(model, HeldOut(parts["test"])).as_json()

@@ -18,6 +18,40 @@ DISTANCES = (1, 2, 3, 4, 5, 6, 7, 9, 13, 21, 41)
 def logprobs(arrays: Mapping[str, Array], words: Sequence[int], labels: Sequence[int] | None) -> Array:
     """log P(NP | CP) of all jumps, shape (n + 1, n + 1)."""
     w = {name: array.astype(np.float64) for name, array in arrays.items()}
+    states = read(w, words, labels)
+    side = len(words) + 1
+    scores = np.full((side, side), -np.inf)
+    for i in range(side):
+        for j in range(1, side + 1):
+            if j != i:
+                scores[i, j - 1] = score(w, states[i], states[j], j - i)
+    best = scores.max(axis=1, keepdims=True)
+    return scores - best - np.log(np.exp(scores - best).sum(axis=1, keepdims=True))
+
+
+def class_scores(
+    arrays: Mapping[str, Array],
+    words: Sequence[int],
+    labels: Sequence[int] | None,
+    phrases: Sequence[tuple[int, int, int, int]],
+) -> Array:
+    """Scores of the classes of phrases: begin, end, rows of the first and last target words."""
+    w = {name: array.astype(np.float64) for name, array in arrays.items()}
+    states = read(w, words, labels)
+    size = w["out.weight"].shape[1]
+    rows = []
+    for begin, end, first, last in phrases:
+        v = w["first"][first] + w["last"][last] + w["length"][min(end - begin, len(w["length"])) - 1]
+        # The word i is the token i + 1.
+        for k, token in enumerate((begin, begin + 1, end, end + 1)):
+            part = slice(k * size, (k + 1) * size)
+            v = v + w["places.weight"][part] @ states[token] + w["places.bias"][part]
+        rows.append(w["out.weight"] @ np.maximum(v, 0) + w["out.bias"])
+    return np.array(rows)
+
+
+def read(w: Mapping[str, Array], words: Sequence[int], labels: Sequence[int] | None) -> list[Array]:
+    """The state of the start, each word and the end."""
     tokens = [START, *words, END]
     marks = None if labels is None else [START, *labels, END]
     states = []
@@ -28,14 +62,7 @@ def logprobs(arrays: Mapping[str, Array], words: Sequence[int], labels: Sequence
         forward = direction(w, f"lstm.{layer}.forward", states)
         backward = direction(w, f"lstm.{layer}.backward", states[::-1])[::-1]
         states = [np.concatenate(pair) for pair in zip(forward, backward, strict=True)]
-    side = len(words) + 1
-    scores = np.full((side, side), -np.inf)
-    for i in range(side):
-        for j in range(1, side + 1):
-            if j != i:
-                scores[i, j - 1] = score(w, states[i], states[j], j - i)
-    best = scores.max(axis=1, keepdims=True)
-    return scores - best - np.log(np.exp(scores - best).sum(axis=1, keepdims=True))
+    return states
 
 
 def direction(w: Mapping[str, Array], name: str, inputs: Sequence[Array]) -> list[Array]:

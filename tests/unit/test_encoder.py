@@ -10,10 +10,15 @@ import numpy as np
 import pytest
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import Cancelled, HyperbatonError, MissingExtra, OptionError
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.data import generate
+from hyperbaton.models._orientation import Training
 from hyperbaton.models.encoder import Encoder
+from hyperbaton.models.encoder_orientation import OrientationEncoder
+from hyperbaton.phrases import Occurrences, extract
+from hyperbaton.phrases.coverage import COVERAGE_STATES
 from tests.oracles import encoder as oracle
 
 N_WORDS, N_LABELS = 30, 9
@@ -79,6 +84,59 @@ def test_the_forward_pass_is_that_of_the_formulas(labels: bool, distances: bool)
         assert np.abs(matrix[finite] - expected[finite]).max() < 1e-4
 
 
+def orientation_network(*, labels: bool, n_classes: int = 5, size: int = 9) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(3)
+    arrays = network(labels=labels, distances=False)
+    arrays = {name: array for name, array in arrays.items() if name.split(".")[0] not in ("query", "key", "bias")}
+    shapes = {
+        "places.weight": (4 * size, 20),
+        "places.bias": (1, 4 * size),
+        "first": (12, size),
+        "last": (12, size),
+        "length": (3, size),
+        "out.weight": (n_classes, size),
+        "out.bias": (1, n_classes),
+    }
+    return arrays | {name: rng.normal(scale=0.5, size=shape).astype(np.float16) for name, shape in shapes.items()}
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_classes_of_phrases_are_scored_as_the_formulas_say(labels: bool) -> None:
+    arrays = orientation_network(labels=labels)
+    rng = np.random.default_rng(2)
+    lengths = np.array([3, 0, 1, 30, 7, 2, 19, 4, 4, 4, 12, 5, 6, 8, 9])
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    words = rng.integers(0, N_WORDS, offsets[-1]).astype(np.int32)
+    marks = rng.integers(0, N_LABELS, offsets[-1]).astype(np.int32) if labels else None
+    phrases = [
+        [(i, j, *rng.integers(0, 12, 2).tolist()) for i in range(n) for j in range(i + 1, min(i + 5, n) + 1)]
+        for n in lengths.tolist()
+    ]
+    places = np.array([phrase for own in phrases for phrase in own], np.int32)
+    phrase_offsets = np.cumsum([0, *map(len, phrases)])
+    kept = bits(arrays)
+    core = _core.OrientationEncoder(kept)
+    one, two = (core.class_scores(words, marks, offsets, phrase_offsets, places, n_threads=n) for n in (1, 2))
+    assert np.array_equal(one, two)
+    for s in range(len(lengths)):
+        part = slice(offsets[s], offsets[s + 1])
+        own = None if marks is None else marks[part].tolist()
+        expected = oracle.class_scores(as_oracle(arrays), words[part].tolist(), own, phrases[s])
+        if phrases[s]:
+            assert np.abs(one[phrase_offsets[s] : phrase_offsets[s + 1]] - expected).max() < 1e-4
+    with pytest.raises(HyperbatonError, match="does not lie in its sentence"):
+        core.class_scores(
+            words[:3],
+            None if marks is None else marks[:3],
+            offsets[:2],
+            np.array([0, 1]),
+            np.array([[2, 4, 0, 0]], np.int32),
+            n_threads=1,
+        )
+    with pytest.raises(HyperbatonError, match=r"do not fit each other: places\.weight"):
+        _core.OrientationEncoder({**kept, "places.weight": np.zeros((3, 20), np.uint16)})
+
+
 def test_arrays_that_do_not_fit_are_refused() -> None:
     arrays = bits(network(labels=True, distances=True))
     with pytest.raises(HyperbatonError, match=r"do not fit each other: lstm\.1\.backward\.states"):
@@ -130,6 +188,44 @@ class TestTraining:
         for s, matrix in enumerate(torch_side.matrices(torch_side.Network(shape).take(model.weights_), sentences)):
             finite = np.isfinite(logprobs[s])
             assert np.abs(matrix - logprobs[s])[finite].max() < 1e-4
+
+    def test_classes_in_the_core_are_those_of_pytorch(self) -> None:
+        from hyperbaton.models import _encoder_orientation_torch as torch_side
+
+        made = generate(60, style="japanese", seed=4)
+        tags = Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)
+        model = OrientationEncoder(epochs=1, size=8, classes="possible", coverage=True, orientations="five", **TINY)
+        model.fit(made.bitext, Annotations(source_tags=tags))
+        assert model.coverage_weights_ is not None and model.coverage_weights_.shape == (COVERAGE_STATES, 5)
+        samples = extract(made.bitext, 8)
+        occurrences = model.known(Occurrences.of_samples(made.bitext, samples, tags))
+        phrases = model.phrases(Training(occurrences, model.labels(samples), samples.distance_before, None))
+        sizes = {"n_words": len(model.weights_["word"]), "n_labels": len(model.weights_["label"])}
+        shape = torch_side.Shape(
+            **sizes,
+            word_size=12,
+            label_size=4,
+            hidden=8,
+            n_target_words=len(model.weights_["first"]),
+            n_lengths=8,
+            n_classes=5,
+            n_states=0,
+            size=8,
+        )
+        scores = torch_side.scores(torch_side.Network(shape).take(model.weights_), phrases)
+        assert np.abs(numeric.log_softmax(scores.astype(np.float64)) - model.logprobs(occurrences)).max() < 1e-4
+
+    def test_training_of_orientations_goes_on_after_a_stop(self, bitext: Bitext, tmp_path: Path) -> None:
+        options = {**TINY, "epochs": 3, "size": 8, "checkpoint": tmp_path / "model.training"}
+        samples = extract(bitext, 8)
+        whole = OrientationEncoder(**{**options, "checkpoint": None}).fit(bitext, samples=samples)
+        with pytest.raises(Cancelled):
+            OrientationEncoder(**options).fit(bitext, samples=samples, progress=lambda done, total: done / total < 0.5)
+        seen: list[float] = []
+        again = OrientationEncoder(**options)
+        again.fit(bitext, samples=samples, progress=lambda done, total: seen.append(done / total))
+        assert min(seen) > 1 / 3
+        assert all(np.array_equal(whole.weights_[name], array) for name, array in again.weights_.items())
 
     def test_training_over_what_is_left_is_another_one_and_learns(self, bitext: Bitext) -> None:
         trained = {kind: Encoder(candidates=kind, epochs=3, step=0.01, **TINY).fit(bitext) for kind in ("all", "remaining")}

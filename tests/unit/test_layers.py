@@ -50,7 +50,8 @@ CORE = {
     "features": {"align", "corpus", "phrases"},
     "block": {"align", "corpus", "features", "learn", "phrases"},
     "operations": {"align", "corpus", "phrases"},
-    "next_position": {"features", "learn", "phrases"},
+    "network": set(),
+    "next_position": {"features", "learn", "network", "phrases"},
     "decode": {"block", "corpus", "lm", "operations", "phrases"},
     "testing": set(),
 }

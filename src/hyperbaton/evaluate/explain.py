@@ -19,7 +19,7 @@ import numpy.typing as npt
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import to_mapping
-from hyperbaton.corpus import Text
+from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.models import MODELS, OrientationModel, ReorderingModel, normalised
 from hyperbaton.phrases import Occurrences, Options
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
@@ -198,7 +198,9 @@ def _(model: OrientationModel, question: Question) -> Answer:
     if question.phrase is not None:
         explanations = [explain_phrase(model, question.phrase, question.top)]
     elif question.sentence is not None:
-        explanations = explain_sentence(model, question.sentence, question.span, question.target, question.top, asked)
+        explanations = explain_sentence(
+            model, question.sentence, question.span, question.target, question.top, asked, question.source_tags
+        )
     else:
         raise OptionError(f"the model {model.name} has no families of features and no tags: give --phrase or --sentence")
     note = ""
@@ -215,7 +217,8 @@ def explain_phrase(model: OrientationModel, phrase: str, top: int = 10) -> Expla
     weights = model.phrase_weights(" ".join(phrase.split()))
     features = {name: _strongest(weights, k, top) for k, name in enumerate(model.class_names)} if weights else {}
     text = Text.of([phrase])
-    return _explanations(model, text, alone, model.option_logprobs(text, alone), [features], spans=False)[0]
+    counts = model.counts_of(Occurrences.of_options(text, alone))
+    return _explanations(model, text, alone, model.option_logprobs(text, alone), counts, [features], spans=False)[0]
 
 
 def explain_sentence(
@@ -225,6 +228,7 @@ def explain_sentence(
     target: str = "",
     top: int = 5,
     translated: Sequence[int] | None = None,
+    source_tags: str | None = None,
 ) -> list[Explanation]:
     """Tell, for phrases of a sentence, which movement is expected and which features decide.
 
@@ -233,10 +237,13 @@ def explain_sentence(
         target: the target phrase, if features should see one.
         translated: words that are translated before: a model over possible classes gives the others no probability. Phrases
             with such words are left out. Without it, probabilities are those over all classes.
+        source_tags: a tag for each word, for a model that needs them.
     """
+    text, known = Text.of([sentence]), Annotations()
     if model.needs:
-        raise OptionError(f"the model {model.name} needs the tags of a sentence to explain it")
-    text = Text.of([sentence])
+        if source_tags is None:
+            raise OptionError(f"the model {model.name} needs the tags of a sentence to explain it: give --source-tags")
+        known = Annotations(source_tags=Tags.of([source_tags], text))
     n = int(text.lengths[0])
     if span is not None and not 0 <= span[0] < span[1] <= n:
         raise OptionError(f"the span {span[0]}-{span[1]} does not lie in the {n} words of the sentence")
@@ -254,20 +261,21 @@ def explain_sentence(
         spans = [(i, j) for i, j in spans if not visited[i:j].any()]
     options = Options.of([(0, i, j, target, []) for i, j in spans])
     if span is None:
-        support = model.support(Occurrences.of_options(text, options))
+        support = model.support(Occurrences.of_options(text, options, known.source_tags))
         if support is not None:
             spans = [s for s, count in zip(spans, support, strict=True) if count >= 10]
             options = Options.of([(0, i, j, target, []) for i, j in spans])
-    logprobs = model.option_logprobs(text, options)
+    logprobs = model.option_logprobs(text, options, known)
     if visited is not None:
         logprobs = _given(model, logprobs, visited, spans)
     chosen = logprobs.argmax(axis=1)
-    evidence = model.evidence(Occurrences.of_options(text, options))
+    evidence = model.evidence(Occurrences.of_options(text, options, known.source_tags))
     features = [
         {model.class_names[k]: _strongest(weights, int(k), top)} if weights else {}
         for k, weights in zip(chosen, evidence, strict=True)
     ]
-    return _explanations(model, text, options, logprobs, features, spans=True)
+    counts = model.counts_of(Occurrences.of_options(text, options, known.source_tags))
+    return _explanations(model, text, options, logprobs, counts, features, spans=True)
 
 
 def _given(model: OrientationModel, logprobs: LogProbs, visited: Any, spans: list[tuple[int, int]]) -> LogProbs:
@@ -301,10 +309,10 @@ def _explanations(
     text: Text,
     options: Options,
     logprobs: LogProbs,
+    counts: Any,
     features: list[dict[str, Evidence]],
     spans: bool,
 ) -> list[Explanation]:
-    counts = model.counts_of(Occurrences.of_options(text, options))
     words, result = text[0], []
     for i, row in enumerate(numeric.exp(logprobs).tolist()):
         begin = int(options.source.begin[i])

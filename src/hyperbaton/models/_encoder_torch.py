@@ -1,10 +1,11 @@
-"""Training of the network of `encoder`, on a processor or a GPU.
+"""Training of networks that read a sentence whole, on a processor or a GPU; and the one of `encoder`, which scores jumps.
 
 This file needs NumPy and PyTorch alone, so that a machine that has only these can train (benchmarks/encoder). What was
-learned is a dictionary of arrays, in the names and shapes that the forward pass of the core reads (`Network.arrays`).
+learned is a dictionary of arrays, in the names and shapes that the forward pass of the core reads (`Reader.arrays`).
 
-A sentence of n words is n + 2 tokens: the start, the words, the end. Rows of scores are the tokens 0 … n, columns the
-tokens 1 … n + 1.
+`train` learns what a `Task` says: which network, which text, and which decisions a batch of sentences has. A sentence of n
+words is n + 2 tokens: the start, the words, the end. Rows of scores of jumps are the tokens 0 … n, columns the tokens
+1 … n + 1.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -53,14 +54,20 @@ class Sentences(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shape:
-    """Sizes of a network."""
+class ReaderShape:
+    """Sizes of what reads a sentence."""
 
     n_words: int  # rows of the embedding of words
     n_labels: int  # rows of the embedding of labels; 0: there are none
     word_size: int
     label_size: int
-    hidden: int  # of an LSTM in one direction; also the size of queries and keys
+    hidden: int  # of an LSTM in one direction; of jumps also the size of queries and keys
+
+
+@dataclass(frozen=True)
+class Shape(ReaderShape):
+    """Sizes of a network of jumps."""
+
     distances: bool
 
 
@@ -68,7 +75,6 @@ class Shape:
 class Schedule:
     """How to train."""
 
-    remaining: bool  # normalise over the words not yet visited
     dropout: float
     word_dropout: float
     step: float
@@ -84,41 +90,116 @@ class State(NamedTuple):
     """Training after an epoch; `arrays` are the parameters, those of the best epoch and the optimizer's moments."""
 
     epoch: int
-    history: list[float]  # mean log P(NP | CP) of the held-out sentences after each epoch
+    history: list[float]  # mean log-probability of the held-out sentences after each epoch
     arrays: dict[str, Array]
 
 
-class Network(nn.Module):
-    """score(i, j) = q(hᵢ)·k(hⱼ)/√d + b(hⱼ) + Q(hᵢ)[bucket of j − i] + K(hⱼ)[bucket of j − i]."""
+class Reader(nn.Module):
+    """From words and labels to a state of each token; a network adds what it makes of them.
 
-    def __init__(self, shape: Shape, dropout: float = 0.0) -> None:
+    `heads` are the names of its own linear layers and embeddings: they are stored as NAME.weight and NAME.bias, or as NAME
+    where there is no bias.
+    """
+
+    heads: tuple[str, ...] = ()
+
+    def __init__(self, shape: ReaderShape, dropout: float = 0.0) -> None:
         super().__init__()
-        self.shape = shape
         hidden, state = shape.hidden, 2 * shape.hidden
         self.word = nn.Embedding(shape.n_words, shape.word_size)
         self.label = nn.Embedding(shape.n_labels, shape.label_size) if shape.n_labels else None
         inputs = shape.word_size + (shape.label_size if shape.n_labels else 0)
         self.input = nn.Linear(inputs, state)
         self.lstm = nn.LSTM(state, hidden, 2, batch_first=True, dropout=dropout, bidirectional=True)
-        self.query, self.key = nn.Linear(state, hidden), nn.Linear(state, hidden)
-        self.bias = nn.Linear(state, 1, bias=False)
-        self.from_distance = nn.Linear(state, N_BUCKETS) if shape.distances else None
-        self.to_distance = nn.Linear(state, N_BUCKETS, bias=False) if shape.distances else None
         self.dropout = nn.Dropout(dropout)
-        for embedding in (self.word, self.label):
+
+    def _initialise(self, *others: nn.Embedding) -> None:
+        """Give embeddings small values; after all layers are made, so that these do not depend on it."""
+        for embedding in (self.word, self.label, *others):
             if embedding is not None:
                 nn.init.normal_(embedding.weight, std=0.1)
         if self.label is not None:
             nn.init.zeros_(self.label.weight[UNKNOWN])  # training text has no unknown label
 
-    def forward(self, words: Tensor, labels: Tensor | None, lengths: Tensor) -> Tensor:
-        """Scores, shape (batch, n + 1, n + 1) for n + 2 tokens; `lengths` are those of the sentences, in tokens."""
+    def read(self, words: Tensor, labels: Tensor | None, lengths: Tensor) -> Tensor:
+        """States, shape (batch, tokens, 2 · hidden); `lengths` are those of the sentences, in tokens."""
         x = self.word(words)
         if self.label is not None:
             x = torch.cat([x, self.label(labels)], -1)
         x = self.input(self.dropout(x))
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        h = self.dropout(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
+        states: Tensor = self.dropout(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
+        return states
+
+    def _stored(self) -> dict[str, Tensor]:
+        """By the names that they are stored under; of the two biases of an LSTM the first."""
+        found: dict[str, Tensor] = {"word": self.word.weight}
+        if self.label is not None:
+            found["label"] = self.label.weight
+        for layer in range(2):
+            for direction, suffix in (("forward", ""), ("backward", "_reverse")):
+                name, end = f"lstm.{layer}.{direction}", f"l{layer}{suffix}"
+                found[f"{name}.inputs"] = getattr(self.lstm, f"weight_ih_{end}")
+                found[f"{name}.states"] = getattr(self.lstm, f"weight_hh_{end}")
+                found[f"{name}.bias"] = getattr(self.lstm, f"bias_ih_{end}")
+        for name in ("input", *self.heads):
+            part = getattr(self, name)
+            if part is None:
+                continue
+            if isinstance(part, nn.Embedding):
+                found[name] = part.weight
+            else:
+                found[f"{name}.weight"] = part.weight
+                if part.bias is not None:
+                    found[f"{name}.bias"] = part.bias
+        return found
+
+    def _second_bias(self, name: str) -> Tensor | None:
+        """The other bias of an LSTM, by the name of the first."""
+        if not (name.startswith("lstm.") and name.endswith(".bias")):
+            return None
+        _, layer, direction, _ = name.split(".")
+        bias: Tensor = getattr(self.lstm, f"bias_hh_l{layer}{'_reverse' if direction == 'backward' else ''}")
+        return bias
+
+    def arrays(self) -> dict[str, Array]:
+        """What was learned, in half precision: matrices have the shape (outputs, inputs), gates are in PyTorch's order."""
+        with torch.no_grad():
+            found = {}
+            for name, value in self._stored().items():
+                second = self._second_bias(name)
+                found[name] = value if second is None else value + second
+            return {name: value.detach().cpu().numpy().astype(np.float16) for name, value in found.items()}
+
+    def take(self, arrays: Mapping[str, Array]) -> Self:
+        """The inverse of `arrays`."""
+        with torch.no_grad():
+            for name, parameter in self._stored().items():
+                parameter.copy_(torch.from_numpy(arrays[name].astype(np.float32)))
+                second = self._second_bias(name)
+                if second is not None:
+                    second.zero_()
+        return self
+
+
+class Network(Reader):
+    """score(i, j) = q(hᵢ)·k(hⱼ)/√d + b(hⱼ) + Q(hᵢ)[bucket of j − i] + K(hⱼ)[bucket of j − i]."""
+
+    heads = ("query", "key", "bias", "from_distance", "to_distance")
+
+    def __init__(self, shape: Shape, dropout: float = 0.0) -> None:
+        super().__init__(shape, dropout)
+        self.shape = shape
+        hidden, state = shape.hidden, 2 * shape.hidden
+        self.query, self.key = nn.Linear(state, hidden), nn.Linear(state, hidden)
+        self.bias = nn.Linear(state, 1, bias=False)
+        self.from_distance = nn.Linear(state, N_BUCKETS) if shape.distances else None
+        self.to_distance = nn.Linear(state, N_BUCKETS, bias=False) if shape.distances else None
+        self._initialise()
+
+    def forward(self, words: Tensor, labels: Tensor | None, lengths: Tensor) -> Tensor:
+        """Scores, shape (batch, n + 1, n + 1) for n + 2 tokens; `lengths` are those of the sentences, in tokens."""
+        h = self.read(words, labels, lengths)
         current, following = h[:, :-1], h[:, 1:]
         scores = self.query(current) @ self.key(following).transpose(1, 2) / math.sqrt(self.shape.hidden)
         scores = scores + self.bias(following).transpose(1, 2)
@@ -132,54 +213,12 @@ class Network(nn.Module):
         return scores  # type: ignore[no-any-return]
 
     def arrays(self) -> dict[str, Array]:
-        """What was learned, in half precision: matrices have the shape (outputs, inputs), gates are in PyTorch's order."""
-        with torch.no_grad():
-            found = {"word": self.word.weight, "input.weight": self.input.weight, "input.bias": self.input.bias}
-            if self.label is not None:
-                found["label"] = self.label.weight
-            for layer in range(2):
-                for direction, suffix in (("forward", ""), ("backward", "_reverse")):
-                    name, end = f"lstm.{layer}.{direction}", f"l{layer}{suffix}"
-                    found[f"{name}.inputs"] = getattr(self.lstm, f"weight_ih_{end}")
-                    found[f"{name}.states"] = getattr(self.lstm, f"weight_hh_{end}")
-                    found[f"{name}.bias"] = getattr(self.lstm, f"bias_ih_{end}") + getattr(self.lstm, f"bias_hh_{end}")
-            found["query.weight"], found["query.bias"] = self.query.weight, self.query.bias
-            found["key.weight"], found["key.bias"] = self.key.weight, self.key.bias
-            found["bias"] = self.bias.weight
-            if self.from_distance is not None and self.to_distance is not None:
-                found["from_distance.weight"], found["from_distance.bias"] = (
-                    self.from_distance.weight,
-                    self.from_distance.bias,
-                )
-                found["to_distance.weight"] = self.to_distance.weight
-            return {name: value.detach().cpu().numpy().astype(np.float16) for name, value in found.items()}
+        found = super().arrays()
+        found["bias"] = found.pop("bias.weight")
+        return found
 
-    def take(self, arrays: Mapping[str, Array]) -> Network:
-        """The inverse of `arrays`."""
-
-        def put(parameter: Tensor, name: str) -> None:
-            parameter.copy_(torch.from_numpy(arrays[name].astype(np.float32)))
-
-        with torch.no_grad():
-            put(self.word.weight, "word")
-            if self.label is not None:
-                put(self.label.weight, "label")
-            for layer in range(2):
-                for direction, suffix in (("forward", ""), ("backward", "_reverse")):
-                    name, end = f"lstm.{layer}.{direction}", f"l{layer}{suffix}"
-                    put(getattr(self.lstm, f"weight_ih_{end}"), f"{name}.inputs")
-                    put(getattr(self.lstm, f"weight_hh_{end}"), f"{name}.states")
-                    put(getattr(self.lstm, f"bias_ih_{end}"), f"{name}.bias")
-                    getattr(self.lstm, f"bias_hh_{end}").zero_()
-            for name, layer_ in (("input", self.input), ("query", self.query), ("key", self.key)):
-                put(layer_.weight, f"{name}.weight")
-                put(layer_.bias, f"{name}.bias")
-            put(self.bias.weight, "bias")
-            if self.from_distance is not None and self.to_distance is not None:
-                put(self.from_distance.weight, "from_distance.weight")
-                put(self.from_distance.bias, "from_distance.bias")
-                put(self.to_distance.weight, "to_distance.weight")
-        return self
+    def take(self, arrays: Mapping[str, Array]) -> Self:
+        return super().take({**arrays, "bias.weight": arrays["bias"]})
 
 
 def bucket_table(farthest: int) -> Array:
@@ -193,56 +232,46 @@ def bucket_table(farthest: int) -> Array:
     return np.where(distance > 0, len(DISTANCES) + place, len(DISTANCES) - 1 - place)
 
 
-class Batch(NamedTuple):
+class Tokens(NamedTuple):
     """Sentences of similar length as padded rows of tokens."""
 
     words: Tensor  # (size, n + 2)
     labels: Tensor | None  # (size, n + 2)
     lengths: Tensor  # (size,), tokens
+
+
+class Batch(NamedTuple):
+    """Sentences with the jumps through them."""
+
+    tokens: Tokens
     ranks: Tensor  # (size, n + 2): when a token is visited, 0 for the start; _NEVER for those that are not
     targets: Tensor  # (size, n + 1): the column of the next token, −1 where there is none
 
     def candidates(self, remaining: bool) -> Tensor:
         """Where a jump may go, shape (size, n + 1, n + 1)."""
-        place = torch.arange(self.words.shape[1], device=self.words.device)
-        exists = (place[1:] < self.lengths[:, None])[:, None, :]
+        place = torch.arange(self.tokens.words.shape[1], device=self.tokens.words.device)
+        exists = (place[1:] < self.tokens.lengths[:, None])[:, None, :]
         if remaining:
             return exists & (self.ranks[:, None, 1:] > self.ranks[:, :-1, None])
         return exists & (place[None, 1:] != place[:-1, None])
 
 
-class Data:
-    """Sentences on a device, cut into batches."""
+class Text:
+    """Sentences on a device, cut into batches; `usable` are those that training learns from."""
 
-    def __init__(self, sentences: Sentences, device: str) -> None:
+    def __init__(self, words: Array, labels: Array | None, offsets: Array, device: str) -> None:
         self.device = torch.device(device)
-        self.sentences, self.lengths = sentences, sentences.lengths
-        n_visits = np.diff(sentences.visit_offsets)
-        self.usable = np.flatnonzero(n_visits > 0)
-        of = np.repeat(np.arange(len(n_visits)), n_visits)
-        nth = np.arange(len(of)) - sentences.visit_offsets[of]
-        ranks = np.full(len(sentences.words), _NEVER, np.int32)
-        ranks[sentences.offsets[of] + sentences.visits] = nth + 1
-        # The position after each word; the length stands for the end. The first visit follows the start.
-        last = nth == n_visits[of] - 1
-        following = np.full(len(sentences.words), -1, np.int32)
-        after = np.where(last, self.lengths[of], np.append(sentences.visits[1:], 0).astype(np.int64))
-        following[sentences.offsets[of] + sentences.visits] = after
-        first = np.full(len(n_visits), -1, np.int64)
-        first[self.usable] = sentences.visits[sentences.visit_offsets[self.usable]]
-        labels = np.zeros(0, np.int32) if sentences.labels is None else sentences.labels
-        self._columns = {
-            name: torch.as_tensor(np.ascontiguousarray(column).astype(np.int32), device=self.device)
-            for name, column in (
-                ("words", sentences.words),
-                ("labels", labels),
-                ("ranks", ranks),
-                ("following", following),
-                ("first", first),
-                ("offsets", sentences.offsets),
-                ("lengths", self.lengths),
-            )
-        }
+        self.has_labels = labels is not None
+        self.lengths: Array = np.diff(offsets)
+        self.usable: Array = np.arange(len(self.lengths))
+        self._columns: dict[str, Tensor] = {}
+        labels = np.zeros(0, np.int32) if labels is None else labels
+        self._add(words=words, labels=labels, offsets=offsets, lengths=self.lengths)
+
+    def _add(self, **columns: Array) -> None:
+        """Bring columns to the device."""
+        for name, column in columns.items():
+            self._columns[name] = torch.as_tensor(np.ascontiguousarray(column).astype(np.int32), device=self.device)
 
     def batches(self, chosen: Array, tokens: int, rng: np.random.Generator | None = None) -> list[Array]:
         """Sentences by similar length, at most so many padded tokens in each; in random order if there is a generator."""
@@ -264,34 +293,91 @@ class Data:
             found = [found[k] for k in order]
         return found
 
-    def batch(self, chosen: Array) -> Batch:
+    def tokens(self, chosen: Array) -> Tokens:
         """The chosen sentences."""
+        words = self._padded(chosen, "words", START, END, UNKNOWN)
+        labels = self._padded(chosen, "labels", START, END, UNKNOWN) if self.has_labels else None
+        lengths = self._columns["lengths"][torch.as_tensor(chosen, device=self.device)].long()
+        return Tokens(words, labels, lengths + 2)
+
+    def _padded(self, chosen: Array, name: str, start: int, end: int, rest: int) -> Tensor:
+        """A column of words, with values for the start, the end, and what is behind it, (size, n + 2)."""
         part = torch.as_tensor(chosen, device=self.device)
         lengths = self._columns["lengths"][part].long()
         side = int(self.lengths[chosen].max()) + 1
         place = torch.arange(side + 1, device=self.device)
         inside = (place > 0) & (place <= lengths[:, None])
         where = (self._columns["offsets"][part].long()[:, None] + place - 1)[inside]
+        rows = torch.full(inside.shape, rest, dtype=torch.long, device=self.device)
+        rows[inside] = self._columns[name][where].long()
+        rows[:, 0] = start
+        rows.scatter_(1, (lengths + 1)[:, None], end)
+        return rows
 
-        def padded(name: str, start: int, end: int, rest: int) -> Tensor:
-            rows = torch.full(inside.shape, rest, dtype=torch.long, device=self.device)
-            rows[inside] = self._columns[name][where].long()
-            rows[:, 0] = start
-            rows.scatter_(1, (lengths + 1)[:, None], end)
-            return rows
 
-        words = padded("words", START, END, UNKNOWN)
-        labels = None if self.sentences.labels is None else padded("labels", START, END, UNKNOWN)
-        ranks = padded("ranks", 0, _NEVER, _NEVER)
-        targets = padded("following", -1, -1, -1)[:, :-1]
-        targets[:, 0] = self._columns["first"][part].long()
-        return Batch(words, labels, lengths + 2, ranks, targets)
+class Data(Text):
+    """Sentences with the orders in which their words are visited."""
+
+    def __init__(self, sentences: Sentences, device: str) -> None:
+        super().__init__(sentences.words, sentences.labels, sentences.offsets, device)
+        n_visits = np.diff(sentences.visit_offsets)
+        self.usable = np.flatnonzero(n_visits > 0)
+        of = np.repeat(np.arange(len(n_visits)), n_visits)
+        nth = np.arange(len(of)) - sentences.visit_offsets[of]
+        ranks = np.full(len(sentences.words), _NEVER, np.int32)
+        ranks[sentences.offsets[of] + sentences.visits] = nth + 1
+        # The position after each word; the length stands for the end. The first visit follows the start.
+        last = nth == n_visits[of] - 1
+        following = np.full(len(sentences.words), -1, np.int32)
+        after = np.where(last, self.lengths[of], np.append(sentences.visits[1:], 0).astype(np.int64))
+        following[sentences.offsets[of] + sentences.visits] = after
+        first = np.full(len(n_visits), -1, np.int64)
+        first[self.usable] = sentences.visits[sentences.visit_offsets[self.usable]]
+        self._add(ranks=ranks, following=following, first=first)
+
+    def batch(self, chosen: Array) -> Batch:
+        """The chosen sentences."""
+        ranks = self._padded(chosen, "ranks", 0, _NEVER, _NEVER)
+        targets = self._padded(chosen, "following", -1, -1, -1)[:, :-1]
+        targets[:, 0] = self._columns["first"][torch.as_tensor(chosen, device=self.device)].long()
+        return Batch(self.tokens(chosen), ranks, targets)
+
+
+class Task(Protocol):
+    """What is learned: a network, a text, and the decisions that its sentences show."""
+
+    def network(self, dropout: float) -> Reader:
+        """A network that has learned nothing yet."""
+
+    def data(self, device: str) -> Any:
+        """The text: a `Text` with a method `batch`, whose answer has `tokens`."""
+
+    def decisions(self, network: Any, batch: Any) -> tuple[Tensor, Tensor]:
+        """Log-probabilities of what could be chosen, (n, choices), and what was, (n,)."""
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """The next word of each jump, among all, or among those not yet visited."""
+
+    shape: Shape
+    sentences: Sentences
+    remaining: bool
+
+    def network(self, dropout: float) -> Network:
+        return Network(self.shape, dropout)
+
+    def data(self, device: str) -> Data:
+        return Data(self.sentences, device)
+
+    def decisions(self, network: Network, batch: Batch) -> tuple[Tensor, Tensor]:
+        jumps = batch.targets >= 0
+        return _logprobs(network, batch, self.remaining)[jumps], batch.targets[jumps]
 
 
 def train(
-    shape: Shape,
+    task: Task,
     schedule: Schedule,
-    sentences: Sentences,
     *,
     n_threads: int = 0,
     state: State | None = None,
@@ -308,8 +394,8 @@ def train(
     devices = [torch.device(schedule.device)] if schedule.device.startswith("cuda") else []
     with _threads(n_threads), torch.random.fork_rng(devices):
         torch.manual_seed(schedule.seed)
-        network = Network(shape, schedule.dropout).to(schedule.device)
-        data = Data(sentences, schedule.device)
+        network = task.network(schedule.dropout).to(schedule.device)
+        data = task.data(schedule.device)
         rng = np.random.default_rng(schedule.seed)
         order = rng.permutation(data.usable)
         n_held_out = min(int(len(order) * schedule.held_out), 2000)
@@ -333,17 +419,19 @@ def train(
                     group["lr"] = schedule.step * _step_size((epoch + k / len(batches)) / schedule.epochs)
                 batch = data.batch(part)
                 if schedule.word_dropout:
-                    dropped = torch.rand(batch.words.shape, device=data.device) < schedule.word_dropout
-                    batch = batch._replace(words=batch.words.masked_fill(dropped & (batch.words >= FIRST), UNKNOWN))
+                    words = batch.tokens.words
+                    dropped = torch.rand(words.shape, device=data.device) < schedule.word_dropout
+                    words = words.masked_fill(dropped & (words >= FIRST), UNKNOWN)
+                    batch = batch._replace(tokens=batch.tokens._replace(words=words))
                 optimizer.zero_grad(set_to_none=True)
-                total, n = _loss(network, batch, schedule.remaining)
+                total, n = _loss(task, network, batch)
                 (total / n).backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(network.parameters(), 1.0)
                 optimizer.step()
                 done += len(part)
                 if progress is not None:
                     progress(done, schedule.epochs * len(chosen))
-            history.append(mean_logprob(network, data, held_out if n_held_out else chosen[:2000], schedule.remaining))
+            history.append(figures(task, network, data, held_out if n_held_out else chosen[:2000])[1])
             if len(history) == 1 or history[-1] > max(history[:-1]):
                 best = network.arrays()
             if after_epoch is not None:
@@ -383,34 +471,26 @@ def _step_size(part: float) -> float:
     return _END_SIZE + (1 - _END_SIZE) * (1 + math.cos(math.pi * (part - _RISE) / (1 - _RISE))) / 2
 
 
-def _loss(network: Network, batch: Batch, remaining: bool) -> tuple[Tensor, int]:
-    """−Σ log P(NP | CP), and the number of jumps."""
-    logprobs = _logprobs(network, batch, remaining)
-    jumps = batch.targets >= 0
-    return -logprobs[jumps].gather(1, batch.targets[jumps][:, None]).sum(), int(jumps.sum())
+def _loss(task: Task, network: Reader, batch: Any) -> tuple[Tensor, int]:
+    """−Σ log p of the decisions, and their number."""
+    logprobs, chosen = task.decisions(network, batch)
+    return -logprobs.gather(1, chosen[:, None]).sum(), len(chosen)
 
 
 def _logprobs(network: Network, batch: Batch, remaining: bool) -> Tensor:
-    scores = network(batch.words, batch.labels, batch.lengths)
+    scores = network(*batch.tokens)
     return torch.log_softmax(scores.masked_fill(~batch.candidates(remaining), -1e9), -1)
 
 
-def mean_logprob(network: Network, data: Data, chosen: Array, remaining: bool) -> float:
-    """The mean of log P(NP | CP) over the jumps of the chosen sentences."""
-    return figures(network, data, chosen, remaining)[1]
-
-
-def figures(network: Network, data: Data, chosen: Array, remaining: bool) -> tuple[float, float]:
-    """Percent of the jumps of the chosen sentences that are predicted, and the mean of log P(NP | CP)."""
+def figures(task: Task, network: Reader, data: Any, sentences: Array) -> tuple[float, float]:
+    """Percent of the decisions of these sentences that are predicted, and the mean of their log-probabilities."""
     network.eval()
     right, total, n = 0, 0.0, 0
     with torch.no_grad():
-        for part in data.batches(np.intersect1d(chosen, data.usable), 1 << 14):
-            batch = data.batch(part)
-            logprobs = _logprobs(network, batch, remaining)
-            jumps = batch.targets >= 0
-            made = logprobs[jumps].gather(1, batch.targets[jumps][:, None])[:, 0]
-            right += int((made >= logprobs[jumps].amax(-1)).sum())
+        for part in data.batches(np.intersect1d(sentences, data.usable), 1 << 14):
+            logprobs, chosen = task.decisions(network, data.batch(part))
+            made = logprobs.gather(1, chosen[:, None])[:, 0]
+            right += int((made >= logprobs.amax(-1)).sum())
             total += float(made.double().sum())
             n += len(made)
     return 100 * right / max(n, 1), total / max(n, 1)
@@ -425,7 +505,7 @@ def matrices(network: Network, sentences: Sentences) -> Iterator[Array]:
             yield _logprobs(network, data.batch(np.array([s])), False)[0].numpy()
 
 
-def _state_arrays(network: Network, optimizer: torch.optim.Optimizer, best: Mapping[str, Array]) -> dict[str, Array]:
+def _state_arrays(network: Reader, optimizer: torch.optim.Optimizer, best: Mapping[str, Array]) -> dict[str, Array]:
     """Everything that changes in training, by name."""
     found: dict[str, Array] = {f"best.{name}": array for name, array in best.items()}
     for name, parameter in network.named_parameters():
@@ -436,7 +516,7 @@ def _state_arrays(network: Network, optimizer: torch.optim.Optimizer, best: Mapp
     return found
 
 
-def _restore(network: Network, optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> dict[str, Array]:
+def _restore(network: Reader, optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Take back what `_state_arrays` gave; returns the best arrays."""
     with torch.no_grad():
         for name, parameter in network.named_parameters():

@@ -1,0 +1,85 @@
+#include "network/orientation_encoder.hh"
+
+#include <algorithm>
+
+#include "base/errors.hh"
+#include "base/half.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+constexpr std::size_t kPlaces = 4;
+
+HalfMatrix table_of(const HalfMatrices& arrays, const std::string& name, std::size_t size) {
+  const auto place = arrays.find(name);
+  if (place == arrays.end()) throw Error("the network has no array " + name);
+  if (place->second.n_columns != size || place->second.n_rows == 0)
+    throw Error("the arrays of the network do not fit each other: " + name);
+  return place->second;
+}
+
+void add_row(const HalfMatrix& table, std::size_t row, std::vector<float>& sum) {
+  if (row >= table.n_rows) throw Error("a word is not in the embedding");
+  const auto* values = table.values.data() + row * table.n_columns;
+  for (std::size_t i = 0; i < table.n_columns; ++i) sum[i] += from_half(values[i]);
+}
+
+}  // namespace
+
+OrientationEncoder::OrientationEncoder(const HalfMatrices& arrays) : encoder_(arrays) {
+  const auto out = arrays.find("out.weight");
+  if (out == arrays.end()) throw Error("the network has no array out.weight");
+  n_classes_ = out->second.n_rows;
+  size_ = out->second.n_columns;
+  if (n_classes_ == 0 || size_ == 0) throw Error("the arrays of the network do not fit each other: out.weight");
+  out_ = LinearLayer(n_classes_, size_);
+  out_.put_weights(out->second, 0);
+  out_.put_bias(find_matrix(arrays, "out.bias", 1, n_classes_), 0);
+  places_ = LinearLayer(kPlaces * size_, encoder_.state_size());
+  places_.put_weights(find_matrix(arrays, "places.weight", kPlaces * size_, encoder_.state_size()), 0);
+  places_.put_bias(find_matrix(arrays, "places.bias", 1, kPlaces * size_), 0);
+  first_ = table_of(arrays, "first", size_);
+  last_ = table_of(arrays, "last", size_);
+  length_ = table_of(arrays, "length", size_);
+}
+
+void OrientationEncoder::scores(const EncoderText& text, const EncoderPhrases& phrases, std::span<float> scores,
+                                unsigned n_threads, const Progress& progress) const {
+  if (phrases.offsets.size() != text.offsets.size() || scores.size() != phrases.size() * n_classes_ ||
+      static_cast<std::size_t>(phrases.offsets.back()) != phrases.size())
+    throw Error("the phrases do not fit the text");
+  encoder_.for_each(text, n_threads, progress, [&](const SentenceEncoder::Encoded& encoded) {
+    std::vector<float> places, sums, sum(size_), products;
+    places_.apply(encoded.states, places, encoded.n_tokens);
+    for (std::size_t b = 0; b < encoded.sentences.size(); ++b) {
+      const std::size_t s = encoded.sentences[b];
+      const auto from = static_cast<std::size_t>(phrases.offsets[s]), to = static_cast<std::size_t>(phrases.offsets[s + 1]);
+      const std::int64_t n_words = text.offsets[s + 1] - text.offsets[s];
+      sums.clear();
+      for (std::size_t p = from; p < to; ++p) {
+        const auto* columns = phrases.columns.data() + p * EncoderPhrases::kColumns;
+        const std::int32_t begin = columns[0], end = columns[1], first = columns[2], last = columns[3];
+        if (begin < 0 || begin >= end || end > n_words || first < 0 || last < 0)
+          throw Error("a phrase does not lie in its sentence");
+        // The word i is the token i + 1.
+        const std::array<std::int32_t, kPlaces> tokens{begin, begin + 1, end, end + 1};
+        std::ranges::fill(sum, 0.0F);
+        for (std::size_t k = 0; k < kPlaces; ++k) {
+          const float* values =
+              places.data() + (encoded.starts[b] + static_cast<std::size_t>(tokens[k])) * places_.width() + k * size_;
+          for (std::size_t i = 0; i < size_; ++i) sum[i] += values[i];
+        }
+        add_row(first_, static_cast<std::size_t>(first), sum);
+        add_row(last_, static_cast<std::size_t>(last), sum);
+        add_row(length_, std::min(static_cast<std::size_t>(end - begin), length_.n_rows) - 1, sum);
+        for (const float value : sum) sums.push_back(std::max(value, 0.0F));
+      }
+      out_.apply(sums, products, to - from);
+      for (std::size_t p = from; p < to; ++p)
+        std::copy_n(products.data() + (p - from) * out_.width(), n_classes_, scores.data() + p * n_classes_);
+    }
+  });
+}
+
+}  // namespace hyperbaton

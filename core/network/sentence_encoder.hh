@@ -1,0 +1,91 @@
+// Networks that read a sentence whole, as far as they are the same: from words to a state of each token.
+//
+//     x = input(word ⊕ label)          h = two bidirectional LSTM layers over start, words, end
+//
+// In single precision; every sum has one order, whatever the processor, the number of threads, and the sentences that are
+// asked for together.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/matrix.hh"
+#include "base/parallel.hh"
+
+namespace hyperbaton {
+
+// A stored matrix of half precision, row by row.
+struct HalfMatrix {
+  std::span<const std::uint16_t> values;
+  std::size_t n_rows, n_columns;
+};
+using HalfMatrices = std::map<std::string, HalfMatrix>;
+
+// The matrix of that name and shape; throws if there is none.
+const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& name, std::size_t n_rows,
+                              std::size_t n_columns);
+
+// Sentences as rows of the embeddings, without their start and end. Labels are empty if the network has none.
+struct EncoderText {
+  std::span<const std::int32_t> words, labels;
+  std::span<const std::int64_t> offsets;
+};
+
+// outputs = bias + weights · inputs.
+class LinearLayer {
+ public:
+  LinearLayer() = default;
+  LinearLayer(std::size_t n_outputs, std::size_t n_inputs) : weights_(n_outputs, n_inputs), bias_(weights_.width(), 0) {}
+  // Copy weights (outputs × inputs), or a bias, to the outputs from `first` on.
+  void put_weights(const HalfMatrix& matrix, std::size_t first, float scale = 1);
+  void put_bias(const HalfMatrix& matrix, std::size_t first, float scale = 1);
+  // Rows one behind the other; those of the outputs have width() values.
+  void apply(const std::vector<float>& inputs, std::vector<float>& outputs, std::size_t n_rows) const;
+  std::size_t width() const { return weights_.width(); }
+
+ private:
+  Panels weights_;
+  std::vector<float> bias_;
+};
+
+class SentenceEncoder {
+ public:
+  // By name, as models/_encoder.py stores them; throws if they do not fit each other. The embeddings are borrowed.
+  explicit SentenceEncoder(const HalfMatrices& arrays);
+
+  std::size_t hidden() const { return hidden_; }          // of one direction
+  std::size_t state_size() const { return 2 * hidden_; }  // of a token
+
+  // Sentences that go through the network together, the longest first; the tokens of sentence b are the rows from starts[b]
+  // on: its start, its words, its end.
+  struct Encoded {
+    std::vector<std::size_t> sentences, starts;
+    std::vector<float> states;
+    std::size_t n_tokens = 0;
+  };
+  // Encode all sentences in threads, and call `use` for those that went together.
+  void for_each(const EncoderText& text, unsigned n_threads, const Progress& progress,
+                const std::function<void(const Encoded&)>& use) const;
+
+ private:
+  struct Layer {
+    LinearLayer inputs;            // gates of both directions, forward ones first
+    std::array<Panels, 2> states;  // for each direction
+  };
+  struct Work;
+
+  void encode(const EncoderText& text, Work& work, Encoded& encoded) const;
+  void lstm(const Layer& layer, Work& work, Encoded& encoded) const;
+
+  HalfMatrix word_, label_;
+  std::size_t hidden_;
+  LinearLayer input_;
+  std::array<Layer, 2> layers_;
+};
+
+}  // namespace hyperbaton

@@ -1,0 +1,195 @@
+"""What models share whose network reads the sentence whole: options, the rows of words, training with PyTorch, checkpoints.
+
+Words and labels (tags or classes, where there are some) become vectors; a linear layer and two bidirectional LSTM layers
+make of them a state for the start, each word and the end. What a model makes of the states is its own. Networks are trained
+with PyTorch and answer without: the forward pass is in the core, from weights of half precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import Cancelled, MissingExtra, OptionError
+from hyperbaton.base.options import option, to_mapping
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.store import hash_arrays
+from hyperbaton.models._base import ReorderingModel
+from hyperbaton.models._store import ModelState
+from hyperbaton.models._training_states import TrainingStates
+
+if TYPE_CHECKING:
+    from hyperbaton.models._encoder_torch import Schedule, State, Task
+
+# Rows of the embeddings before those of words and labels: unknown, start and end of sentence.
+UNKNOWN, FIRST = 0, 3
+_STATE = "encoder-training"
+
+
+@dataclass(eq=False)
+class SentenceNetwork(ReorderingModel):
+    """Base of models with such a network, beside their shape."""
+
+    word_size: int = option(256, "size of word embeddings", minimum=1, maximum=4096)
+    tag_size: int = option(32, "size of embeddings of tags or classes", minimum=1, maximum=4096)
+    hidden: int = option(128, "size of an LSTM layer in one direction", minimum=1, maximum=4096)
+    max_words: int = option(50_000, "maximum number of words with embeddings, the most frequent", minimum=1)
+    min_count: int = option(2, "minimum number of occurrences for a word to have an embedding", minimum=1)
+    dropout: float = option(0.3, "dropout of inputs, layers and states", minimum=0, maximum=0.95)
+    word_dropout: float = option(
+        0.05, "fraction of words replaced by the unknown word in training", minimum=0, maximum=0.95
+    )
+    step: float = option(0.001, "largest step size of AdamW", minimum=1e-9)
+    epochs: int = option(5, "maximum number of passes over the text", minimum=1)
+    patience: int = option(2, "stop after this many epochs without improvement on held-out text", minimum=1)
+    held_out: float = option(0.01, "fraction of sentences held out, at most 2,000", minimum=0, maximum=0.5)
+    batch_tokens: int = option(16_384, "maximum number of words in a batch; less for small texts", minimum=1)
+    device: str = option("cpu", "where PyTorch computes, e.g. cpu or cuda")
+
+    def schedule(self) -> Schedule:
+        """How PyTorch trains."""
+        return torch_side().Schedule(  # type: ignore[no-any-return]
+            dropout=self.dropout,
+            word_dropout=self.word_dropout,
+            step=self.step,
+            epochs=self.epochs,
+            patience=self.patience,
+            batch_tokens=self.batch_tokens,
+            held_out=self.held_out,
+            seed=self.seed,
+            device=self.device,
+        )
+
+    def take(self, arrays: dict[str, Array], history: list[float]) -> None:
+        """Have learned these arrays (of half precision, by name), with these held-out log-probabilities by epoch."""
+        self.weights_ = arrays
+        self.history_ = np.array(history)
+        vars(self).pop("_network", None)
+
+    def _number_words(self, tokens: Array, n_words: int, labels: Array | None) -> dict[str, int]:
+        """Give rows of the embeddings to the frequent ones of `n_words` words, and to labels; the sizes of what reads."""
+        self.word_rows_ = frequent_rows(tokens, n_words, self.max_words, self.min_count)
+        self.n_labels_ = 0 if labels is None else int(labels.max(initial=0)) + 1
+        return {
+            "n_words": int(self.word_rows_.max(initial=FIRST - 1)) + 1,
+            "n_labels": FIRST + self.n_labels_ if self.n_labels_ else 0,
+            "word_size": self.word_size,
+            "label_size": self.tag_size,
+            "hidden": self.hidden,
+        }
+
+    def _embedded(self, tokens: Array, labels: Array | None) -> tuple[Array, Array | None]:
+        """The rows of the embeddings of words and of labels, for each word."""
+        words = rows_of(self.word_rows_, tokens)
+        if labels is None:
+            return words, None
+        labels = labels.astype(np.int64)
+        return words, np.where(labels < self.n_labels_, labels + FIRST, UNKNOWN).astype(np.int32)
+
+    def _train(self, task: Task, inputs: Mapping[str, Array | None], progress: Progress | None) -> None:
+        """Learn with PyTorch, from where an interrupted training of the same options and inputs stopped."""
+        side = torch_side()
+        if fault := side.device_fault(self.device):
+            raise OptionError(f"device {self.device}: {fault}")
+        text = {"sentences": hash_arrays({name: a for name, a in inputs.items() if a is not None})}
+        arrays, history = side.train(
+            task,
+            self.schedule(),
+            n_threads=self._n_threads,
+            state=self._saved_state(text),
+            after_epoch=self._save_state(text),
+            progress=_stopping(progress),
+        )
+        self.take(arrays, history)
+
+    def _figures(self) -> dict[str, Any]:
+        """For `summary`."""
+        best = {"held_out_logprob": float(self.history_.max())} if len(self.history_) else {}
+        return {"words": len(self.weights_["word"]) - FIRST, "epochs": len(self.history_), **best}
+
+    @property
+    def _bits(self) -> dict[str, Array]:
+        """The arrays as the core wants them."""
+        return {name: np.atleast_2d(a).view(np.uint16) for name, a in self.weights_.items()}
+
+    def _arrays(self) -> dict[str, Array]:
+        known = {"word_rows": self.word_rows_, "n_labels": np.array([self.n_labels_]), "history": self.history_}
+        return known | {f"network.{name}": array for name, array in self.weights_.items()}
+
+    def _restore(self, state: ModelState) -> None:
+        self.word_rows_, self.n_labels_ = state.arrays["word_rows"], int(state.arrays["n_labels"][0])
+        self.take(state.group("network"), state.arrays["history"].tolist())
+        if np.any(self.word_rows_ >= len(self.weights_["word"])):
+            raise ValueError("the rows of words do not fit the embedding")
+
+    def _saved_state(self, inputs: dict[str, str]) -> State | None:
+        states = self._states(inputs)
+        last = None if states is None else states.last()
+        if last is None:
+            return None
+        arrays = {name: np.array(array) for name, array in last.arrays().items()}
+        return torch_side().State(last.details["epoch"], last.details["history"], arrays)  # type: ignore[no-any-return]
+
+    def _save_state(self, inputs: dict[str, str]) -> Callable[[State], None] | None:
+        states = self._states(inputs)
+        if states is None:
+            return None
+
+        def write(state: State) -> None:
+            states.save(state.arrays, {"epoch": state.epoch, "history": state.history})
+
+        return write
+
+    def _states(self, inputs: dict[str, str]) -> TrainingStates | None:
+        if self.checkpoint is None:
+            return None
+        return TrainingStates(self.checkpoint, _STATE, self._kept_options(), inputs, self.seed)
+
+    def _kept_options(self) -> dict[str, Any]:
+        return {**to_mapping(self), "seed": self.seed}
+
+
+def frequent_rows(tokens: Array, n_words: int, most: int, min_count: int) -> Array:
+    """A row for each of `n_words` words: those of the most frequent ones follow the special rows, others are unknown.
+
+    >>> frequent_rows(np.array([2, 0, 2, 0, 2, 1]), 4, most=2, min_count=2).tolist()
+    [3, 0, 4, 0]
+    """
+    counts = np.bincount(tokens, minlength=n_words)[:n_words]
+    frequent = np.argsort(-counts, kind="stable")[:most]
+    frequent = np.sort(frequent[counts[frequent] >= min_count])
+    rows = np.zeros(n_words, np.int32)
+    rows[frequent] = FIRST + np.arange(len(frequent), dtype=np.int32)
+    return rows
+
+
+def rows_of(rows: Array, tokens: Array) -> Array:
+    """The row of each word; words of other texts are unknown."""
+    known = tokens < len(rows)
+    return np.where(known, rows[np.minimum(tokens, len(rows) - 1)], UNKNOWN).astype(np.int32)
+
+
+def torch_side() -> ModuleType:
+    """What needs PyTorch."""
+    try:
+        from hyperbaton.models import _encoder_torch
+    except ImportError:
+        raise MissingExtra("PyTorch", "torch") from None
+    return _encoder_torch
+
+
+def _stopping(progress: Progress | None) -> Progress | None:
+    """Progress that raises where it should stop."""
+    if progress is None:
+        return None
+
+    def report(done: int, total: int) -> None:
+        if progress(done, total) is False:
+            raise Cancelled("cancelled")
+
+    return report

@@ -1,0 +1,139 @@
+"""Training of the network of `encoder_orientation`: what `_encoder_torch` needs to know of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from hyperbaton.models._encoder_torch import Array, Reader, ReaderShape, Text, Tokens
+
+# Vectors of a token for a phrase pair: of the word before the phrase, its first and last words, and the word behind it.
+_PLACES = 4
+_NOTHING = -1e9
+
+
+class Phrases(NamedTuple):
+    """Sentences as rows of the embeddings, and phrase pairs in them, by sentence."""
+
+    words: Array  # (n_tokens,), without start and end
+    labels: Array | None  # (n_tokens,)
+    offsets: Array  # (n_sentences + 1,)
+    phrase_offsets: Array  # (n_sentences + 1,)
+    begin: Array  # of the source phrase
+    end: Array
+    first: Array  # rows of the first and last target words
+    last: Array
+    classes: Array  # true classes
+    possible: Array  # bits: the classes that are possible
+    states: Array  # of the coverage
+
+
+@dataclass(frozen=True)
+class Shape(ReaderShape):
+    """Sizes of a network."""
+
+    n_target_words: int  # rows of the embeddings of target words
+    n_lengths: int  # lengths of source phrases that have vectors; longer ones have the last
+    n_classes: int
+    n_states: int  # of the coverage; 0: it is not seen
+    size: int  # of the vector of a phrase pair
+
+
+class Batch(NamedTuple):
+    """Sentences with their phrase pairs."""
+
+    tokens: Tokens
+    sentence: Tensor  # (n,): row of the sentence
+    begin: Tensor
+    end: Tensor
+    first: Tensor
+    last: Tensor
+    classes: Tensor
+    possible: Tensor
+    states: Tensor
+
+
+class Network(Reader):
+    """score = out · relu(Σ P hᵢ + F[first target word] + L[last target word] + S[length]) + weight of the coverage."""
+
+    heads = ("places", "first", "last", "length", "out", "coverage")
+
+    def __init__(self, shape: Shape, dropout: float = 0.0) -> None:
+        super().__init__(shape, dropout)
+        self.shape = shape
+        self.places = nn.Linear(2 * shape.hidden, _PLACES * shape.size)
+        self.first = nn.Embedding(shape.n_target_words, shape.size)
+        self.last = nn.Embedding(shape.n_target_words, shape.size)
+        self.length = nn.Embedding(shape.n_lengths, shape.size)
+        self.out = nn.Linear(shape.size, shape.n_classes)
+        self.coverage = nn.Embedding(shape.n_states, shape.n_classes) if shape.n_states else None
+        self._initialise(self.first, self.last, self.length)
+        if self.coverage is not None:
+            nn.init.zeros_(self.coverage.weight)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Scores of the classes of the phrase pairs, without the coverage, (n, n_classes)."""
+        places = self.places(self.read(*batch.tokens)).unflatten(-1, (_PLACES, self.shape.size))
+        # The word i is the token i + 1.
+        tokens = (batch.begin, batch.begin + 1, batch.end, batch.end + 1)
+        sums = sum(places[batch.sentence, token, k] for k, token in enumerate(tokens))
+        length = (batch.end - batch.begin).clamp(max=self.shape.n_lengths) - 1
+        sums = sums + self.first(batch.first) + self.last(batch.last) + self.length(length)
+        scores: Tensor = self.out(self.dropout(torch.relu(sums)))
+        return scores
+
+
+class Data(Text):
+    """Sentences with their phrase pairs, on a device."""
+
+    def __init__(self, phrases: Phrases, device: str) -> None:
+        super().__init__(phrases.words, phrases.labels, phrases.offsets, device)
+        self.n_phrases = np.diff(phrases.phrase_offsets)
+        self.usable = np.flatnonzero(self.n_phrases > 0)
+        self.starts = phrases.phrase_offsets[:-1]
+        self._names = Phrases._fields[4:]
+        self._add(**{f"phrase.{name}": getattr(phrases, name) for name in self._names})
+
+    def batch(self, chosen: Array) -> Batch:
+        """The chosen sentences."""
+        counts = self.n_phrases[chosen]
+        sentence = np.repeat(np.arange(len(chosen)), counts)
+        ends = np.cumsum(counts)
+        which = np.arange(int(ends[-1])) - np.repeat(ends - counts - self.starts[chosen], counts)
+        rows = torch.as_tensor(which, device=self.device)
+        columns = {name: self._columns[f"phrase.{name}"][rows].long() for name in self._names}
+        return Batch(self.tokens(chosen), torch.as_tensor(sentence, device=self.device), **columns)
+
+
+@dataclass(frozen=True)
+class Orientations:
+    """The class of each phrase pair, among those that are possible."""
+
+    shape: Shape
+    phrases: Phrases
+
+    def network(self, dropout: float) -> Network:
+        return Network(self.shape, dropout)
+
+    def data(self, device: str) -> Data:
+        return Data(self.phrases, device)
+
+    def decisions(self, network: Network, batch: Batch) -> tuple[Tensor, Tensor]:
+        scores = network(batch)
+        if network.coverage is not None:
+            scores = scores + network.coverage(batch.states)
+        place = torch.arange(self.shape.n_classes, device=scores.device)
+        impossible = (batch.possible[:, None] >> place) & 1 == 0
+        return torch.log_softmax(scores.masked_fill(impossible, _NOTHING), -1), batch.classes
+
+
+def scores(network: Network, phrases: Phrases) -> Any:
+    """Scores of the classes of phrase pairs without the coverage, as the core computes them."""
+    data = Data(phrases, "cpu")
+    network.eval()
+    with torch.no_grad():
+        return np.concatenate([network(data.batch(np.array([s]))).numpy() for s in data.usable])

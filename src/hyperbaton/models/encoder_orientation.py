@@ -1,0 +1,160 @@
+"""How a phrase moves, from a network that reads the whole sentence.
+
+As in `encoder`, an LSTM makes a state hᵢ of the start, each word and the end of the sentence. A phrase pair with the source
+words b … e − 1 has the scores
+
+    v = relu(P₀ h_{b−1} + P₁ h_b + P₂ h_{e−1} + P₃ h_e + F[first target word] + L[last target word] + S[e − b])
+    score(o) = out_o · v + c_o (+ weight of o and what the phrase sees of the coverage)
+
+and p(o | s, t) ∝ exp score(o), over all classes or those that are possible. The sentence is read once, and Pₖ hᵢ computed
+for each word; a phrase pair costs the sum of seven vectors, and the products with the classes.
+
+It is trained with PyTorch and answers without: the forward pass is in the core, from weights of half precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.options import option
+from hyperbaton.models._encoder import FIRST, SentenceNetwork, frequent_rows, rows_of
+from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
+from hyperbaton.models._store import ModelState
+from hyperbaton.phrases import Occurrences
+from hyperbaton.phrases.coverage import COVERAGE_STATES
+
+if TYPE_CHECKING:
+    from hyperbaton.models._encoder_orientation_torch import Phrases, Shape
+
+
+@dataclass(eq=False)
+class OrientationEncoder(SentenceNetwork, OrientationModel):
+    """Orientation by a bidirectional LSTM over the sentence (needs PyTorch to train, not to use)."""
+
+    size: int = option(128, "size of the vector of a phrase pair", minimum=1, maximum=4096)
+    max_target_words: int = option(20_000, "maximum number of target words with vectors, the most frequent", minimum=1)
+    coverage: bool = option(False, "see which words beside the phrase are translated, and how many are to come")
+
+    uses: ClassVar = ("source_classes", "source_tags")
+
+    @property
+    def sees_coverage(self) -> bool:
+        return self.coverage
+
+    def _fit(self, training: Training) -> None:
+        shape, phrases = self.prepare(training)
+        self._train(_torch_side().Orientations(shape, phrases), phrases._asdict(), training.progress)
+        self.take_coverage()
+
+    def prepare(self, training: Training) -> tuple[Shape, Phrases]:
+        """What training in PyTorch reads: the sizes of the network, and the phrase pairs as rows of its embeddings."""
+        source, target = training.occurrences.source, training.occurrences.target
+        labels = training.occurrences.source_classes
+        sizes = self._number_words(source.tokens, len(self.source_vocabulary_), labels)
+        self.target_rows_ = frequent_rows(
+            target.tokens, len(self.target_vocabulary_), self.max_target_words, self.min_count
+        )
+        shape = _torch_side().Shape(
+            **sizes,
+            n_target_words=int(self.target_rows_.max(initial=FIRST - 1)) + 1,
+            n_lengths=self.max_length,
+            n_classes=len(self.class_names),
+            n_states=COVERAGE_STATES if self.coverage else 0,
+            size=self.size,
+        )
+        return shape, self.phrases(training)
+
+    def phrases(self, training: Training) -> Phrases:
+        """Phrase pairs as rows of the embeddings."""
+        n, n_classes, occurrences = len(training.labels), len(self.class_names), training.occurrences
+        source, sentence = occurrences.source, occurrences.source_spans.sentence
+        every = np.full((n, n_classes), True) if training.possible is None else training.possible
+        return _torch_side().Phrases(  # type: ignore[no-any-return]
+            *self._embedded(source.tokens, occurrences.source_classes),
+            source.offsets,
+            np.searchsorted(sentence, np.arange(len(source) + 1)),
+            *self._places(occurrences),
+            training.labels.astype(np.int32),
+            (every << np.arange(n_classes)).sum(axis=1).astype(np.int32),
+            np.zeros(n, np.int32) if training.coverage is None else training.coverage.astype(np.int32),
+        )
+
+    def _places(self, occurrences: Occurrences) -> tuple[Array, Array, Array, Array]:
+        """Of each phrase pair: first source word, one behind the last; rows of the first and the last target word."""
+        source, target = occurrences.source_spans, occurrences.target_spans
+        begin = source.begin.astype(np.int32)
+        first = occurrences.target.offsets[target.sentence] + target.begin
+        last = first + np.maximum(target.length.astype(np.int64), 1) - 1
+        tokens = np.append(occurrences.target.tokens, len(self.target_rows_))  # for a phrase without words at the end
+        rows = [rows_of(self.target_rows_, tokens[np.minimum(at, len(tokens) - 1)]) for at in (first, last)]
+        empty = target.length == 0
+        first_row, last_row = (np.where(empty, 0, row).astype(np.int32) for row in rows)
+        return begin, begin + source.length, first_row, last_row
+
+    def _logprobs(self, occurrences: Occurrences) -> LogProbs:
+        # Only sentences that phrase pairs lie in are read, each once.
+        numbers, which = np.unique(occurrences.source_spans.sentence.astype(np.int64), return_inverse=True)
+        order = np.argsort(which, kind="stable")
+        text = occurrences.source.select(numbers)
+        labels = occurrences.source_classes
+        if labels is not None:
+            labels = np.concatenate(
+                [labels[:0], *(labels[a:b] for a, b in zip(*self._ranges(occurrences, numbers), strict=True))]
+            )
+        places = np.stack(self._places(occurrences), axis=1)[order].astype(np.int32)
+        scores = self._network.class_scores(
+            *self._embedded(text.tokens, labels),
+            text.offsets,
+            np.searchsorted(which[order], np.arange(len(numbers) + 1)),
+            places,
+            n_threads=self._n_threads,
+        )
+        result = np.empty(scores.shape)
+        result[order] = scores
+        return numeric.log_softmax(result)
+
+    @staticmethod
+    def _ranges(occurrences: Occurrences, numbers: Array) -> tuple[Array, Array]:
+        return occurrences.source.offsets[numbers], occurrences.source.offsets[numbers + 1]
+
+    def summary(self) -> dict[str, Any]:
+        return {**super().summary(), **self._figures()}
+
+    @cached_property
+    def _network(self) -> _core.OrientationEncoder:
+        return _core.OrientationEncoder(self._bits)
+
+    def take_coverage(self) -> None:
+        """Take the weights of the coverage out of the network: whoever knows it adds them."""
+        weights = self.weights_.pop("coverage", None)
+        self.coverage_weights_ = None if weights is None else weights.astype(np.float64)
+
+    def _arrays(self) -> dict[str, Array]:
+        return super()._arrays() | {"target_rows": self.target_rows_}
+
+    def _restore(self, state: ModelState) -> None:
+        super()._restore(state)
+        self.target_rows_ = state.arrays["target_rows"]
+        if len(self.word_rows_) != len(self.source_vocabulary_) or len(self.target_rows_) != len(self.target_vocabulary_):
+            raise ValueError("the rows of words do not fit the embedding")
+        if np.any(self.target_rows_ >= len(self.weights_["first"])):
+            raise ValueError("the rows of target words do not fit the embedding")
+        _ = self._network  # fits together, or is an error of the artefact
+
+
+def _torch_side() -> ModuleType:
+    """What needs PyTorch."""
+    try:
+        from hyperbaton.models import _encoder_orientation_torch
+    except ImportError:
+        raise MissingExtra("PyTorch", "torch") from None
+    return _encoder_orientation_torch
