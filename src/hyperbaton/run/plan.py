@@ -24,7 +24,8 @@ class Plan:
     """The stages of an experiment, in an order in which each comes after what it needs.
 
     Beside all stages by name: the one that leaves each split, the aligner's, those of word classes by annotation, and
-    trained models by the names they have in systems.
+    trained models by the names they have in systems. Systems that translate reordered text have their own stage in place
+    of the corpus and the links, and their own distortion limit.
     """
 
     experiment: Experiment
@@ -34,10 +35,20 @@ class Plan:
     links: Stage | None = None
     classes: dict[str, Stage] = field(default_factory=dict)
     trained: dict[str, Stage] = field(default_factory=dict)
+    preordered: dict[str, Stage] = field(default_factory=dict)
+    preordered_limit: int = 0
 
     def text(self, *splits: str) -> dict[str, Stage]:
         """Splits as inputs of a stage."""
         return {f"{CORPUS}{split}": self.corpus[split] for split in splits}
+
+    def text_of(self, system: str, split: str) -> dict[str, Stage | File]:
+        """The same for a system: the split, reordered if the system wants it so."""
+        return {f"{CORPUS}{split}": self.preordered.get(system, self.corpus[split])}
+
+    def limit_of(self, system: str, limit: int) -> int:
+        """The distortion limit of a system, where others have this one."""
+        return self.preordered_limit if system in self.preordered else limit
 
     def add(
         self,

@@ -146,7 +146,7 @@ def _tuning(plan: Plan, root: Path) -> dict[str, Any]:
 
 
 def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
-    """The test sentences where systems differ most, with the derivation of each."""
+    """The test sentences where systems differ most, with the derivation of each that has the words in this order."""
     how = plan.experiment.translation
     corpus = plan.corpus["test"].folder(root)
     source, reference = (list(read_lines(corpus / f"test.{column}")) for column in ("source", "target"))
@@ -155,7 +155,8 @@ def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
     limit = plan.shown_limit
     named_limit = None if limit == NO_LIMIT else limit
     derivations = {}
-    for system in how.systems:
+    systems = [system for system in how.systems if system not in plan.preordered]
+    for system in systems:
         folder = plan.stages[plan.translate_name(system, 0, limit)].folder(root)
         derivations[system] = [json.loads(line) for line in read_lines(folder / "segments.jsonl")]
     fit = [s for s, line in enumerate(source) if SHORTEST <= len(line.split()) <= LONGEST]
@@ -166,6 +167,6 @@ def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
         sentence["reference"] = reference[s].split()
         if tags is not None:
             sentence["tags"] = tags[s].split()
-        sentence["hypotheses"] = [{"system": system, **derivations[system][s]} for system in how.systems]
+        sentence["hypotheses"] = [{"system": system, **derivations[system][s]} for system in systems]
         shown.append(sentence)
     return shown

@@ -16,17 +16,19 @@ from hyperbaton.run.texts import Texts
 if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
-AFTER = ("evaluate",)
+AFTER = ("preorder",)
 SHARDED = True  # the workers of an executor extract, merge and score; the parts are joined here
 RATES = {"": Rate(1, 0.2, 60, 15)}
 
 
 def plan(plan: Plan) -> None:
-    """The phrase table of all systems."""
+    """The phrase table of all systems, and that of those that translate reordered text."""
     experiment = plan.experiment
     if experiment.translation.systems:
         options = {"extraction": to_mapping(experiment.extraction), "scoring": to_mapping(experiment.scoring)}
         plan.add("extract", "extract", options, splits=["train"], links=plan.links)
+    for system in list(plan.preordered)[:1]:
+        plan.add_with("extract.preordered", "extract", options, plan.text_of(system, "train"))
 
 
 def run(work: Work) -> None:

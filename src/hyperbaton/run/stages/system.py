@@ -23,7 +23,8 @@ def plan(plan: Plan) -> None:
     models, how = plan.experiment.models, plan.experiment.translation
     for system, members in how.systems.items():
         reordering: dict[str, Any] = {}
-        inputs: dict[str, Stage | File] = {"phrases": plan.stages["extract"], "lm": plan.stages["lm"]}
+        extracted = plan.stages["extract.preordered" if system in plan.preordered else "extract"]
+        inputs: dict[str, Stage | File] = {"phrases": extracted, "lm": plan.stages["lm"]}
         for name in members:
             if name in how.sparse:
                 reordering[name] = {"sparse": to_mapping(how.sparse[name])}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hyperbaton.corpus import Links
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.decode import System, Translator
 from hyperbaton.decode.result import Translations
@@ -32,15 +33,14 @@ def plan(plan: Plan) -> None:
     for system in how.systems:
         for run in range(how.counts.tuning_runs):
             for limit in how.limits:
-                plan.add(
-                    plan.translate_name(system, run, limit),
-                    "translate",
-                    {"limit": limit, "columns": plan.columns(system)},
-                    plan.slowest(system, RATES),
-                    splits=["test"],
-                    system=plan.stages[f"system.{system}"],
-                    weights=plan.stages[plan.tune_name(system, run)],
-                )
+                inputs = {
+                    **plan.text_of(system, "test"),
+                    "system": plan.stages[f"system.{system}"],
+                    "weights": plan.stages[plan.tune_name(system, run)],
+                }
+                options = {"limit": plan.limit_of(system, limit), "columns": plan.columns(system)}
+                name = plan.translate_name(system, run, limit)
+                plan.add_with(name, "translate", options, inputs, plan.slowest(system, RATES))
 
 
 def run(work: Work) -> None:
@@ -55,12 +55,24 @@ def run(work: Work) -> None:
     batches = list(translator.batches(source, annotations=texts.for_decoder("test", work.options["columns"])))
     seconds = time.perf_counter() - started
     write_pieces(work.out / "hypotheses", ("".join(f"{line}\n" for line in part.lines()).encode() for part in batches))
-    write_pieces(work.out / "links", (piece for part in batches for piece in part.links().pieces()))
+    links = [part.links() for part in batches]
+    if texts.has("test", "order"):  # of reordered text: metrics look at it as it was
+        links = [_in_old_order(links, texts.lines("test", "order"))]
+    write_pieces(work.out / "links", (piece for part in links for piece in part.pieces()))
     with (work.out / "segments.jsonl").open("w", encoding="utf-8") as file:
         for part in batches:
             file.writelines(json.dumps(derivation, ensure_ascii=False) + "\n" for derivation in _derivations(part))
     n_words = sum(len(line.split()) for line in source)
     work.write_json("speed.json", {"seconds": seconds, "words": n_words, "threads": work.threads})
+
+
+def _in_old_order(parts: list[Links], orders: list[str]) -> Links:
+    """Links of reordered sentences as links of the sentences as they were; `orders` are the old positions of words."""
+    rows = []
+    for line, own in zip((line for part in parts for line in part), orders, strict=True):
+        old = [int(position) for position in own.split()]
+        rows.append(sorted((old[i], j) for i, j in line))
+    return Links.of(rows)
 
 
 def _derivations(translations: Translations) -> Iterator[dict[str, Any]]:

@@ -32,15 +32,15 @@ def plan(plan: Plan) -> None:
             options = {
                 "tuning": to_mapping(tuning),
                 "n_best": how.counts.n_best,
-                "limit": how.tune_limit,
+                "limit": plan.limit_of(system, how.tune_limit),
                 "fix": how.fix.get(system, {}),
                 "columns": plan.columns(system),
                 "seed": experiment.seed + run,
             }
-            assembled = plan.stages[f"system.{system}"]
+            inputs = {**plan.text_of(system, "dev"), "system": plan.stages[f"system.{system}"]}
             turns = tuning.iterations + 1
             name, slowest = plan.tune_name(system, run), plan.slowest(system, RATES)
-            plan.add(name, "tune", options, slowest, turns, splits=["dev"], system=assembled)
+            plan.add_with(name, "tune", options, inputs, slowest, turns)
 
 
 def run(work: Work) -> None:
