@@ -181,6 +181,7 @@ def digest_of_lists(decoder: SystemDecoder) -> bytes:
     return sha256(nbest.sentence.tobytes() + nbest.features.tobytes() + repr(nbest.hypotheses).encode()).digest()
 
 
+@pytest.mark.slow
 def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, pool: Executor, tmp_path: Path) -> None:
     for name, work in {
         "translate": lambda *how: translate(system, *how),

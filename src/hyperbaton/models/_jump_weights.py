@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from hyperbaton.models._jump_torch import Lists
 
 KIND = "jump-training"
+# Memory that counting takes for each occurrence of a feature that it looks at together with others.
+KEY_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,13 @@ class JumpWeights(NextPositionModel):
     def _fit(self, training: JumpTraining) -> None:
         if self.coverage and self.candidates != "remaining":
             raise OptionError("--coverage needs --candidates remaining")
+        together = None if training.scratch is None else training.scratch.n_rows(KEY_BYTES)
         self.keys_ = _core.count_jump_features(
-            training.core(), min_count=self.min_count, n_threads=self._n_threads, progress=training.progress
+            training.core(),
+            min_count=self.min_count,
+            keys_together=min(_core.KEYS_TOGETHER, together or _core.KEYS_TOGETHER),
+            n_threads=self._n_threads,
+            progress=training.progress,
         )
         minimizer: Minimizer = plugin(self, "learner")
         minimum = minimizer.minimize(_JumpObjective(self, training), seed=self.seed, progress=training.progress)
