@@ -2,7 +2,7 @@
 
     export HYPERBATON_DATA=DATA
     python -m benchmarks.links.translation -o FOLDER --parallel 5 --threads 3            # 16 processors
-    python -m benchmarks.links.translation -o FOLDER --corpora kyoto --settings links phrases-0.1
+    python -m benchmarks.links.translation -o FOLDER --corpora kyoto --settings links confidence-0.1
     python -m benchmarks.links.translation -o FOLDER --table                             # only print what is done
 
 Each setting of a corpus is a `hyperbaton run` in a folder of its own. The same command continues what was interrupted. The

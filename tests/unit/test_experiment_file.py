@@ -170,7 +170,7 @@ def test_a_table_is_made_from_the_model_where_moses_counts_other_numbers(options
     assert ({"model.lr", "model.lr.after"} <= set(system.inputs)) != is_counted
 
 
-def test_links_of_a_run_are_for_phrases_unless_the_file_says_otherwise(tmp_path: Path) -> None:
+def test_an_experiment_says_what_links_are_for(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("a\n")
     splits = {split: {"source": "text", "target": "text"} for split in ("train", "dev", "test")}
 
@@ -178,8 +178,8 @@ def test_links_of_a_run_are_for_phrases_unless_the_file_says_otherwise(tmp_path:
         resolved: dict[str, Any] = parse_experiment(corpus(**splits) | {"align": align}, "exp.toml", tmp_path).resolved()
         return resolved["align"]  # type: ignore[no-any-return]
 
-    assert aligner()["for"] == "phrases"
-    assert aligner(**{"for": "links"})["for"] == "links"
+    assert aligner()["for"] == "links"
+    assert aligner(**{"for": "phrases"})["for"] == "phrases"
     assert "for" not in aligner(aligner="eflomal")
     assert "key 'align.for': must be one of links, phrases, not 'words'" in message(
         corpus(**splits) | {"align": {"for": "words"}}, tmp_path
