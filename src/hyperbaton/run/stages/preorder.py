@@ -68,7 +68,8 @@ def _check(plan: Plan, name: str, systems: list[str]) -> None:
         members = experiment.translation.systems.get(system)
         if members is None:
             raise OptionError(f"{experiment.file}: key 'preorder.systems': {system} is not one of translation.systems")
-        trained = [member for member in members if experiment.models[member].table is None]
+        models = [experiment.models[member] for member in members if member not in experiment.translation.sparse]
+        trained = [model.name for model in models if not model.is_counted]
         if trained:
             raise OptionError(
                 f"{experiment.file}: key 'translation.systems.{system}': {trained[0]} learns from text in its own order, "
