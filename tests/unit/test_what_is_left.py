@@ -149,7 +149,9 @@ def test_a_run_keeps_the_state_of_a_long_training(
     monkeypatch.setattr(
         train_stage,
         "Texts",
-        lambda inputs: SimpleNamespace(bitext=lambda split: parts["train"], annotations=lambda *given: Annotations()),
+        lambda inputs: SimpleNamespace(
+            bitext=lambda split, **how: parts["train"], annotations=lambda *given: Annotations()
+        ),
     )
     train_stage.run(work)
     assert states == [scratch / "model.training"]
