@@ -96,6 +96,8 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mo
     def work(self: Ni11, cell: Cell) -> dict[str, object]:
         if cell.name == "statistics":
             raise InputError("no text")
+        if cell.name == "random-300-1-three-LR":
+            raise KeyError("a mistake")
         return {"clusters": []}
 
     def experiment(self: Ni11, cell: Cell) -> dict[str, object]:
@@ -105,9 +107,10 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(Ni11, "experiment", experiment)
     setting = Setting(tmp_path, quick=True)
     with pytest.raises(
-        CellFailed, match=r"cell statistics failed: no text \(and 1 more: translation-600\); what is done is kept"
+        CellFailed,
+        match=r"cell statistics failed: no text \(and 2 more: random-300-1-three-LR, translation-600\); what is done",
     ):
-        reproduce("ni11", setting, cells=["statistics", "clusters-600", "translation-600"])
+        reproduce("ni11", setting, cells=["statistics", "random-300-1-three-LR", "clusters-600", "translation-600"])
     states = cell_states("ni11", setting)
     assert states["clusters-600"] and not states["statistics"] and not states["translation-600"]
 

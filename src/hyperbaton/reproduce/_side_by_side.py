@@ -6,6 +6,7 @@ Results do not depend on how many cells are done at once. A cell that fails stop
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -15,6 +16,8 @@ from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.reproduce._experiments import Experiments
 from hyperbaton.reproduce._paper import Cell, Paper, Result, Setting, silent
 from hyperbaton.reproduce._processes import end_processes, in_process
+
+log = logging.getLogger(__name__)
 
 Keep = Callable[[Cell, Result, float], None]
 
@@ -48,6 +51,9 @@ class Cells:
                 self.keep(cell, self.paper.work(cell), perf_counter() - started)
             except HyperbatonError as error:
                 self._fail(cell, str(error))
+            except Exception as error:  # a mistake of the program's; the other cells may not meet it
+                log.exception("cell %s", cell.name)
+                self._fail(cell, f"{type(error).__name__}: {error}")
         return self.failures
 
     def _in_processes(self, cells: Sequence[Cell]) -> None:
