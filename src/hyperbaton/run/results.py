@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -125,7 +126,7 @@ def _translation(plan: Plan, root: Path) -> list[dict[str, Any]]:
         system, limit = row["system"], row["limit"]
         runs = range(how.counts.tuning_runs)
         speeds = [read_json(plan.stages[plan.translate_name(system, r, limit)].folder(root) / "speed.json") for r in runs]
-        seconds = sum(speed["seconds"] for speed in speeds) / len(speeds)
+        seconds = _seconds_of_a_thread(speeds)
         rows.append(
             row
             | {
@@ -137,6 +138,15 @@ def _translation(plan: Plan, root: Path) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _seconds_of_a_thread(speeds: Sequence[Mapping[str, Any]]) -> float:
+    """Mean of several runs; the last stages have more threads to themselves than others.
+
+    >>> _seconds_of_a_thread([{"seconds": 12.0, "threads": 1}, {"seconds": 3.0, "threads": 4}])
+    12.0
+    """
+    return float(sum(speed["seconds"] * speed["threads"] for speed in speeds) / len(speeds))
 
 
 def _tuning(plan: Plan, root: Path) -> dict[str, Any]:
