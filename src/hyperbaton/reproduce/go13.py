@@ -237,12 +237,13 @@ class Go13(Paper):
         return [table("table-3-variants", "BLEU by distortion limit.", ["", *map(str, LIMITS)], groups, note)]
 
     def _predictions(self, results: Results) -> dict[str, dict[str, Result]]:
-        """Held-out predictions by pair and model."""
-        return {
-            pair: {row["model"]: row for row in results[f"{pair}-prediction"]["next_position"]}
-            for pair in PAIRS
-            if f"{pair}-prediction" in results
-        }
+        """Held-out predictions by pair and model: systems of Table 3 have the models of the cell of predictions."""
+        found: dict[str, dict[str, Result]] = {}
+        for pair in PAIRS:
+            for name in (*(f"{pair}-limit-{limit}" for limit in LIMITS), f"{pair}-prediction"):
+                for row in results.get(name, {}).get("next_position", []):
+                    found.setdefault(pair, {})[row["model"]] = row
+        return found
 
     def _figure_5(self, results: Results) -> list[Element]:
         elements: list[Element] = []

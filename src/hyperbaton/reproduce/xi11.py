@@ -113,6 +113,7 @@ VARIANTS = {
     "trees": Variant("only sentences with trees", train=TREES),
 }
 QUICK = ("", "alone", "shared")
+DE = ("的", "之")  # laws have the second; the one with more features is shown
 UNKNOWN_TAG = "n"  # of words that no tag is known of: nouns, mostly
 COLUMNS = ("source", "target", "links", "tags", "trees")
 
@@ -228,8 +229,10 @@ class Xi11(Paper):
         model = BlockMe(learner=f"lbfgs:max-passes={5 if self.setting.quick else 40}", threads=self.setting.threads)
         model.fit(bitext, Annotations.read(files, bitext.source))
         tags = model.tag_vocabulary_.words() if model.tag_vocabulary_ is not None else []
-        words = {"de": "的"} if model.source_vocabulary_.number("的") >= 0 else {"de": None}
-        de = explain_blocks(model, family="sibling-word", source=words["de"], top=12, sort="count")
+        known = [word for word in DE if model.source_vocabulary_.number(word) >= 0]
+        words: list[str | None] = [*known] or [None]
+        found = [explain_blocks(model, family="sibling-word", source=word, top=12, sort="count") for word in words]
+        de = max(found, key=lambda features: sum(feature.count for feature in features))
         verbs = next((tag for tag in ("v", "VV", "V") if tag in tags), None)
         siblings = explain_blocks(model, family="sibling-tag", source=verbs, top=4000, sort="count")
         prepositional = [f for f in siblings if f.node == "PP"] or siblings
