@@ -13,7 +13,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.metrics import make_metric
 from hyperbaton.tune import OPTIMIZERS, Decode, Lists, NBest, Tuning, tune, tune_and_choose
-from hyperbaton.tune.loop import Iteration
+from hyperbaton.tune.loop import Iteration, _Scale
 from hyperbaton.tune.optimizers import Job, Optimizer
 from hyperbaton.tune.protocol import halves
 
@@ -287,3 +287,11 @@ def test_choosing_on_the_other_half() -> None:
 def test_the_core_refuses_lists_that_do_not_fit() -> None:
     with pytest.raises(HyperbatonError, match="a sentence has no candidates"):
         _core.NBestLists(features=np.zeros((1, 1)), statistics=np.zeros((1, 1)), offsets=np.array([0, 0, 1]))
+
+
+def test_a_small_fixed_weight_does_not_make_the_others_grow_for_ever() -> None:
+    scale = _Scale(np.array([0.5, 0.02]), np.array([False, True]))
+    found = scale.applied(np.array([1e9, 7.0]), 2)
+    assert found is not None and found.tolist() == pytest.approx([520.0, 0.02])
+    near = scale.applied(np.array([3.0, 7.0]), 2)
+    assert near is not None and near.tolist() == [3.0, 0.02]

@@ -31,6 +31,7 @@ KIND = "tuning"
 _SHORTEST = 1 / 16  # of the ways from the best weights
 _FALL = 1.0  # points of the metric by which a step fails
 _VANISHED = 1e-12  # weights whose sum is this part of the first ones' are no weights
+_LARGEST = 1000.0  # times the size of the first weights: beyond, a fixed weight counts as little as 0
 
 
 class TuningFailed(HyperbatonError):
@@ -227,7 +228,7 @@ class _Scale:
     """The size of weights: their sum of absolute values stays that of the first ones, unless fixed weights set the scale.
 
     A decoder sees ratios of weights alone. So with a weight that is fixed at anything but 0, the size of the others is
-    for the optimizer to find.
+    for the optimizer to find, within bounds: it would grow for ever where the fixed weight does harm.
     """
 
     start: Floats
@@ -236,9 +237,9 @@ class _Scale:
     def applied(self, weights: Floats, n: int) -> Floats | None:
         """Weights of the right size, nothing if they vanish; only the first n count, which are not of sparse features."""
         weights = np.where(self.fixed, self.start, weights)
-        if self.start[self.fixed].any():
-            return weights
         size, total = np.abs(self.start[:n]).sum(), np.abs(weights[:n]).sum()
+        if self.start[self.fixed].any():
+            return np.where(self.fixed, weights, weights * min(1.0, _LARGEST * size / max(total, _VANISHED)))
         return weights * (size / total) if total > _VANISHED * size else None
 
 
