@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
@@ -103,7 +104,7 @@ def composition_costs(
         raise OptionError("the phrase table has no p(t|s) to compose phrase pairs with")
     table.check()
     with np.errstate(divide="ignore"):
-        logprobs = np.log(table.scores[:, 2].astype(np.float64))
+        logprobs = numeric.log(table.scores[:, 2].astype(np.float64))
     composed = table.arrays_view.composed_logprobs(logprobs, threads or default_threads(), progress)
     never = ~np.isfinite(composed)
     costs: npt.NDArray[np.float64] = table.counts[:, 2] * (logprobs - np.where(never, 0.0, composed))

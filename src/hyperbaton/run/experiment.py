@@ -178,8 +178,8 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
     own = {kind: top.table(kind).options(options) for kind, options in offered.items() if kind in top}
     top.done(
         [
-            *(*offered, "title", "seed", "memory", "corpus", "align", "classes", "extract", "lm", "models", "evaluate"),
-            *("translation", "text"),
+            *("title", "seed", "memory", "corpus", "align", "classes", "extract", "lm", "models", "evaluate"),
+            *("translation", "text", *offered),
         ]
     )
     needs_aligner = not corpus.has("links")
