@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hyperbaton.base.executors import Sharding
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.lm import LanguageModel
 from tests.oracles import lm as oracle
@@ -52,8 +55,8 @@ def test_queries(model: tuple[int, oracle.Arpa], texts: list[list[str]]) -> None
 
 
 @settings(max_examples=60, deadline=None)
-@given(texts, st.integers(1, 6), st.sampled_from(["0", "0 1", "0 0 1", "0 1 2"]))
-def test_estimates(text: list[list[str]], order: int, prune: str) -> None:
+@given(texts, st.integers(1, 6), st.sampled_from(["0", "0 1", "0 0 1", "0 1 2"]), st.integers(1, 14))
+def test_estimates(text: list[list[str]], order: int, prune: str, shards: int) -> None:
     prune = " ".join(prune.split()[:order])
     thresholds = [int(part) for part in prune.split()]
     thresholds += thresholds[-1:] * (order - len(thresholds))
@@ -63,9 +66,12 @@ def test_estimates(text: list[list[str]], order: int, prune: str) -> None:
     estimates = oracle.parse_arpa(b"".join(model.arpa_pieces()).decode())
     assert estimates.keys() == wanted.keys()
     np.testing.assert_allclose([estimates[n] for n in wanted], list(wanted.values()), atol=2e-5)
-    # Neither memory nor threads make a difference; so little memory makes a run of each sentence.
-    small = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True, memory="2K", threads=3)
-    assert all((a.slots == b.slots).all() for a, b in zip(model.tables, small.tables, strict=True))
+    # Memory, threads and shards make no difference; so little memory makes a run of each sentence.
+    how = {"prune": prune, "discount_fallback": True, "memory": "2K", "threads": 3}
+    with tempfile.TemporaryDirectory() as folder:
+        cut = LanguageModel.estimate(lines, order, sharding=Sharding(Path(folder), shards), **how)
+    for other in (LanguageModel.estimate(lines, order, **how), cut):
+        assert all(np.array_equal(a.slots, b.slots) for a, b in zip(model.tables, other.tables, strict=True))
 
 
 @settings(max_examples=30, deadline=None)

@@ -15,6 +15,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,11 +26,12 @@ from hyperbaton.base.errors import AnnotationError, InputError, MissingExtra, Op
 from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map
 from hyperbaton.base.processes import Processes
 from hyperbaton.base.progress import Progress
-from hyperbaton.corpus import Bitext
+from hyperbaton.corpus import Bitext, Text
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.shards import SourceText, translate_shards
 from hyperbaton.decode.writing import TranslationOutputs
+from hyperbaton.lm import LanguageModel
 from hyperbaton.models.pair import Pair
 from hyperbaton.phrases import Extracted
 from hyperbaton.phrases.shards import extract_shards
@@ -149,6 +151,18 @@ def extract_phrases(folder: Path, shards: int, executor: Executor | None, kill: 
     return arrays_of(extracted, bitext, folder / "phrases")
 
 
+def estimate(folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
+    """All arrays of a language model of the target sentences; each task has little memory, and sorts in runs."""
+    folder.mkdir()
+    how = {"memory": 1 << 15, "sharding": Sharding(folder, shards, executor), "progress": after_one(kill)}
+    return digest_of_model(threads=1, **how)
+
+
+def digest_of_model(**how: Any) -> bytes:
+    model = LanguageModel.estimate(Text.of(PAIRS[1]), 3, prune="0 0 1", discount_fallback=True, **how)
+    return sha256(b"".join(array.tobytes() for array in model.arrays().values())).digest()
+
+
 def train_jumps(folder: Path, _shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """The weights of a jump model, which depend on the number of shards: always the same here."""
     folder.mkdir()
@@ -189,6 +203,7 @@ def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, po
         "link": lambda *how: link(aligner, *how),
         "learn": lambda *how: learn(aligner, *how),
         "extract": extract_phrases,
+        "lm": estimate,
         "train": train_jumps,
     }.items():
         one = work(tmp_path / f"{name}1", 1, None)
@@ -199,6 +214,7 @@ def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, po
     assert arrays_of(Extracted.of(linked()), linked(), tmp_path / "whole") == extract_phrases(
         tmp_path / "extract4", 2, None
     )
+    assert digest_of_model() == estimate(tmp_path / "lm4", 2, None)
     whole = SystemDecoder(system, LINES, n_best=5, lattice=True, threads=2)
     assert digest_of_lists(whole) == lists(system, tmp_path / "lists4", 20, None)  # more shards than sentences
 
@@ -365,6 +381,7 @@ def test_dask_loses_workers_and_writes_the_same(system: System, aligner: Aligner
             "link": lambda *how: link(aligner, *how),
             "learn": lambda *how: learn(aligner, *how),
             "extract": extract_phrases,
+            "lm": estimate,
             "train": train_jumps,
             "lists": lambda *how: lists(system, *how),
         }.items():
@@ -421,4 +438,5 @@ def test_an_experiment_on_dask_is_the_same_as_here(cluster: Cluster, tmp_path: P
     tuned = next(row for name, row in rows.items() if name.startswith("tune."))
     assert tuned["shards"] == 3 and 1 <= tuned["workers"] <= 4
     assert rows["extract"]["shards"] == 3 and 1 <= rows["extract"]["workers"] <= 4
-    assert all(row["workers"] == 1 for name, row in rows.items() if not name.startswith(("tune.", "extract")))
+    assert rows["lm"]["shards"] == 3
+    assert all(row["workers"] == 1 for name, row in rows.items() if not name.startswith(("tune.", "extract", "lm")))

@@ -125,6 +125,13 @@ def test_verbs(golden: Path, tmp_path: Path) -> None:
     assert made.returncode == 0, made.stderr
     assert json.loads(made.stdout)["n_ngrams"][0] == json.loads(made.stdout)["n_words"] == 61
 
+    how = ["--order", 3, "--discount-fallback", "--executor", "processes:2", "--shards", 3]
+    cut = hyperbaton("lm", train, "-o", tmp_path / "cut", *how)
+    assert cut.returncode == 0, cut.stderr
+    arrays = sorted((tmp_path / "lm").glob("*.npy"))
+    assert arrays and all(array.read_bytes() == (tmp_path / "cut" / array.name).read_bytes() for array in arrays)
+    assert not list(tmp_path.glob(".hyperbaton-shards-*"))
+
     small = hyperbaton("lm", tmp_path / "lm.arpa.xz", "-o", tmp_path / "small", "--quantize", 8, "--quiet")
     assert (small.returncode, small.stdout, small.stderr) == (0, "", "")
     back = hyperbaton("lm", tmp_path / "lm", "--arpa", "-", "--quiet")

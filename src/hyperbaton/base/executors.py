@@ -21,7 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
@@ -64,13 +64,21 @@ def shard_starts(n_items: int, shards: int) -> list[int]:
 class Sharding:
     """How work is shared out: in so many shards, whose files lie in a folder that all workers see.
 
-    Without an executor this process does the work; `threads` are those of each task.
+    Without an executor this process does the work; `threads` are those of each task. `workers` gets host and process of
+    those that did the work.
     """
 
     folder: Path
     shards: int
     executor: Executor | None = None
     threads: int = 1
+    workers: set[str] = field(default_factory=set, compare=False)
+
+    def do(self, function: Callable[[J, int], T], job: J) -> Iterator[T]:
+        """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards."""
+        for result in do_shards(self.executor, function, job, self.shards):
+            self.workers.add(result.worker)
+            yield result.value
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.executors import Sharding, n_shards, open_executor, shard_folder
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.outputs import check_artefact, check_file
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.scratch import limited
-from hyperbaton.cli import Force, Json, Memory, Quiet, Threads, Verify
+from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Shards, Threads, Verify
 from hyperbaton.cli._common import log, print_json, say, verify_artefacts
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
@@ -31,6 +33,8 @@ def lm(
         int | None, typer.Option(help="Store probabilities and back-off weights in this many bits.", min=1, max=8)
     ] = None,
     memory: Memory = None,
+    executor: ExecutorAddress = None,
+    shards: Shards = 0,
     force: Force = False,
     verify: Verify = False,
     threads: Threads = 0,
@@ -51,6 +55,8 @@ def lm(
         hyperbaton lm lm.arpa.gz -o lm --quantize 8
 
         hyperbaton lm lm --arpa lm.arpa.gz
+
+        hyperbaton lm web.en -o lm --executor dask://10.0.0.1:8786 --shards 200
     """
     if output is None and arpa is None:
         raise OptionError("no output: give -o LM, --arpa FILE or both")
@@ -59,10 +65,12 @@ def lm(
     if arpa is not None:
         check_file(arpa)
     stored, is_arpa = Path(text).is_dir(), from_arpa or ".arpa" in Path(text).name
-    if (stored or is_arpa) and (estimation != Estimation() or vocabulary is not None):
+    in_shards = executor is not None or shards > 1
+    if (stored or is_arpa) and (in_shards or estimation != Estimation() or vocabulary is not None):
         raise OptionError(f"{text} is already a model: --order and other options for estimation do not apply")
     verify_artefacts(verify, text)
-    with Bars(quiet) as bars:
+    with ExitStack() as stack:
+        bars = stack.enter_context(Bars(quiet))
         if stored:
             model = LanguageModel.load(text)
         elif is_arpa:
@@ -70,6 +78,11 @@ def lm(
         else:
             words = Text.read(text, scratch=limited(memory))
             allowed = None if vocabulary is None else Text.read(vocabulary).vocabulary
+            sharding = None
+            if in_shards:
+                folder = stack.enter_context(shard_folder(output or arpa))
+                workers = stack.enter_context(open_executor(executor))
+                sharding = Sharding(folder, n_shards(shards, executor), workers, threads or 1)
             log.info("estimating from %d sentences of %d words", len(words), words.n_tokens)
             model = LanguageModel.estimate(
                 words,
@@ -78,6 +91,7 @@ def lm(
                 vocabulary=allowed,
                 threads=n_threads(threads),
                 progress=bars.stage("estimate"),
+                sharding=sharding,
             )
     if quantize is not None:
         model = model.quantized(quantize)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +25,11 @@ from hyperbaton.base.options import LARGEST, check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus.text import Text, Vocabulary, gather
+from hyperbaton.lm.rows import Rows, RowSorter
 
-Rows = npt.NDArray[np.uint32]  # (n, order + 2): words, newest first, and two numbers
+if TYPE_CHECKING:
+    from hyperbaton.base.executors import Sharding  # which is slow to import
+
 Columns = tuple[Rows, npt.NDArray[np.float32], npt.NDArray[np.float32]]  # words oldest first, log10 p, log10 back-off
 
 MARKERS = ("<unk>", "<s>", "</s>")
@@ -73,6 +77,7 @@ def estimate_ngrams(
     memory: str | int = MEMORY,
     threads: int | None = None,
     progress: Progress | None = None,
+    sharding: Sharding | None = None,
 ) -> tuple[Vocabulary, list[Columns]]:
     """The words of the model, and the n-grams of each order.
 
@@ -80,14 +85,16 @@ def estimate_ngrams(
         vocabulary: the words that may be in the model; others become <unk>.
         memory: what counting and sorting may take, for example "4G", or bytes; what does not fit goes to temporary files.
         progress: called with (steps done, steps in all).
+        sharding: how counting is shared out, if it is; `memory` is then also that of each task.
     """
     if len(text) == 0:
         raise InputError("no sentences to estimate a language model from", text.path)
-    run = _Run(options, parse_memory(memory), threads or default_threads(), progress)
+    limit = parse_memory(memory)
     # Rows of all orders at most, once more for sorting, and the columns made of them.
     n_bytes = 8 * (text.n_tokens + len(text)) * sum(n + 2 for n in range(1, options.order + 1))
-    run.scratch = Scratch(run.memory if n_bytes > run.memory else None)
-    words, tokens = number_words(text, options.max_words, vocabulary, run.scratch)
+    scratch = Scratch(limit if n_bytes > limit else None)
+    words, tokens = number_words(text, options.max_words, vocabulary, scratch)
+    run = _Run(options, RowSorter(limit, scratch, threads or default_threads()), sharding, progress)
     return words, run.estimate(tokens, text.offsets)
 
 
@@ -152,11 +159,13 @@ def discounts(count_of_counts: npt.NDArray[np.uint64], order: int, fallback: boo
 class _Run:
     """One estimation: what its steps share."""
 
-    scratch: Scratch
-
-    def __init__(self, options: Estimation, memory: int, n_threads: int, progress: Progress | None) -> None:
-        self.options, self.memory, self.n_threads, self.progress = options, memory, n_threads, progress
-        self.steps_done, self.n_steps = 0, 2 + options.order
+    def __init__(
+        self, options: Estimation, sorter: RowSorter, sharding: Sharding | None, progress: Progress | None
+    ) -> None:
+        self.options, self.sorter, self.sharding, self.progress = options, sorter, sharding, progress
+        self.scratch = sorter.scratch
+        # Counting and merging each shard are steps too.
+        self.steps_done, self.n_steps = 0, 2 + options.order + (0 if sharding is None else 2 * sharding.shards)
 
     def estimate(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> list[Columns]:
         order, thresholds = self.options.order, self.options.thresholds()
@@ -172,10 +181,10 @@ class _Run:
         _core.estimate_unigrams(lower, amounts[0])
         columns: list[Columns] = []
         for n in range(2, order + 1):
-            rows, orders[n - 1] = self.sort(orders[n - 1], by_context=True), np.empty((0, n + 2), np.uint32)
+            rows, orders[n - 1] = self.sorter.sort(orders[n - 1], by_context=True), np.empty((0, n + 2), np.uint32)
             weights = self.scratch.array(len(lower), np.float32)
             n_left = _core.estimate_order(rows, amounts[n - 1], lower, weights)
-            rows = self.sort(rows[:n_left], by_context=False)
+            rows = self.sorter.sort(rows[:n_left], by_context=False)
             _core.interpolate_order(rows, lower)
             columns.append(self.columns(lower, weights))
             lower = rows
@@ -186,31 +195,14 @@ class _Run:
 
     def count(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> Rows:
         """The n-grams of the highest order, by suffix."""
-        order, n_sentences = self.options.order, len(offsets) - 1
-        ends = offsets + np.arange(n_sentences + 1)  # rows before each sentence
-        cuts = np.searchsorted(ends, np.arange(0, ends[-1], self.run_length(order + 2)), side="left").tolist()
-        blocks = [(a, b) for a, b in pairwise([*cuts, n_sentences]) if a < b]
-        runs = [
-            self.scratch.keep(
-                _core.count_ngrams(tokens, offsets, begin=a, end=b, order=order, n_threads=self.n_threads, progress=None)
-            )
-            for a, b in blocks
-        ]
-        return self.merge(runs, by_context=False)
+        order, sorter = self.options.order, self.sorter
+        if self.sharding is None:
+            return sorter.count(tokens, offsets, order)
+        from hyperbaton.lm.shards import count_shards  # only here: executors are slow to import
 
-    def sort(self, rows: Rows, by_context: bool) -> Rows:
-        """The same rows, sorted; those given are lost."""
-        length = self.run_length(rows.shape[1])
-        runs = [rows[at : at + length] for at in range(0, len(rows), length)]
-        for run in runs:
-            _core.sort_ngrams(run, by_context=by_context, n_threads=self.n_threads, progress=None)
-        return self.merge(runs, by_context) if runs else rows
-
-    def merge(self, runs: list[Rows], by_context: bool) -> Rows:
-        if len(runs) == 1:
-            return runs[0]
-        out: Rows = self.scratch.array((sum(map(len, runs)), runs[0].shape[1]), np.uint32)
-        return out[: _core.merge_ngrams(runs, out, by_context=by_context)]
+        return count_shards(
+            tokens, offsets, order, self.sharding, memory=sorter.memory, scratch=self.scratch, step=self.step
+        )
 
     def columns(self, rows: Rows, weights: npt.NDArray[np.float32]) -> Columns:
         words: Rows = self.scratch.array((len(rows), rows.shape[1] - 2), np.uint32)
@@ -221,10 +213,6 @@ class _Run:
     def rows(self, order: int, size: int) -> Rows:
         array: Rows = self.scratch.array((size, order + 2), np.uint32)
         return array
-
-    def run_length(self, width: int) -> int:
-        """How many rows are sorted at once: sorting takes them twice."""
-        return max(1, self.memory // (3 * 4 * width))
 
     def step(self) -> None:
         self.steps_done += 1

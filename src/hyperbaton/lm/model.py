@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.estimation import MEMORY, Estimation, estimate_ngrams
+
+if TYPE_CHECKING:
+    from hyperbaton.base.executors import Sharding  # which is slow to import
 
 KIND = "lm"
 UNK, BOS, EOS = 0, 1, 2  # their numbers in every model's vocabulary
@@ -92,22 +95,26 @@ class LanguageModel(Picklable):
         vocabulary: Vocabulary | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        sharding: Sharding | None = None,
     ) -> LanguageModel:
         """Estimate a model with interpolated modified Kneser-Ney smoothing; `Estimation` explains the options.
 
-        The result depends neither on the memory nor on the number of threads.
+        The result depends neither on the memory nor on the number of threads or shards.
 
         Arguments:
             memory: what counting and sorting may take, "4G" for example, or bytes; what does not fit goes to files.
             vocabulary: the words that may be in the model; others become <unk>.
             progress: called with (steps done, steps in all).
+            sharding: how counting is shared out, if it is; `memory` is then also that of each task.
 
         >>> model = LanguageModel.estimate(Text.of(["a b", "b a", "b b"]), order=2, discount_fallback=True)
         >>> bool(model.score(["b a"]) > model.score(["c a"]))
         True
         """
         options = Estimation(order, prune, max_words, discount_fallback)
-        words, ngrams = estimate_ngrams(text, options, vocabulary, memory=memory, threads=threads, progress=progress)
+        words, ngrams = estimate_ngrams(
+            text, options, vocabulary, memory=memory, threads=threads, progress=progress, sharding=sharding
+        )
         n_threads = threads or default_threads()
         tables = _core.build_ngram_tables(ngrams, n_words=len(words), n_threads=n_threads, progress=None)
         return cls(words, _without_bins(tables), to_mapping(options))

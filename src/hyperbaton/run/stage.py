@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.executors import Sharding
 from hyperbaton.run.code import code_key
 
 STAGE_FILE = "stage.json"
@@ -137,6 +139,15 @@ class Work:
     executor: Executor | None = None
     shards: int = 0
     workers: set[str] = field(default_factory=set)
+
+    def sharding(self) -> Sharding | None:
+        """How the stage shares out its work, with an empty folder for the files of shards; None without an executor."""
+        if self.executor is None:
+            return None
+        folder = self.scratch / "shards"
+        shutil.rmtree(folder, ignore_errors=True)  # of an attempt that was interrupted
+        folder.mkdir()
+        return Sharding(folder, self.shards, self.executor, self.threads, self.workers)
 
     def write_json(self, name: str, value: Any) -> None:
         """Write plain values to a file of the output."""

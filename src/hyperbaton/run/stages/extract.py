@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
@@ -36,21 +35,19 @@ def run(work: Work) -> None:
     bitext = Texts(work.inputs).bitext("train", scratch=scratch)
     extraction = from_mapping(Extraction, work.options["extraction"])
     scoring = from_mapping(Scoring, work.options["scoring"])
-    if work.executor is None:
+    sharding = work.sharding()
+    if sharding is None:
         extracted = Extracted.of(bitext, extraction, scoring, threads=work.threads, scratch=scratch)
     else:
-        folder = work.scratch / "shards"
-        shutil.rmtree(folder, ignore_errors=True)  # of an attempt that was interrupted
-        folder.mkdir()
         extracted = extract_shards(
             bitext,
             extraction,
             scoring,
-            folder=folder,
-            shards=work.shards,
-            executor=work.executor,
-            threads=work.threads,
+            folder=sharding.folder,
+            shards=sharding.shards,
+            executor=sharding.executor,
+            threads=sharding.threads,
             scratch=scratch,
-            workers=work.workers,
+            workers=sharding.workers,
         )
     extracted.save(work.out / "phrases", bitext, extraction, scoring)

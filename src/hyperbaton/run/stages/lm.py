@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("extract",)
+SHARDED = True  # the workers of an executor count n-grams; the model is estimated here
 RATES = {"": Rate(1, 0.1, 60, 4)}
 
 
@@ -30,5 +31,9 @@ def run(work: Work) -> None:
     text = Text.read(Texts(work.inputs).path("train", "target"), scratch=limited(work.memory))
     estimation = from_mapping(Estimation, work.options["estimation"])
     LanguageModel.estimate(
-        text, **vars(estimation), memory=MEMORY if work.memory is None else work.memory // 2, threads=work.threads
+        text,
+        **vars(estimation),
+        memory=MEMORY if work.memory is None else work.memory // 2,
+        threads=work.threads,
+        sharding=work.sharding(),
     ).save(work.out / "lm")

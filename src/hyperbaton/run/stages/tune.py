@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -48,12 +47,13 @@ def run(work: Work) -> None:
     system = System.load(work.inputs["system"] / "system")
     lines, how = texts.lines("dev", "source"), _how(work, texts, system)
     decoder: SystemDecoder
-    if work.executor is None:
+    sharding = work.sharding()
+    if sharding is None:
         decoder = SystemDecoder(system, lines, **how)
     else:
-        folder = work.scratch / "shards"
-        shutil.rmtree(folder, ignore_errors=True)  # of an attempt that was interrupted
-        decoder = ShardedDecoder(system, lines, folder=folder, shards=work.shards, executor=work.executor, **how)
+        decoder = ShardedDecoder(
+            system, lines, folder=sharding.folder, shards=sharding.shards, executor=sharding.executor, **how
+        )
     tuned = tune(
         decoder,
         decoder.start,
