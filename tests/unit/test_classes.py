@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import Cancelled, InputError, OptionError
-from hyperbaton.corpus import Text, Vocabulary
-from hyperbaton.corpus.classes import WordClasses, class_criterion, word_classes
+from hyperbaton.base.executors import Sharding
+from hyperbaton.corpus import Text, Vocabulary, class_runs
+from hyperbaton.corpus.classes import Exchange, WordClasses, class_criterion, word_classes
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "mkcls"
 
@@ -48,6 +49,20 @@ def test_options_are_checked():
         word_classes(text, 0)
     with pytest.raises(OptionError, match="runs must be at least 1"):
         word_classes(text, runs=0)
+
+
+def test_runs_that_are_not_wanted_any_more_are_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(class_runs, "_LOOKING", 0)
+    exchange, sharding = Exchange(n_classes=2, sweeps=9, batch_size=1), Sharding(tmp_path, 1)
+    do = class_runs.runs_by_workers(Text.of(["a b c", "a c"]), exchange, 2, sharding)
+    start = np.array([2, 2, 3], np.uint16)
+    assert len(list(do([start], 0))) == 1
+    assert (tmp_path / "end.0.classes").exists()
+    job = class_runs._Job(tmp_path, exchange, n_words=3, first_run=0, threads=1)
+    assert job.mark.exists()  # the caller has stopped
+    (tmp_path / "end.0.classes").unlink()
+    class_runs._do_run(job, 0)
+    assert not (tmp_path / "end.0.classes").exists()
 
 
 def test_progress_counts_up_and_cancels():

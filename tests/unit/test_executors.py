@@ -27,6 +27,7 @@ from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_exe
 from hyperbaton.base.processes import Processes
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext, Text
+from hyperbaton.corpus.classes import word_classes
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.shards import SourceText, translate_shards
@@ -163,6 +164,18 @@ def digest_of_model(**how: Any) -> bytes:
     return sha256(b"".join(array.tobytes() for array in model.arrays().values())).digest()
 
 
+def cluster_words(folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
+    """Classes, the best of eight runs."""
+    folder.mkdir()
+    sharding = Sharding(folder, shards, executor)
+    return digest_of_classes(progress=after_one(kill), sharding=sharding)
+
+
+def digest_of_classes(**how: Any) -> bytes:
+    classes = word_classes(Text.of(PAIRS[1]), 12, runs=8, seed=2, **how)
+    return classes.classes.tobytes() + classes.history.tobytes()
+
+
 def train_jumps(folder: Path, _shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """The weights of a jump model, which depend on the number of shards: always the same here."""
     folder.mkdir()
@@ -204,6 +217,7 @@ def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, po
         "learn": lambda *how: learn(aligner, *how),
         "extract": extract_phrases,
         "lm": estimate,
+        "classes": cluster_words,
         "train": train_jumps,
     }.items():
         one = work(tmp_path / f"{name}1", 1, None)
@@ -214,6 +228,7 @@ def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, po
     assert arrays_of(Extracted.of(linked()), linked(), tmp_path / "whole") == extract_phrases(
         tmp_path / "extract4", 2, None
     )
+    assert digest_of_classes() == cluster_words(tmp_path / "classes4", 2, None)
     assert digest_of_model() == estimate(tmp_path / "lm4", 2, None)
     whole = SystemDecoder(system, LINES, n_best=5, lattice=True, threads=2)
     assert digest_of_lists(whole) == lists(system, tmp_path / "lists4", 20, None)  # more shards than sentences
@@ -382,6 +397,7 @@ def test_dask_loses_workers_and_writes_the_same(system: System, aligner: Aligner
             "learn": lambda *how: learn(aligner, *how),
             "extract": extract_phrases,
             "lm": estimate,
+            "classes": cluster_words,
             "train": train_jumps,
             "lists": lambda *how: lists(system, *how),
         }.items():

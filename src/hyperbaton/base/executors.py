@@ -19,7 +19,7 @@ import socket
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
 from os import PathLike
@@ -74,7 +74,7 @@ class Sharding:
     threads: int = 1
     workers: set[str] = field(default_factory=set, compare=False)
 
-    def do(self, function: Callable[[J, int], T], job: J) -> Iterator[T]:
+    def do(self, function: Callable[[J, int], T], job: J) -> Generator[T]:
         """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards."""
         for result in do_shards(self.executor, function, job, self.shards):
             self.workers.add(result.worker)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json as json_format
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
 
+from hyperbaton.base.executors import Sharding, n_shards, open_executor, shard_folder
 from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Json, Quiet, Seed, Threads
+from hyperbaton.cli import ExecutorAddress, Json, Quiet, Seed, Shards, Threads
 from hyperbaton.cli._common import say
 from hyperbaton.corpus.classes import Clustering, word_classes
 from hyperbaton.corpus.text import Text
@@ -19,6 +21,8 @@ def classes(
     text: Annotated[str, typer.Argument(help="Tokenized text, one sentence per line.")],
     clustering: Clustering,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
+    executor: ExecutorAddress = None,
+    shards: Shards = 0,
     threads: Threads = 0,
     seed: Seed = 1,
     quiet: Quiet = False,
@@ -34,10 +38,18 @@ def classes(
         hyperbaton classes train.en > train.en.classes
 
         hyperbaton classes train.en --classes 100 --runs 5 --threads 4 -o train.en.classes.gz
+
+        hyperbaton classes train.en --runs 40 -o train.en.classes --executor dask://10.0.0.1:8786
     """
     check_file(output)
     words = Text.read(text)
-    with Bars(quiet) as bars:
+    with ExitStack() as stack:
+        bars = stack.enter_context(Bars(quiet))
+        sharding = None
+        if executor is not None or shards > 1:
+            folder = stack.enter_context(shard_folder(output))
+            workers = stack.enter_context(open_executor(executor))
+            sharding = Sharding(folder, n_shards(shards, executor), workers, threads or 1)
         result = word_classes(
             words,
             clustering.classes,
@@ -46,6 +58,7 @@ def classes(
             seed=seed,
             threads=n_threads(threads),
             progress=bars.stage("classes"),
+            sharding=sharding,
         )
     result.write(output)
     n_sweeps = len(result.history) - 1

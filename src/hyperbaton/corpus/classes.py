@@ -15,7 +15,11 @@ different words than classes, each word has a class of its own; words of the voc
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +32,13 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
 
+if TYPE_CHECKING:
+    from hyperbaton.base.executors import Sharding  # which is slow to import
+
 ClassIds = npt.NDArray[np.uint16]
+Run = tuple[ClassIds, npt.NDArray[np.float64]]  # classes by word; the criterion at the start and after each sweep
+# Does runs from certain classes, given the number of the first.
+Runs = Callable[[Sequence[ClassIds], int], Generator[Run, None, None]]
 
 FIRST_CLASS = 2
 
@@ -50,6 +60,28 @@ class Clustering:
 
     def __post_init__(self) -> None:
         check_options(self)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """How a run exchanges words."""
+
+    n_classes: int
+    sweeps: int
+    batch_size: int
+
+    def run(self, bigrams: _core.WordBigrams, start: ClassIds, n_threads: int, progress: Progress | None) -> Run:
+        """One run from certain classes."""
+        classes, history = _core.exchange_classes(
+            bigrams,
+            start,
+            n_classes=self.n_classes,
+            max_sweeps=self.sweeps,
+            batch_size=self.batch_size,
+            n_threads=n_threads,
+            progress=progress,
+        )
+        return classes, history
 
 
 @dataclass(frozen=True)
@@ -111,6 +143,7 @@ def word_classes(
     seed: int = 1,
     threads: int | None = None,
     progress: Progress | None = None,
+    sharding: Sharding | None = None,
 ) -> WordClasses:
     """Cluster the words of a text.
 
@@ -120,35 +153,49 @@ def word_classes(
 
     Arguments:
         runs: how many runs; more of them find higher criteria.
-        progress: called with (word visits done, most there can be).
+        progress: called with (word visits done, most there can be), or with (runs done, runs) where there is `sharding`.
+        sharding: who does the runs, if not this process: as many at once as there are shards. The result is the same.
     """
     Clustering(n_classes, runs, sweeps)
-    n_threads = threads or default_threads()
     n_words = len(text.vocabulary)
-    bigrams = _core.WordBigrams(text.tokens, text.offsets, n_words, n_threads)
+    exchange = Exchange(n_classes, sweeps, batch_size=max(1, min(_BATCH, n_words // _BATCHES)))
+    if sharding is None:
+        do, n_ahead = _runs_here(text, exchange, runs, threads or default_threads(), progress), 1
+    else:
+        from hyperbaton.corpus.class_runs import runs_by_workers  # only here: executors are slow to import
 
-    def run(first: ClassIds, number: int) -> WordClasses:
-        def report(done: int, total: int) -> bool | None:
-            return None if progress is None else progress(number * total + done, runs * total)
-
-        classes, history = _core.exchange_classes(
-            bigrams,
-            first,
-            n_classes=n_classes,
-            max_sweeps=sweeps,
-            batch_size=max(1, min(_BATCH, n_words // _BATCHES)),
-            n_threads=n_threads,
-            progress=report,
-        )
-        return WordClasses(classes, n_classes, text.vocabulary, history)
+        do, n_ahead = runs_by_workers(text, exchange, runs, sharding, progress), sharding.shards
 
     random = np.random.default_rng(seed)
-    best = run(_first_classes(text, n_classes, random), 0)
-    for number in range(1, runs):
-        result = run(_shake(best.classes, n_classes, random), number)
-        if result.history[-1] > best.history[-1]:
-            best = result
-    return best
+    ((classes, history),) = do([_first_classes(text, n_classes, random)], 0)
+    deals: deque[_Deal] = deque()  # of the next runs, which do not depend on how the others end
+    number = 1
+    while number < runs:
+        while len(deals) < min(n_ahead, runs - number):
+            deals.append(_Deal.drawn(n_words, n_classes, random))
+        with closing(do([deal.shaken(classes) for deal in deals], number)) as results:
+            for result in results:
+                deals.popleft()
+                number += 1
+                if result[1][-1] > history[-1]:
+                    classes, history = result
+                    break  # the next runs start from here
+    return WordClasses(classes, n_classes, text.vocabulary, history)
+
+
+def _runs_here(text: Text, exchange: Exchange, runs: int, n_threads: int, progress: Progress | None) -> Runs:
+    """Runs on a text that this process does."""
+    bigrams = _core.WordBigrams(text.tokens, text.offsets, len(text.vocabulary), n_threads)
+
+    def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
+        for number, start in enumerate(starts, start=first_run):
+
+            def report(done: int, total: int, number: int = number) -> bool | None:
+                return None if progress is None else progress(number * total + done, runs * total)
+
+            yield exchange.run(bigrams, start, n_threads, report)
+
+    return do
 
 
 def _first_classes(text: Text, n_classes: int, random: np.random.Generator) -> ClassIds:
@@ -160,13 +207,22 @@ def _first_classes(text: Text, n_classes: int, random: np.random.Generator) -> C
     return (first + FIRST_CLASS).astype(np.uint16)
 
 
-def _shake(classes: ClassIds, n_classes: int, random: np.random.Generator) -> ClassIds:
-    """Deal the words of some classes out among these classes at random; the others stay as they are."""
-    n_mixed = min(n_classes, max(2, round(_MIXED * n_classes)))
-    mixed = (random.choice(n_classes, n_mixed, replace=False) + FIRST_CLASS).astype(np.uint16)
-    # Words that do not occur have no class, and no say: any will do.
-    moved = np.isin(classes, mixed) | (classes == 0)
-    return np.where(moved, random.choice(mixed, len(classes)), classes)
+class _Deal(NamedTuple):
+    """How a run mixes classes: the words of some are dealt out among these at random; the others stay as they are."""
+
+    mixed: ClassIds
+    dealt: ClassIds  # one of the mixed classes for each word, should it be in one of them
+
+    @classmethod
+    def drawn(cls, n_words: int, n_classes: int, random: np.random.Generator) -> _Deal:
+        n_mixed = min(n_classes, max(2, round(_MIXED * n_classes)))
+        mixed = (random.choice(n_classes, n_mixed, replace=False) + FIRST_CLASS).astype(np.uint16)
+        return cls(mixed, random.choice(mixed, n_words))
+
+    def shaken(self, classes: ClassIds) -> ClassIds:
+        # Words that do not occur have no class, and no say: any will do.
+        moved = np.isin(classes, self.mixed) | (classes == 0)
+        return np.where(moved, self.dealt, classes)
 
 
 def class_criterion(text: Text, classes: WordClasses) -> float:

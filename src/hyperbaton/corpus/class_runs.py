@@ -1,0 +1,87 @@
+"""Runs of the exchange algorithm as tasks, for the workers of any executor.
+
+Each run starts from the best classes so far. Several runs are tried at once, as if none of them ended higher; when one
+does, those after it are given up, and started again from the new best classes. So the result is that of one run after the
+other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.base.errors import Cancelled
+from hyperbaton.base.executors import Sharding
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.shard_arrays import read_array, write_arrays
+from hyperbaton.corpus.classes import ClassIds, Exchange, Run, Runs
+from hyperbaton.corpus.text import Text
+
+ARRAYS = ("classes", "history")  # of a finished run
+_LOOKING = 1.0  # seconds between two looks whether a run is still wanted
+
+
+@dataclass(frozen=True)
+class _Job:
+    folder: Path
+    exchange: Exchange
+    n_words: int
+    first_run: int
+    threads: int
+
+    @property
+    def mark(self) -> Path:
+        """A file that says that these runs are not wanted any more."""
+        return self.folder / f"unwanted.{self.first_run}"
+
+
+def runs_by_workers(
+    text: Text, exchange: Exchange, runs: int, sharding: Sharding, progress: Progress | None = None
+) -> Runs:
+    """Runs on a text, in their order; those that are under way when the caller stops are given up."""
+    write_arrays(sharding.folder, "text", {"tokens": text.tokens, "offsets": text.offsets})
+
+    def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
+        job = _Job(sharding.folder, exchange, len(text.vocabulary), first_run, sharding.threads)
+        for run, start in enumerate(starts, start=first_run):
+            write_arrays(job.folder, f"start.{run}", {"classes": start})
+        with closing(replace(sharding, shards=len(starts)).do(_do_run, job)) as tasks:
+            try:
+                for run in tasks:
+                    if progress is not None and progress(run + 1, runs) is False:
+                        raise Cancelled("cancelled")
+                    classes, history = (np.array(read_array(job.folder, f"end.{run}", name)) for name in ARRAYS)
+                    yield classes, history
+            finally:
+                job.mark.touch()
+
+    return do
+
+
+def _do_run(job: _Job, k: int) -> int:
+    """One run, unless it is given up; returns its number."""
+    tokens, offsets = (read_array(job.folder, "text", name) for name in ("tokens", "offsets"))
+    run, looked = job.first_run + k, time.monotonic()
+
+    def wanted(done: int, total: int) -> bool:
+        nonlocal looked
+        if time.monotonic() < looked + _LOOKING:
+            return True
+        looked = time.monotonic()
+        return job.folder.exists() and not job.mark.exists()
+
+    try:
+        bigrams = _core.WordBigrams(tokens, offsets, job.n_words, job.threads)
+        start = read_array(job.folder, f"start.{run}", "classes")
+        classes, history = job.exchange.run(bigrams, start, job.threads, wanted)
+        write_arrays(job.folder, f"end.{run}", dict(zip(ARRAYS, (classes, history), strict=True)))
+    except (Cancelled, FileNotFoundError):  # the latter where the folder is gone already
+        if job.folder.exists() and not job.mark.exists():
+            raise
+    return run
