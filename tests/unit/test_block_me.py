@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +55,50 @@ def model(parts: Parts) -> BlockMe:
     return BlockMe(learner="lbfgs:max-passes=25").fit(
         parts.bitext.select(TRAIN), replace(parts.known(TRAIN), target_classes=classes)
     )
+
+
+INTERRUPTED = """
+import os, signal, sys
+from pathlib import Path
+from hyperbaton.models import _training_states
+from tests.unit.test_block_me import Parts, TRAIN, small_model
+
+_training_states.SECONDS = 0
+parts, state = Parts(), Path(sys.argv[1])
+
+def progress(done, total):
+    if total == 9 and done == 6 and state.exists():  # not in the models that choose alpha
+        os.kill(os.getpid(), signal.SIGKILL)
+
+small_model(checkpoint=state).fit(parts.bitext.select(TRAIN), parts.known(TRAIN), progress=progress)
+"""
+
+
+def small_model(**options: Any) -> BlockMe:
+    return BlockMe(families="lexical,tags,parse-coverage", learner="lbfgs:max-passes=9", threads=1, **options)
+
+
+def test_a_killed_training_goes_on_to_the_same_weights(parts: Parts, tmp_path: Path) -> None:
+    bitext, known, state = parts.bitext.select(TRAIN), parts.known(TRAIN), tmp_path / "model.training"
+    whole = small_model().fit(bitext, known)
+    root = Path(__file__).parents[2]
+    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, str(state)], cwd=root, timeout=120)
+    assert killed.returncode < 0 and state.is_dir()
+
+    def passes(annotations: Annotations) -> tuple[BlockMe, list[int]]:
+        seen = []
+        again = small_model(checkpoint=state)
+        again.fit(bitext, annotations, progress=lambda done, total: seen.append(done) if total == 9 else None)
+        return again, seen
+
+    again, seen = passes(known)
+    assert min(seen) >= 4  # alpha is not chosen again either
+    assert again.alpha_ == whole.alpha_
+    assert np.array_equal(whole.weights_, again.weights_) and np.array_equal(whole.objective_, again.objective_)
+    other, seen = passes(replace(known, source_trees=None))  # another training
+    assert min(seen) < 4
+    other.save(tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def sibling_language(n: int, seed: int) -> tuple[Bitext, dict[str, Any], list[int]]:

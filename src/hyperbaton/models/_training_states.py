@@ -48,6 +48,7 @@ class MinimizerStates:
     """What the core's minimizer asks: where to begin, and when to save."""
 
     states: TrainingStates
+    details: Mapping[str, Any] | None = None  # to be kept with every state
     saved: float = field(default_factory=time.monotonic)  # when the last state was
 
     def start(self) -> dict[str, Array] | None:
@@ -61,5 +62,5 @@ class MinimizerStates:
 
     def save(self, state: Mapping[str, Array]) -> None:
         """Keep a state."""
-        self.states.save(state)
+        self.states.save(state, self.details)
         self.saved = time.monotonic()

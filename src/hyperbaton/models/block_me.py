@@ -32,8 +32,9 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.options import option, plugin
+from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.store import hash_arrays
 from hyperbaton.corpus import Annotations, Bitext, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import read_rules
@@ -43,6 +44,10 @@ from hyperbaton.models._block_sides import BlockSides
 from hyperbaton.models._block_table import EMPTY_TAG, JUMPS, BlockTable
 from hyperbaton.models._step import Batch, StepModel
 from hyperbaton.models._store import ModelState
+from hyperbaton.models._training_states import MinimizerStates, TrainingStates
+
+KIND = "block-training"
+TREE_COLUMNS = ("labels", "begins", "ends", "parents", "offsets")
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +65,7 @@ class _Objective(NamedTuple):
 
     start: npt.NDArray[np.float64]
     core: Callable[[], _core.BlockObjective]
-    checkpoint: None = None
+    checkpoint: MinimizerStates | None
 
     def torch(self, device: str) -> Any:
         raise OptionError("the model block_me cannot be trained by torch; it can by lbfgs, iis")
@@ -109,8 +114,13 @@ class BlockMe(StepModel):
             if not bitext.need_links().points.size:
                 raise InputError("nothing to learn from: no sentence pair has links", bitext.source.path)
             self.asked_ = families_of(self.families, tagged=tagged, parsed=parsed)
-            self.alpha_ = self._chosen_alpha(bitext, annotations, progress)
             self.sides_ = BlockSides.of(bitext, annotations, read_rules(self.tree_rules))
+            states = self._states(bitext, annotations)
+            interrupted = None if states is None else states.last()
+            if interrupted is None:
+                self.alpha_ = self._chosen_alpha(bitext, annotations, progress)
+            else:
+                self.alpha_ = float(interrupted.manifest["details"]["alpha"])
             core = self.sides_.core_bitext(bitext, annotations)
             n_tags = 0 if self.sides_.tags is None else len(self.sides_.tags)
             self.table_ = BlockTable.of(core, n_tags, self._n_threads, progress)
@@ -123,7 +133,8 @@ class BlockMe(StepModel):
                 n_threads=self._n_threads,
                 progress=progress,
             )
-            self._learn(core, table, progress)
+            checkpoint = None if states is None else MinimizerStates(states, {"alpha": self.alpha_})
+            self._learn(core, table, checkpoint, progress)
             vars(self).pop("_core_model", None)
         return self
 
@@ -144,7 +155,7 @@ class BlockMe(StepModel):
         )
         scores = []
         for alpha in _ALPHAS:
-            model = replace(self, alpha=alpha)
+            model = replace(self, alpha=alpha, checkpoint=None)  # the state is that of the whole training
             model.fit(*train, progress=progress)
             scores.append(float(model.path_scores(*test)["logprob"].mean()))
             log.info("alpha %g: log p of held-out steps %.4f", alpha, scores[-1])
@@ -221,9 +232,27 @@ class BlockMe(StepModel):
         counts = {"samples": self.table_.n_steps, "features": self.n_features, "families": list(self.asked_)}
         return counts if self.prior == "flat" else counts | {"alpha": self.alpha_}
 
-    def _learn(self, core: _core.BlockBitext, table: _core.BlockTable, progress: Progress | None) -> None:
+    def _states(self, bitext: Bitext, annotations: Annotations) -> TrainingStates | None:
+        """Where training keeps its state, if it does."""
+        if self.checkpoint is None:
+            return None
+        arrays = self.sides_.arrays()  # classes and rules are among them
+        if annotations.source_tags is not None:
+            arrays["tags"] = annotations.source_tags.labels
+        if annotations.source_trees is not None:
+            arrays |= {f"trees.{name}": getattr(annotations.source_trees, name) for name in TREE_COLUMNS}
+        inputs = {"bitext": bitext.signature(), "annotations": hash_arrays(arrays)}
+        return TrainingStates(self.checkpoint, KIND, to_mapping(self), inputs, self.seed)
+
+    def _learn(
+        self,
+        core: _core.BlockBitext,
+        table: _core.BlockTable,
+        checkpoint: MinimizerStates | None,
+        progress: Progress | None,
+    ) -> None:
         minimizer: Minimizer = plugin(self, "learner")
-        objective = _Objective(np.zeros(self.n_features), lambda: self._objective(core, table, progress))
+        objective = _Objective(np.zeros(self.n_features), lambda: self._objective(core, table, progress), checkpoint)
         self.weights_, self.objective_ = minimizer.minimize(objective, seed=self.seed, progress=progress)
 
     def _objective(
