@@ -84,6 +84,13 @@ FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, con
     }
   });
   FeatureLists all;
+  std::size_t n_lists = 0, n_ids = 0;
+  for (const FeatureLists& part : parts) {
+    n_lists += part.lists.counts.size();
+    n_ids += part.lists.ids.size();
+  }
+  all.lists.counts.reserve(n_lists);
+  all.lists.ids.reserve(n_ids);
   for (FeatureLists& part : parts) {
     all.lists.counts.insert(all.lists.counts.end(), part.lists.counts.begin(), part.lists.counts.end());
     all.lists.ids.insert(all.lists.ids.end(), part.lists.ids.begin(), part.lists.ids.end());

@@ -78,30 +78,54 @@ def test_no_samples_in_little_memory() -> None:
     assert len(extracted.table) == len(reordering_probabilities(extracted.inventory, extracted.samples, kind)) == 0
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere RLIMIT_DATA does not limit what is mapped")
-def test_extract_keeps_to_its_memory(tmp_path: Path) -> None:
-    """A process that may not have more memory extracts what takes several times as much without the option."""
-    words = np.random.default_rng(1).integers(0, 3000, (60_000, 12))
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere RLIMIT_DATA does not limit what is mapped")
+
+
+def write_pairs(folder: Path, n_pairs: int, n_words: int, length: int) -> None:
+    """Sentences of random words, each linked to the word at the same place."""
+    words = np.random.default_rng(1).integers(0, n_words, (n_pairs, length))
     for column, letter in (("source", "s"), ("target", "t")):
         lines = (" ".join(f"{letter}{word}" for word in sentence) for sentence in words.tolist())
-        (tmp_path / column).write_text("\n".join(lines) + "\n")
-    (tmp_path / "links").write_text((" ".join(f"{i}-{i}" for i in range(12)) + "\n") * len(words))
+        (folder / column).write_text("\n".join(lines) + "\n")
+    (folder / "links").write_text((" ".join(f"{i}-{i}" for i in range(length)) + "\n") * n_pairs)
+
+
+def run_limited(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process that may have no more than `MEMORY`."""
     limit = parse_memory(MEMORY)
+    return subprocess.run(
+        [sys.executable, "-m", "hyperbaton", *arguments, "--threads", "2"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+    )
 
-    def run(*options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "hyperbaton", "extract", "source", "target", "links", *options, "--threads", "2"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"},
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
-        )
 
-    limited = run("-o", "phrases", "--memory", MEMORY, "--moses", "moses", "--reordering", "msd-bidirectional-fe")
+@pytest.mark.slow
+@linux_only
+def test_extract_keeps_to_its_memory(tmp_path: Path) -> None:
+    """A process that may not have more memory extracts what takes several times as much without the option."""
+    write_pairs(tmp_path, n_pairs=60_000, n_words=3000, length=12)
+    extract = ["extract", "source", "target", "links"]
+    tables = ["--moses", "moses", "--reordering", "msd-bidirectional-fe"]
+    limited = run_limited(tmp_path, *extract, "-o", "phrases", "--memory", MEMORY, *tables)
     assert limited.returncode == 0, limited.stderr
-    free = run("-o", "other")
+    free = run_limited(tmp_path, *extract, "-o", "other")
+    assert free.returncode == 1
+    assert "not enough memory" in free.stderr
+
+
+@pytest.mark.slow
+@linux_only
+def test_training_keeps_to_its_memory(tmp_path: Path) -> None:
+    """The same for the features of all jumps of long sentences."""
+    write_pairs(tmp_path, n_pairs=6000, n_words=5, length=30)
+    train = ["train", "pair", "source", "target", "links", "--min-count", "20", "--learner", "lbfgs:max-passes=1"]
+    limited = run_limited(tmp_path, *train, "-o", "model", "--memory", MEMORY)
+    assert limited.returncode == 0, limited.stderr
+    free = run_limited(tmp_path, *train, "-o", "other")
     assert free.returncode == 1
     assert "not enough memory" in free.stderr

@@ -17,8 +17,10 @@ from hyperbaton.models._next_position import JumpTraining
 
 # ⟨o⟩ and ⟨o, d⟩, which have no keys and come first.
 N_CONSTANTS = 8
-# Memory that finding features takes for each list, of which there are the square of a sentence's length.
-_BYTES = 80
+# Memory that finding features may take for each list, of which there are the square of a sentence's length: a list has up
+# to 28 features, which take 4 bytes each, and up to twice that in the vectors that they are gathered from.
+_BYTES = 28 * 12
+_COUNTED = 1 << 20  # features whose frequency is counted at once: numpy makes them twice as wide
 
 
 def n_lists(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -40,14 +42,15 @@ def feature_lists(
         part = features.lists(core, begin, end, n_threads=threads)
         for column, values in zip((counts, ids, n_ids), part, strict=True):
             column.append(values)
-        frequency += np.bincount(part[1], minlength=n_features)
+        for at in range(0, len(part[1]), _COUNTED):
+            frequency += np.bincount(part[1][at : at + _COUNTED], minlength=n_features)
     last = N_CONSTANTS + len(keys)
     order = np.arange(n_features, dtype=np.uint32)
     order[N_CONSTANTS:last] = N_CONSTANTS + np.argsort(-frequency[N_CONSTANTS:last], kind="stable")
     numbers = np.empty(n_features, np.uint32)
     numbers[order] = np.arange(n_features, dtype=np.uint32)
     all_ids = ids.finish()
-    for rows in scratch.rows(len(all_ids), 2 * all_ids.itemsize):
+    for rows in scratch.rows(len(all_ids), 4 * all_ids.itemsize):
         all_ids[rows] = numbers[all_ids[rows]]
     id_starts = np.cumsum(n_ids.finish(), dtype=np.int64)
     return {"counts": counts.finish(), "ids": all_ids, "id_starts": id_starts, "order": order}
