@@ -25,19 +25,20 @@ struct BoundOperationUnits {
 
 class BoundOperations : public BoundFeature {
  public:
-  BoundOperations(const std::vector<nb::handle_t<BoundOperationUnits>>& units, const BoundBlockOptions& options,
-                  Bytes itself, float share, Floats log_of_class, const std::vector<float>& weights)
-      : options_(options), itself_(std::move(itself)), log_of_class_(std::move(log_of_class)) {
+  BoundOperations(const std::vector<nb::handle_t<BoundOperationUnits>>& units, const BoundBlockOptions& options, Ints pairs,
+                  PhraseOperationsCache* cache, float share, Floats log_of_class, const std::vector<float>& weights)
+      : options_(options), pairs_(std::move(pairs)), log_of_class_(std::move(log_of_class)) {
     for (const auto& handle : units) {
       units_.push_back(nb::borrow(handle));
       input_.units.push_back(nb::cast<const BoundOperationUnits&>(handle).units());
     }
     input_.options = options_.options();
-    input_.itself = view(itself_);
+    input_.pairs = view(pairs_);
+    input_.cache = cache;
     input_.share = share;
     input_.log_of_class = view(log_of_class_);
     input_.n_values = weights.size();
-    input_.check();
+    input_.complete();
     std::ranges::copy(weights, weights_.begin());
   }
   BoundOperations(const BoundOperations&) = delete;
@@ -75,7 +76,7 @@ class BoundOperations : public BoundFeature {
  private:
   std::vector<nb::object> units_;
   BoundBlockOptions options_;
-  Bytes itself_;
+  Ints pairs_;
   Floats log_of_class_;
   OperationInput input_;
   std::array<float, kOperationValues> weights_{};
@@ -93,10 +94,15 @@ HYPERBATON_BINDINGS(decode_features_operations) {
            "model"_a, "names"_a, "source"_a, "source_names"_a, "targets"_a, "target_names"_a, nb::keep_alive<1, 2>(),
            nb::keep_alive<1, 3>());
 
+  nb::class_<PhraseOperationsCache>(m, "PhraseOperationsCache",
+                                    "Operations of pairs of a phrase table, for one table and one operation model.")
+      .def(nb::init<>());
+
   nb::class_<BoundOperations, BoundFeature>(m, "Operations", "Scores of operations by one or two operation models.")
-      .def(nb::init<const std::vector<nb::handle_t<BoundOperationUnits>>&, const BoundBlockOptions&, Bytes, float, Floats,
-                    const std::vector<float>&>(),
-           nb::kw_only(), "units"_a, "options"_a, "itself"_a, "share"_a, "log_of_class"_a, "weights"_a)
+      .def(nb::init<const std::vector<nb::handle_t<BoundOperationUnits>>&, const BoundBlockOptions&, Ints,
+                    PhraseOperationsCache*, float, Floats, const std::vector<float>&>(),
+           nb::kw_only(), "units"_a, "options"_a, "pairs"_a, "cache"_a.none(), "share"_a, "log_of_class"_a, "weights"_a,
+           nb::keep_alive<1, 5>())
       .def("score", &BoundOperations::score, nb::kw_only(), "sentence"_a, "states"_a, "coverage"_a, "options"_a,
            "Values (n, 5) of steps of a sentence, and the states behind them; 0 is the state at the start.");
 }

@@ -4,65 +4,25 @@
 // moves to an option's first word are few kinds, the way in. What follows is the option's script; it is one and the same
 // for an option that takes its words in order, and depends on the gaps beside the phrase for others. What a way in or a
 // script costs is looked up by the history before it; where a model remembers nothing of the history any more, the rest of
-// a script costs the same after all of them.
+// a script costs the same after all of them. Most often that is so from the first operation on, since the model has no
+// n-gram of it and the operation before: then the history only adds its back-off weights, and nothing is looked up.
 //
 // With two models, of words and of classes of words, the probability of an operation o is
 //
 //     λ p(o | operations) + (1 − λ) p(class of o | classes of operations) p(o | class of o).
 #pragma once
 
-#include <array>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/hash.hh"
-#include "corpus/text.hh"
-#include "decode/block_scorer.hh"
 #include "decode/interner.hh"
+#include "decode/phrase_operations.hh"
 #include "decode/u64_map.hh"
-#include "lm/ngram_model.hh"
-#include "operations/plan.hh"
-#include "operations/walk.hh"
 #include "phrases/coverage.hh"
 
 namespace hyperbaton {
-
-inline constexpr std::size_t kOperationValues = 5;
-inline constexpr std::size_t kMaxOperationModels = 2;
-
-// An n-gram model over operations, and sentences and options in the units that its operations speak of.
-struct OperationUnits {
-  NgramModel model;
-  const Vocabulary* names;  // of the model's operations, by their numbers
-  SpelledText source;
-  SpelledText targets;  // one line for each option
-};
-
-struct OperationInput {
-  std::vector<OperationUnits> units;     // one, or words and then classes
-  BlockOptions options;                  // whose targets are not looked at
-  std::span<const std::uint8_t> itself;  // by option: an unknown word that stands for itself
-  float share;                           // λ
-  std::span<const float> log_of_class;   // log p(o | class of o) of each operation of the first model
-  std::size_t n_values;                  // 1, or 5 with the supporting features
-
-  // Throws Error unless all parts fit each other.
-  void check() const;
-};
-
-// What a step adds: the natural log of the probability of its operations, and the supporting features in Moses' order.
-struct OperationCounts {
-  float logprob = 0;
-  int gap_width = 0, n_gaps = 0, n_open_gaps = 0, n_deletions = 0;
-
-  std::array<float, kOperationValues> values() const {
-    // As in Moses, the first is the decimal log.
-    return {logprob / NgramModel::kLn10, static_cast<float>(gap_width), static_cast<float>(n_gaps),
-            static_cast<float>(n_open_gaps), static_cast<float>(n_deletions)};
-  }
-};
 
 // One sentence in its search.
 class OperationSentence {
@@ -91,25 +51,11 @@ class OperationSentence {
   // The same without anything remembered.
   std::pair<OperationCounts, State> score(const Coverage& before, State state, std::uint32_t option);
   // Counts of an option of which nothing before is known.
-  OperationCounts estimate(std::uint32_t option) const;
+  const OperationCounts& estimate(std::uint32_t option) const { return phrases_[option]->alone; }
 
  private:
-  using Ids = std::array<std::uint32_t, kMaxOperationModels>;  // an operation's number in each model
-  using Histories = std::array<LmState, kMaxOperationModels>;
-  struct Word {
-    Ids operation;
-    std::int16_t position;  // inside the phrase, -1 where no source word is generated
-    bool is_wide;           // counts for the gap width
-  };
-  struct Option {
-    std::uint32_t first_word, last_word;  // of words_
-    std::int16_t first_position, at;      // inside the phrase: the word generated first, and where the walk ends
-    bool in_order;                        // takes its words one after the other
-    bool deletes_first;                   // deletes a target word before it moves to the first source word
-    std::int32_t n_generated, n_wide, n_deletions, position_sum;  // of wide words
-    std::int32_t width_inside;                                    // where nothing left of the phrase is untranslated
-    float alone;  // log-probability where nothing before is known, of options that take their words in order
-  };
+  using Ids = OperationIds;
+  using Histories = OperationHistories;
 
   // The moves to an option's first word: leave a gap, jump forward, jump back to the n-th gap (0: not), leave a gap.
   struct WayIn {
@@ -127,10 +73,15 @@ class OperationSentence {
   // The operations of an option, behind the way in unless that comes after a deletion. Open gaps beyond those outside the
   // phrase.
   struct Script {
-    std::uint32_t first = 0, n_operations = 0;  // of operations_; none where it is not made yet
+    std::uint32_t n_operations = 0;   // none where it is not made yet
+    std::uint32_t place = kOfPhrase;  // of its first in operations_, or kOfPhrase
+    std::uint32_t first = 0;          // its first operation in the first model
+    float first_log10 = 0;            // and what that costs where nothing before is known
+    float behind_first = 0;           // log-probability of the others then
     std::int32_t n_gaps = 0, n_open_gaps = 0;
     std::uint32_t history = 0;  // behind it, unless the one before still matters
   };
+  static constexpr std::uint32_t kOfPhrase = 0xffffffffU;
   struct Scored {
     float logprob;
     std::uint32_t history;
@@ -172,16 +123,26 @@ class OperationSentence {
     std::size_t size_ = 0;
   };
 
-  void add_option(const PhrasePlan& plan, std::uint32_t option, std::string& name);
-  Ids find(const PhrasePlan& plan, const PlannedWord& word, std::uint32_t option, std::string& name);
+  void find_phrases();
   WayIn way_in(int at, int word, const Prepared& prepared) const;
   // The number of an option's script.
   std::uint32_t script_number(std::uint32_t option, const WayIn& way, const Prepared& prepared, int begin);
   void write_script(Script& script, const Coverage& before, State state, std::uint32_t option, const WayIn& way,
                     const Prepared& prepared);
+  void complete_script(Script& script, std::uint32_t option, float first_log10, const Histories& behind);
+  // What a script costs after a history.
+  Scored score_script(const Script& script, std::uint32_t number, std::uint32_t option, std::uint32_t history);
+  // Whether the first model has an n-gram of the operation and the one before.
+  bool has_bigram(std::uint32_t before, std::uint32_t operation);
   // What operations cost after a history; `rests` are what they cost from each on if nothing before is known.
   Scored score_operations(std::span<const Ids> operations, const float* rests, std::uint32_t behind, std::uint32_t history);
   Scored score_way(const WayIn& way, std::uint32_t history);
+  const Ids* operations_of(const Script& script, std::uint32_t option) const {
+    return script.place == kOfPhrase ? phrases_[option]->operations.data() : &operations_[script.place];
+  }
+  const float* rests_of(const Script& script, std::uint32_t option) const {
+    return script.place == kOfPhrase ? phrases_[option]->rests.data() : &rests_[script.place];
+  }
   // How many gaps are open at each word of a phrase that is translated in order.
   static int n_outside(const Prepared& prepared, int begin) {
     return prepared.n_left + prepared.n_right + (prepared.own_gap < begin ? 1 : 0);
@@ -190,38 +151,27 @@ class OperationSentence {
   bool independent(const Histories& histories, std::size_t n) const {
     return histories[0].length <= n && (input_.units.size() == 1 || histories[1].length <= n);
   }
-  float logprob(Histories& histories, const Ids& operation) const;
   std::uint32_t number(std::span<const LmState> histories);
   std::uint32_t number(const Histories& histories) { return number(std::span(histories).first(n_models())); }
   std::size_t n_models() const { return input_.units.size(); }
   std::span<const LmState> models_after(std::uint32_t history) const {
     return std::span(histories_).subspan(history * n_models(), n_models());
   }
-  // Score an option that takes its words in order, with nothing known before; its script is written too if it has one only.
-  void score_alone(std::uint32_t option);
-  // Walk through an option whose source phrase begins at `begin`; calls take(operation) for each.
-  template <class Take>
-  OperationCounts walk(SourceWalk& walk, std::uint32_t option, int begin, const Take& take) const;
-  SourceSpan source(std::uint32_t option) const {
-    const int begin = input_.options.begin[first_ + option];
-    return {begin, begin + input_.options.length[first_ + option]};
-  }
+  SourceSpan source(std::uint32_t option) const { return input_.source(first_ + option); }
 
   const OperationInput& input_;
   std::size_t sentence_, first_;
   int n_words_;
-  std::vector<Option> options_;
-  std::vector<Word> words_;
-  std::vector<Ids> moves_;  // insert a gap, jump forward, jump back to gap 1, 2, …
-  U64Map known_;            // operations of at most one target and one source word, by their numbers
-  std::vector<Ids> known_ids_;
+  std::vector<const PhraseOperations*> phrases_;  // by option
+  std::deque<PhraseOperations> own_;              // those that are not kept elsewhere
 
   Interner numbers_;
   std::vector<LmState> histories_;  // of each model
   std::vector<Script> scripts_;     // one for each option, then those that depend on more
   U64Map script_numbers_;           // of the latter, by option and what they depend on
-  std::vector<Ids> operations_;     // of scripts
-  std::vector<float> rests_;        // log-probability of each operation of a script and those behind it
+  std::vector<Ids> operations_;     // of scripts that are not the same everywhere
+  std::vector<float> rests_;        // log-probability of each of them and those behind it in its script
+  U64Map bigrams_;                  // whether the first model has them
   Results results_, ways_;
   std::uint32_t begin_;
 };

@@ -22,6 +22,13 @@ class U64Map {
     return {&slot->value, false};
   }
 
+  // The value of a key, null where it has none.
+  const std::uint32_t* find(std::uint64_t key) const {
+    if (slots_.empty()) return nullptr;
+    const Slot* slot = const_cast<U64Map*>(this)->probe(key);
+    return slot->used ? &slot->value : nullptr;
+  }
+
  private:
   struct Slot {
     std::uint64_t key;

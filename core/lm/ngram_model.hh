@@ -182,6 +182,19 @@ class NgramModel {
     return state;
   }
 
+  // Whether the model has an n-gram that ends in these two words.
+  bool has_bigram(std::uint32_t before, std::uint32_t word) const {
+    if (order_ < 2 || !(tables_[0].key(word) & ngram_key::kExtendsLeft)) return false;
+    NgramHash hash(word);
+    hash.extend(before);
+    return tables_[1].find(word, before, hash.home(tables_[1].n_slots())) != NgramTable::kNone;
+  }
+  // log p(word | in), natural log, of a word of which the model has no n-gram with the one before; `log10_prob` is that of
+  // the word by itself. The state after it is that after no context.
+  static float back_off(float log10_prob, const LmState& in) {
+    for (std::size_t k = 0; k < in.length; ++k) log10_prob += in.backoff[k];
+    return log10_prob * kLn10;
+  }
   // log p(word | in), natural log, and the state after the word. `out` must not be `in`, and is new or a state of this
   // model.
   float score(const LmState& in, std::uint32_t word, LmState& out) const {

@@ -61,3 +61,21 @@ def test_the_search_scores_the_operations_of_what_it_translates() -> None:
         assert decode.dot(values, system.weights) == pytest.approx(translations.scores[path], abs=1e-3)
         jumps += sum(name.startswith("_JMP_BCK_") and name != "_JMP_BCK_1" for name in walk.operations)
     assert jumps > 50, "the sentences are too simple"
+
+
+def test_what_is_kept_of_phrase_pairs_is_that_of_their_table_and_model() -> None:
+    """Two tables number their pairs alike: one model with both in turn, then trained again, scores as new ones do."""
+    made = generate(120, style="japanese", seed=5).bitext
+    parts = [made.select(np.arange(0, 50)), made.select(np.arange(50, 100))]
+    tables = [PhraseTable.build(part, extract(part, 4)) for part in parts]
+    lines = [" ".join(made.source[s]) for s in range(100, 120)]
+
+    def scores(model: OperationSequence, table: PhraseTable, threads: int = 1) -> list[float]:
+        translator = Translator(System.of(table, (), {"OSM": model}), Decoding(pop_limit=50), threads=threads)
+        return [float(score) for batch in translator.batches(lines, batch_size=7) for score in batch.scores]
+
+    new = [[scores(OperationSequence().fit(part), table) for table in tables] for part in parts]
+    model = OperationSequence().fit(parts[0])
+    assert [scores(model, tables[i]) for i in (0, 1, 0)] == [new[0][i] for i in (0, 1, 0)]
+    assert scores(model, tables[0], threads=3) == new[0][0]
+    assert scores(model.fit(parts[1]), tables[0]) == new[1][0]

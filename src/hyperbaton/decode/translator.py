@@ -245,4 +245,4 @@ def _batch(request: Request, columns: _core.TranslationOptions) -> Batch:
     # Which source phrase a pair belongs to.
     sources = np.searchsorted(request.table.offsets, columns.pair, side="right") - 1
     sources = np.clip(sources, 0, max(len(request.table.source) - 1, 0))
-    return Batch(request.source, options, columns.pair, sources, request.annotations)
+    return Batch(request.source, options, columns.pair, sources, request.annotations, request.table)

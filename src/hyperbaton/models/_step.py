@@ -31,7 +31,7 @@ class Batch(NamedTuple):
     """Sentences that are translated together, with their translation options and annotations.
 
     `pairs` is the row of the phrase table of each option, negative where it comes from elsewhere; `sources` the number of
-    its source phrase.
+    its source phrase. `table` is that phrase table: what follows from a row may be kept as long as it is the same object.
     """
 
     source: Text
@@ -39,6 +39,7 @@ class Batch(NamedTuple):
     pairs: npt.NDArray[np.int64]
     sources: npt.NDArray[np.int64]
     annotations: Annotations = NOTHING
+    table: object = None
 
 
 @dataclass(frozen=True)

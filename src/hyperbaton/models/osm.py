@@ -42,7 +42,6 @@ from hyperbaton.models._store import ModelState
 LOG_10 = 2.302585092994046
 UNITS = ("words", "classes", "both")
 ITSELF = "_TRANS_SLF_"  # the operation of words that stand for themselves
-_UNKNOWN_PAIR = -1  # of options of the search: a word that the phrase table does not know
 # Starting points of weights, those that Moses' training writes: log-probability, gap width, gaps, open gaps, deletions.
 _WEIGHTS = (0.08, -0.02, 0.02, -0.001, 0.03)
 
@@ -155,11 +154,23 @@ class OperationSequence(StepModel):
                 links=options.links.points,
                 link_offsets=options.links.offsets,
             ),
-            itself=(batch.pairs == _UNKNOWN_PAIR).astype(np.uint8),
+            pairs=batch.pairs,
+            cache=self._phrases_of(batch.table),
             share=self.interpolation,
             log_of_class=self.class_shares_,
             weights=list(weights),
         )
+
+    def _phrases_of(self, table: object) -> _core.PhraseOperationsCache | None:
+        """What is kept of the pairs of a phrase table from batch to batch, while table and model stay the same."""
+        if table is None:
+            return None
+        key = (table, self.lms_, self.interpolation)
+        last = self._last_phrases[-1] if self._last_phrases else None
+        if last is None or any(a is not b for a, b in zip(last[0], key, strict=True)):
+            last = key, _core.PhraseOperationsCache()
+            self._last_phrases[:] = [last]
+        return last[1]
 
     def step_scores(self, steps: Steps) -> tuple[Array, Array]:
         if not self._last_asked or self._last_asked[0] is not steps.batch:
@@ -171,6 +182,10 @@ class OperationSequence(StepModel):
             options=steps.options,
         )
         return values[:, 0].astype(np.float64) * LOG_10, states
+
+    @cached_property
+    def _last_phrases(self) -> list[tuple[tuple[object, ...], _core.PhraseOperationsCache]]:
+        return []
 
     @cached_property
     def _last_asked(self) -> list[Any]:
