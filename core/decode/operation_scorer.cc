@@ -32,6 +32,8 @@ void OperationSentence::find_phrases() {
     if (kept) phrases_[o] = input_.cache->add(pairs[o], made);
     if (!phrases_[o]) phrases_[o] = &own_.emplace_back(std::move(made));
   }
+  shapes_.reserve(pairs.size());
+  for (const auto* phrase : phrases_) shapes_.push_back(phrase->shape);
 }
 
 std::uint32_t OperationSentence::number(std::span<const LmState> histories) {
@@ -78,7 +80,7 @@ inline OperationSentence::WayIn OperationSentence::way_in(int at, int word, cons
 
 inline std::uint32_t OperationSentence::script_number(std::uint32_t option, const WayIn& way, const Prepared& prepared,
                                                       int begin) {
-  const auto& own = phrases_[option]->shape;
+  const auto& own = shapes_[option];
   if (own.is_fixed()) return option;
   std::uint64_t depends = own.deletes_first ? way.kind() + 1 : 0;
   if (!own.in_order)
@@ -116,7 +118,7 @@ inline OperationSentence::Scored OperationSentence::score_script(const Script& s
 std::pair<OperationCounts, OperationSentence::State> OperationSentence::score(const Coverage& before, State state,
                                                                               std::uint32_t option,
                                                                               const Prepared& prepared) {
-  const auto& own = phrases_[option]->shape;
+  const auto& own = shapes_[option];
   const int begin = source(option).begin;
   const auto way = way_in(static_cast<int>(state.at), begin + own.first_position, prepared);
   const auto number = script_number(option, way, prepared, begin);

@@ -163,6 +163,7 @@ class OperationSentence {
   std::size_t sentence_, first_;
   int n_words_;
   std::vector<const PhraseOperations*> phrases_;  // by option
+  std::vector<PhraseOperations::Shape> shapes_;   // the same, close together
   std::deque<PhraseOperations> own_;              // those that are not kept elsewhere
 
   Interner numbers_;
