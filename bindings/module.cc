@@ -32,6 +32,10 @@ Progress make_progress(const std::optional<nb::callable>& callable) {
 
 NB_MODULE(_core, m) {
   using namespace hyperbaton;
+  // What Python has not freed when it ends, after an error say, concerns those who work on the bindings only.
+#ifdef NDEBUG
+  nb::set_leak_warnings(false);
+#endif
   m.doc() = "The compiled core. Private: use the classes and functions of the hyperbaton package.";
 
   auto error = nb::exception<Error>(m, "HyperbatonError");
