@@ -6,6 +6,9 @@ Trains on the first pairs and translates lines behind them, with one thread. Sys
 counts, so that other work on the machine matters little. `lost` is the part of the words per second that a model costs, as
 against the same system without it. Sparse features have random weights, since those of 0 could be left out. With `--keep`,
 the systems are built in a folder and used again.
+
+Each turn but the first finds what a system remembers of the phrase pairs of these lines. With `--before N`, systems are
+opened again for each turn and translate N other lines first: only what those have in common with the lines is remembered.
 """
 
 from __future__ import annotations
@@ -63,14 +66,24 @@ def build(folder: Path, train: Bitext) -> None:
         (system.with_weights(weights) if weights else system).save(folder / "systems" / name)
 
 
-def measure(folder: Path, names: list[str], lines: list[str], pops: int, repeats: int) -> list[dict[str, object]]:
+def measure(
+    folder: Path, names: list[str], lines: list[str], pops: int, repeats: int, before: list[str] | None
+) -> list[dict[str, object]]:
     """Translate in turns, and take the least processor time of each system."""
     decoding = Decoding(pop_limit=pops, stack=max(pops // 5, 20))
-    translators = {name: Translator(System.load(folder / "systems" / name), decoding, threads=1) for name in names}
+
+    def opened(name: str) -> Translator:
+        system = System.load(folder / "systems" / name)
+        if before:
+            Translator(system, Decoding(pop_limit=20, stack=20), threads=1).translate(before)
+        return Translator(system, decoding, threads=1)
+
+    translators = {} if before is not None else {name: opened(name) for name in names}
     least: dict[str, float] = dict.fromkeys(names, float("inf"))
     digests = {}
     for _ in range(repeats):
-        for name, translator in translators.items():
+        for name in names:
+            translator = translators[name] if name in translators else opened(name)
             start = time.process_time()
             batches = list(translator.batches(lines))
             least[name] = min(least[name], time.process_time() - start)
@@ -98,16 +111,21 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=SYSTEMS)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="folder of the systems, which are built if it is new")
+    parser.add_argument("--before", type=int, metavar="N", help="open systems for each turn, and translate N other lines")
     options = parser.parse_args()
     bitext = Bitext.read(*options.files)
     part = np.arange(len(bitext))
     lines = [" ".join(words) for words in bitext.select(part[options.pairs : options.pairs + options.lines]).source]
+    others = bitext.select(part[options.pairs + options.lines :][: options.before]).source
+    before = None if options.before is None else [" ".join(words) for words in others]
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.keep or Path(scratch)
         if not (folder / "systems").exists():
             folder.mkdir(exist_ok=True)
             build(folder, bitext.select(part[: options.pairs]))
-        rows = [row for n in options.pops for row in measure(folder, options.systems, lines, n, options.repeats)]
+        rows = [
+            row for pops in options.pops for row in measure(folder, options.systems, lines, pops, options.repeats, before)
+        ]
     print_rows(rows)
 
 
