@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -208,18 +209,23 @@ def digest_of_lists(decoder: SystemDecoder) -> bytes:
     return sha256(nbest.sentence.tobytes() + nbest.features.tobytes() + repr(nbest.hypotheses).encode()).digest()
 
 
-@pytest.mark.slow
-def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, pool: Executor, tmp_path: Path) -> None:
-    for name, work in {
-        "translate": lambda *how: translate(system, *how),
-        "lists": lambda *how: lists(system, *how),
-        "link": lambda *how: link(aligner, *how),
-        "learn": lambda *how: learn(aligner, *how),
+def every_kind(system: System, aligner: Aligner) -> dict[str, Callable[..., Any]]:
+    """All work that is shared out: each takes a folder, a number of shards and an executor, and returns what it wrote."""
+    return {
+        "translate": partial(translate, system),
+        "link": partial(link, aligner),
+        "learn": partial(learn, aligner),
         "extract": extract_phrases,
         "lm": estimate,
         "classes": cluster_words,
         "train": train_jumps,
-    }.items():
+        "lists": partial(lists, system),
+    }
+
+
+@pytest.mark.slow
+def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, pool: Executor, tmp_path: Path) -> None:
+    for name, work in every_kind(system, aligner).items():
         one = work(tmp_path / f"{name}1", 1, None)
         assert one
         assert work(tmp_path / f"{name}2", 7, None) == one
@@ -391,16 +397,7 @@ def test_dask_loses_workers_and_writes_the_same(system: System, aligner: Aligner
     with open_executor(cluster.address) as opened:
         executor = wait_for(4, opened)
         assert list(ordered_map(executor, 8, str, range(8))) == [str(i) for i in range(8)]
-        for name, work in {
-            "translate": lambda *how: translate(system, *how),
-            "link": lambda *how: link(aligner, *how),
-            "learn": lambda *how: learn(aligner, *how),
-            "extract": extract_phrases,
-            "lm": estimate,
-            "classes": cluster_words,
-            "train": train_jumps,
-            "lists": lambda *how: lists(system, *how),
-        }.items():
+        for name, work in every_kind(system, aligner).items():
             one = work(tmp_path / f"{name}1", 1, None)
             assert work(tmp_path / f"{name}2", 12, executor, cluster.replace_one) == one
         for worker in cluster.workers[:3]:
