@@ -45,12 +45,11 @@ docs: $(DEV_STAMP) ## build the documentation into site/
 test: $(DEV_STAMP) ## run all tests
 	$(BIN)/python -m pytest -n 2
 
-core-test: $(STAMP) ## tests of the core in C++, plain and with checks of memory and undefined behaviour
-	@for checks in OFF ON; do \
-	  $(BIN)/cmake -S core -B build/core-$$checks \
-	    -DHYPERBATON_SANITIZE=$$checks -DHYPERBATON_OPTIMIZATION=-O1 -DCMAKE_BUILD_TYPE=None > /dev/null && \
-	  $(BIN)/cmake --build build/core-$$checks --parallel 2 && build/core-$$checks/core_tests || exit 1; \
-	done
+core-test: $(STAMP) ## tests of the core in C++, as it was installed and with checks of memory and undefined behaviour
+	@$(BIN)/cmake -S core -B build/core -DHYPERBATON_CORE_LIBRARY="$$(ls -t $(CURDIR)/build/*/core/libhyperbaton_core.a | head -1)" > /dev/null
+	@$(BIN)/cmake --build build/core --parallel 2 && build/core/core_tests
+	@$(BIN)/cmake -S core -B build/core-checked -DHYPERBATON_SANITIZE=ON -DHYPERBATON_OPTIMIZATION=-O0 -DCMAKE_BUILD_TYPE=None > /dev/null
+	@$(BIN)/cmake --build build/core-checked --parallel 2 && build/core-checked/core_tests
 
 lint: $(DEV_STAMP) ## format, lint and types
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
@@ -62,7 +61,7 @@ check: lint ## format, lint, types, fast tests: a few minutes
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 sanitize: $(DEV_STAMP) ## fast tests with a core that checks memory and undefined behaviour (C++ by GCC or Clang on Linux)
-	@$(BIN)/cmake -S . -B $(CHECKED) -G Ninja -DHYPERBATON_SANITIZE=ON -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
+	@$(BIN)/cmake -S . -B $(CHECKED) -G Ninja -DHYPERBATON_SANITIZE=ON -DHYPERBATON_OPTIMIZATION=-O1 -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
 	$(BIN)/cmake --build $(CHECKED) --target _core
 	PYTHONPATH=tests/sanitize HYPERBATON_CORE=$(abspath $(CHECKED)) \
 	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
