@@ -25,6 +25,7 @@ import numpy as np
 HERE = Path(__file__).parent
 SETTINGS = {
     "links": ["align.for=links"],
+    "confidence-0.4": ["align.confidence=0.4"],
     "confidence-0.2": ["align.confidence=0.2"],
     "confidence-0.1": ["align.confidence=0.1"],
     "confidence-0": ["align.confidence=0"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import pickle
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -268,6 +269,37 @@ def test_a_lost_worker_is_a_task_done_again(tmp_path: Path) -> None:
         pytest.raises(WorkersLost, match=r"ended 4 workers, one after the other \(out of memory"),
     ):
         list(do_shards(executor, die, tmp_path, 1))
+
+
+def test_a_result_that_dask_loses_is_a_task_done_again() -> None:
+    cascade = pytest.importorskip("distributed.cfexecutor")._cascade_future
+
+    class Lost:
+        """Dask's future of a result whose worker went when it was about to be handed over."""
+
+        status = "lost"
+
+        async def _result(self, raiseit: bool) -> int:
+            return 1
+
+    async def hand_over(future: Future[int]) -> None:
+        await cascade(Lost(), future)
+
+    class Forgetful(ThreadPoolExecutor):
+        lost = 2
+
+        def submit(self, *args: Any, **options: Any) -> Future[Any]:
+            if not self.lost:
+                return super().submit(*args, **options)
+            self.lost -= 1
+            future: Future[int] = Future()
+            asyncio.run(hand_over(future))
+            return future
+
+    with Forgetful(1) as executor:
+        assert list(ordered_map(executor, 2, abs, [-1, -2, -3])) == [1, 2, 3] and not executor.lost
+        with pytest.raises(TypeError, match="bad operand"):
+            list(ordered_map(executor, 2, abs, ["x"]))
 
 
 def test_a_pool_of_somebody_else_cannot_be_made_anew(tmp_path: Path) -> None:

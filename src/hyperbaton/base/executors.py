@@ -18,6 +18,7 @@ import shutil
 import socket
 import tempfile
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -144,7 +145,19 @@ class _Attempt(Generic[S, T]):
 
     @property
     def lost(self) -> bool:
-        return self.future.done() and not self.future.cancelled() and isinstance(self.future.exception(), BrokenExecutor)
+        return self.future.done() and not self.future.cancelled() and _means_lost_worker(self.future.exception())
+
+
+def _means_lost_worker(error: BaseException | None) -> bool:
+    """Whether an error says that a worker was lost, not that the task failed.
+
+    Dask loses a result that it was about to hand over when its worker goes at that moment, and then takes the result for an
+    error, which raises a TypeError in its own code.
+    """
+    if isinstance(error, TypeError):
+        modules = [frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(error.__traceback__)]
+        return modules[-1:] == ["distributed.cfexecutor"]
+    return isinstance(error, BrokenExecutor)
 
 
 def _next_result(executor: Executor, function: Callable[[S], T], waiting: deque[_Attempt[S, T]]) -> T:
@@ -154,19 +167,19 @@ def _next_result(executor: Executor, function: Callable[[S], T], waiting: deque[
             result = first.future.result()
             waiting.popleft()
             return result
-        except BrokenExecutor as error:
+        except CancelledError as error:
+            raise WorkersLost("the executor has given up its tasks: is its scheduler gone?") from error
+        except Exception as error:
+            if type(error).__name__ == "KilledWorker":  # Dask's, which may not be installed
+                raise WorkersLost("a task ended several workers, one after the other (out of memory?)") from error
+            if not _means_lost_worker(error):
+                raise
             if first.number == ATTEMPTS:
                 raise WorkersLost(f"a task ended {ATTEMPTS} workers, one after the other (out of memory?)") from error
             log.warning("a worker was lost; its tasks are done again")
             for attempt in waiting:
                 if attempt.lost:
                     attempt.future, attempt.number = _submit_again(executor, function, attempt.item), attempt.number + 1
-        except CancelledError as error:
-            raise WorkersLost("the executor has given up its tasks: is its scheduler gone?") from error
-        except Exception as error:
-            if type(error).__name__ == "KilledWorker":  # Dask's, which may not be installed
-                raise WorkersLost("a task ended several workers, one after the other (out of memory?)") from error
-            raise
 
 
 def _submit_again(executor: Executor, function: Callable[[S], T], item: S) -> Future[T]:
