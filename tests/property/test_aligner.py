@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.align import Aligner, align
+from hyperbaton.align.aligners.hmm import CONFIDENCES
 from hyperbaton.align.prior import stem_translations
 from hyperbaton.base.errors import ArtefactError, Cancelled, OptionError
 from hyperbaton.corpus import Bitext, Text
@@ -178,10 +179,11 @@ def test_translations_of_stems_are_divided_by_frequency(chunk: int, monkeypatch:
         assert found[pair] == pytest.approx(values, rel=1e-5)
 
 
-def test_links_for_phrases_are_more() -> None:
+def test_what_links_are_for_chooses_how_sure_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     bitext, _ = generated(40, seed=10)
     aligner = Aligner().fit(bitext)
     few = aligner.align(bitext)
+    monkeypatch.setitem(CONFIDENCES, "phrases", 0.1)
     aligner.for_ = "phrases"
     many = aligner.align(bitext)
     aligner.for_, aligner.confidence = "links", 0.1

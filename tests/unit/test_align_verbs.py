@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hyperbaton.align import align, read_links
+from hyperbaton.align.aligners.hmm import CONFIDENCES
 from hyperbaton.corpus import Bitext
 
 SOURCE = "Das Haus\ndas Buch\n\nein Buch\n"
@@ -38,11 +39,11 @@ def test_align_save_and_apply(texts: tuple[Path, Path], tmp_path: Path) -> None:
     assert gzip.decompress((tmp_path / "links.gz").read_bytes()).decode() == done.stdout
     bitext = Bitext.read(*texts, empty=True)
     assert list(align(bitext)) == list(read_links(tmp_path / "links.gz", bitext))
-    phrases, all_links = (
+    phrases, as_chosen = (
         hyperbaton("align", *texts, "--model", tmp_path / "model", *flags).stdout
-        for flags in (("--for", "phrases"), ("--confidence", "0.1"))
+        for flags in (("--for", "phrases"), ("--confidence", str(CONFIDENCES["phrases"])))
     )
-    assert phrases == all_links
+    assert phrases == as_chosen
     with_prior = hyperbaton("align", *texts, "--prior", tmp_path / "model", "--verify")
     assert (with_prior.returncode, with_prior.stderr) == (0, "")
     assert with_prior.stdout.startswith("0-0 1-1\n0-0 1-1\n\n")

@@ -178,8 +178,8 @@ def test_an_experiment_says_what_links_are_for(tmp_path: Path) -> None:
         resolved: dict[str, Any] = parse_experiment(corpus(**splits) | {"align": align}, "exp.toml", tmp_path).resolved()
         return resolved["align"]  # type: ignore[no-any-return]
 
-    assert aligner()["for"] == "links"
-    assert aligner(**{"for": "phrases"})["for"] == "phrases"
+    assert aligner()["for"] == "phrases"
+    assert aligner(**{"for": "links"})["for"] == "links"
     assert "for" not in aligner(aligner="eflomal")
     assert "key 'align.for': must be one of links, phrases, not 'words'" in message(
         corpus(**splits) | {"align": {"for": "words"}}, tmp_path

@@ -54,7 +54,7 @@ def align(
     --symmetrization, --confidence and --threshold apply; everything else is as in training. Text of any length is then
     aligned in little memory, and without TGT each line of SRC is a pair, with a tab or ||| between its sides, answered as
     it comes. --scores writes a line for each pair: log p of target and source in nats per word, and the mean posterior of
-    each link. --for phrases keeps more links, for phrase extraction.
+    each link.
 
     Examples:
 

@@ -264,6 +264,8 @@ def _implied_text(tokenizing: Tokenizing) -> TextProcessing | None:
 
 def _read_aligner(table: Table) -> WordAligner:
     name = table.choice("aligner", table.take("aligner", str, "hmm"), ALIGNERS.names())
+    if any(opt.flag == "for" for opt in options_of(ALIGNERS[name])):
+        table.rest.setdefault("for", "phrases")
     return table.options(ALIGNERS[name], ["aligner"])
 
 

@@ -65,7 +65,9 @@ from hyperbaton.corpus.removal import restore_links
 
 KIND = "aligner"
 SIDES = ("source", "target")
-CONFIDENCES = {"links": 0.3, "phrases": 0.1}  # by what links are used for
+# The default of --confidence by what links are used for: `links` chosen by hand-made links, `phrases` by translations
+# (docs/results/align.md). Both choices came out the same.
+CONFIDENCES = {"links": 0.3, "phrases": 0.3}
 SMALLEST_SAVED = 1e-6  # pairs below this in both directions are not worth their place
 SMALLEST_PRIOR = 1e-4  # the same for pairs of a prior model
 SMALLEST_STEM = 1e-3  # and for pairs that come from stems
@@ -107,7 +109,9 @@ class Aligner(WordAligner):
     stem_prior: int = option(4, "learn from words cut to this many letters first; 0 turns it off", minimum=0)
     stem_weight: float = option(5.0, "pseudo-count of the translations of a word's stem", minimum=0)
     null_probability: float = option(0.3, "probability that a word is aligned to nothing", minimum=0.001, maximum=0.999)
-    for_: str = option("links", "what the links are used for: it chooses --confidence", choices=tuple(CONFIDENCES))
+    for_: str = option(
+        "links", "what the links are used for: it chooses the default of --confidence", choices=tuple(CONFIDENCES)
+    )
     confidence: float | None = option(
         None,
         "lowest mean posterior of a link in one direction "
