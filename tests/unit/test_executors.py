@@ -6,6 +6,7 @@ import asyncio
 import multiprocessing
 import os
 import pickle
+import resource
 import signal
 import socket
 import subprocess
@@ -28,6 +29,8 @@ from hyperbaton.base.errors import AnnotationError, InputError, MissingExtra, Op
 from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map
 from hyperbaton.base.processes import Processes
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.shard_arrays import join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.decode import System
@@ -239,6 +242,40 @@ def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, po
     assert digest_of_model() == estimate(tmp_path / "lm4", 2, None)
     whole = SystemDecoder(system, LINES, n_best=5, lattice=True, threads=2)
     assert digest_of_lists(whole) == lists(system, tmp_path / "lists4", 20, None)  # more shards than sentences
+
+
+def test_many_shards_need_few_open_files(tmp_path: Path) -> None:
+    """A task that merges a range of all shards has the file of one of them open at a time."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    n_open = sum(1 for _ in Path("/dev/fd").iterdir())
+    whole = extract_phrases(tmp_path / "one", 1, None), estimate(tmp_path / "lm1", 1, None)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (n_open + 25, hard))
+    try:
+        assert (extract_phrases(tmp_path / "many", 15, None), estimate(tmp_path / "lm15", 15, None)) == whole
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_arrays_of_a_shard_are_one_file(tmp_path: Path) -> None:
+    arrays = {
+        "numbers": np.arange(7, dtype=np.int16),
+        "rows": np.arange(12.0).reshape(4, 3),
+        "none": np.empty((0, 2), np.uint8),
+        "true": np.ones(3, bool),
+    }
+    write_arrays(tmp_path, "shard.0", arrays)
+    write_arrays(tmp_path, "shard.1", {name: array[1:] for name, array in arrays.items()})
+    assert len(list(tmp_path.iterdir())) == 2
+    mapped = map_arrays(tmp_path, "shard.0")
+    for name, array in arrays.items():
+        assert mapped[name].dtype == array.dtype and np.array_equal(mapped[name], array)
+        joined = join_arrays(tmp_path, ["shard.0", "shard.1"], name, Scratch())
+        assert np.array_equal(joined, np.concatenate([array, array[1:]]))
+    with open_arrays(tmp_path, "shard.0") as stored:
+        assert stored["rows"][1:3].tolist() == [[3, 4, 5], [6, 7, 8]]
+        assert stored["numbers"][5] == 5 and len(stored["none"][:]) == 0
+    remove_arrays(tmp_path, "shard.0")
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def die_once(place: Path, shard: int) -> int:

@@ -19,7 +19,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import Cancelled
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.shard_arrays import read_array, write_arrays
+from hyperbaton.base.shard_arrays import map_arrays, write_arrays
 from hyperbaton.corpus.classes import ClassIds, Exchange, Run, Runs
 from hyperbaton.corpus.text import Text
 
@@ -56,7 +56,8 @@ def runs_by_workers(
                 for run in tasks:
                     if progress is not None and progress(run + 1, runs) is False:
                         raise Cancelled("cancelled")
-                    classes, history = (np.array(read_array(job.folder, f"end.{run}", name)) for name in ARRAYS)
+                    ended = map_arrays(job.folder, f"end.{run}")
+                    classes, history = (np.array(ended[name]) for name in ARRAYS)
                     yield classes, history
             finally:
                 job.mark.touch()
@@ -66,7 +67,7 @@ def runs_by_workers(
 
 def _do_run(job: _Job, k: int) -> int:
     """One run, unless it is given up; returns its number."""
-    tokens, offsets = (read_array(job.folder, "text", name) for name in ("tokens", "offsets"))
+    text = map_arrays(job.folder, "text")
     run, looked = job.first_run + k, time.monotonic()
 
     def wanted(done: int, total: int) -> bool:
@@ -77,8 +78,8 @@ def _do_run(job: _Job, k: int) -> int:
         return job.folder.exists() and not job.mark.exists()
 
     try:
-        bigrams = _core.WordBigrams(tokens, offsets, job.n_words, job.threads)
-        start = read_array(job.folder, f"start.{run}", "classes")
+        bigrams = _core.WordBigrams(text["tokens"], text["offsets"], job.n_words, job.threads)
+        start = map_arrays(job.folder, f"start.{run}")["classes"]
         classes, history = job.exchange.run(bigrams, start, job.threads, wanted)
         write_arrays(job.folder, f"end.{run}", dict(zip(ARRAYS, (classes, history), strict=True)))
     except (Cancelled, FileNotFoundError):  # the latter where the folder is gone already

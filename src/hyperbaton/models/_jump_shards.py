@@ -20,12 +20,10 @@ from hyperbaton.align import VisitOrders
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.executors import Sharding, do_shards
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.shard_arrays import read_array, remove_arrays, write_arrays
+from hyperbaton.base.shard_arrays import map_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.models._jump_lists import JumpForm, feature_lists, n_lists
 from hyperbaton.models._next_position import JumpTraining, TaggedSentences
-
-LISTS = ("counts", "ids", "id_starts", "order")
 
 
 @dataclass(frozen=True)
@@ -40,20 +38,21 @@ class _Job:
     def training(self, shard: int) -> JumpTraining:
         """The sentences of a shard."""
         begin, end = self.starts[shard : shard + 2]
-        tokens, offsets = self._slice("tokens", "offsets", begin, end)
-        labels = self._slice("labels", "offsets", begin, end)[0] if self.tagged else None
-        positions, visit_offsets = self._slice("positions", "visit_offsets", begin, end)
+        arrays = map_arrays(self.folder, "training")
+
+        def cut(values: str, offsets: str) -> tuple[Array, Array]:
+            own = arrays[offsets][begin : end + 1]
+            return arrays[values][own[0] : own[-1]], own - own[0]
+
+        tokens, offsets = cut("tokens", "offsets")
+        labels = cut("labels", "offsets")[0] if self.tagged else None
+        positions, visit_offsets = cut("positions", "visit_offsets")
         no_words = Vocabulary(np.empty(0, np.uint8), np.zeros(1, np.int64))  # numbers are all that matters
         source = TaggedSentences(Text(tokens, offsets, no_words), labels)
         return JumpTraining(source, VisitOrders(positions, visit_offsets), None)
 
-    def _slice(self, values: str, offsets: str, begin: int, end: int) -> tuple[Array, Array]:
-        own = read_array(self.folder, "training", offsets)[begin : end + 1]
-        return read_array(self.folder, "training", values)[own[0] : own[-1]], own - own[0]
-
     def objective(self, shard: int) -> _core.JumpObjective:
-        lists = {name: read_array(self.folder, f"lists.{shard}", name) for name in LISTS}
-        return self.form.objective(self.training(shard), lists, self.threads)
+        return self.form.objective(self.training(shard), map_arrays(self.folder, f"lists.{shard}"), self.threads)
 
 
 class ShardedJumps:
@@ -92,23 +91,23 @@ class ShardedJumps:
         owner = _weights_name(self._job)
         write_arrays(self._job.folder, owner, {"values": weights})
         total = self._sum(_pass, self._job)
-        remove_arrays(self._job.folder, owner, ["values"])
+        remove_arrays(self._job.folder, owner)
         return total
 
     def _sum(self, task: Callable[[_Job, int], float], job: _Job) -> tuple[float, Array]:
         value, vector = 0.0, None
         for shard, result in enumerate(do_shards(self._executor, task, job, self._n_shards)):
             owner = _sums_name(job, shard)
-            part = read_array(job.folder, owner, "values")
+            part = map_arrays(job.folder, owner)["values"]
             value += result.value
             # Not added to zeros, which would change the sign of a zero.
             vector = np.array(part) if vector is None else vector + part
-            remove_arrays(job.folder, owner, ["values"])
+            remove_arrays(job.folder, owner)
         return value, np.zeros((0, job.form.planes)) if vector is None else vector
 
 
 def _find_features(job: _Job, shard: int) -> int:
-    keys = read_array(job.folder, "training", "keys")
+    keys = map_arrays(job.folder, "training")["keys"]
     lists = feature_lists(job.training(shard), keys, job.form.n_features, threads=job.threads, scratch=Scratch())
     write_arrays(job.folder, f"lists.{shard}", lists)
     return len(lists["ids"])
@@ -120,7 +119,7 @@ def _curvature(job: _Job, shard: int) -> float:
 
 
 def _pass(job: _Job, shard: int) -> float:
-    value, gradient = job.objective(shard)(read_array(job.folder, _weights_name(job), "values"))
+    value, gradient = job.objective(shard)(map_arrays(job.folder, _weights_name(job))["values"])
     write_arrays(job.folder, _sums_name(job, shard), {"values": gradient})
     return float(value)
 

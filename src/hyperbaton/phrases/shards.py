@@ -1,6 +1,6 @@
 """Phrase pairs of a bitext extracted and scored in shards, by the workers of any executor.
 
-Four kinds of tasks, each reading files that those before it wrote; what they write is mapped into memory, not sent:
+Four kinds of tasks, each reading files that those before it wrote; large arrays are files, and are not sent:
 
 1. a shard of the sentence pairs: its samples, and its distinct phrases and pairs, sorted; counts of linked words;
 2. a key range of the source or target phrases, by first word: those of all shards merged;
@@ -13,8 +13,9 @@ The process that shares out the work joins the ranges and makes phrase probabili
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -29,7 +30,7 @@ from hyperbaton.base.executors import do_shards, shard_starts
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.shard_arrays import read_array, write_arrays
+from hyperbaton.base.shard_arrays import ArrayFile, join_arrays, map_arrays, open_arrays, write_arrays
 from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.bitext import KIND as BITEXT
@@ -69,16 +70,32 @@ class _Job:
         bitext = Bitext.from_arrays(Artefact(self.folder / BITEXT, BITEXT).arrays())
         return replace(bitext, source=replace(bitext.source, path=self.path))
 
-    def shard(self, shard: int, name: str) -> Array:
-        return read_array(self.folder, f"shard.{shard}", name)
+    def open(self, owner: str, number: int) -> AbstractContextManager[ArrayFile]:
+        """What a task wrote, to read pieces of."""
+        return open_arrays(self.folder, f"{owner}.{number}")
 
-    def merged(self, side: str, key_range: int, name: str) -> Array:
-        return read_array(self.folder, f"{side}.{key_range}", name)
+    def joined(self, owner: str, name: str, scratch: Scratch) -> Array:
+        """What the tasks of one kind wrote, one behind the other."""
+        return join_arrays(self.folder, [f"{owner}.{k}" for k in range(self.n_shards)], name, scratch)
 
-    def phrases_in_range(self, shard: int, side: str, key_range: int) -> tuple[int, int]:
+    def joined_offsets(self, owner: str, name: str, scratch: Scratch) -> Array:
+        """Offsets that the tasks of one kind wrote as those of the whole."""
+
+        def moved() -> Iterator[Array]:
+            yield np.zeros(1, np.int64)
+            end = 0
+            for k in range(self.n_shards):
+                with self.open(owner, k) as arrays:
+                    offsets = arrays[name][:]
+                yield offsets[1:] + end
+                end += int(offsets[-1])
+
+        return scratch.join(moved(), np.int64)
+
+    def phrases_in_range(self, arrays: ArrayFile, side: str, key_range: int) -> tuple[int, int]:
         """Which phrases of a shard belong to a key range."""
         first, last = self.ranges[SIDES.index(side)][key_range : key_range + 2]
-        starts = self.shard(shard, f"{side}.starts")
+        starts = arrays[f"{side}.starts"]
         return int(starts[first]), int(starts[last])
 
 
@@ -120,23 +137,19 @@ def extract_shards(
     list(work.do(_number_targets, job))
     list(work.do(_merge_pairs, job))
 
-    samples = Samples(**{name: _joined_column(job, name, scratch) for name in COLUMNS})
-    texts = {"source": bitext.source, "target": bitext.target}
+    columns = {name: job.joined("shard", f"samples.{name}", scratch) for name in COLUMNS if name != "offsets"}
+    samples = Samples(offsets=job.joined_offsets("shard", "samples.offsets", scratch), **columns)
     source, target = (
-        Phrases(
-            _joined_offsets((job.merged(side, r, "offsets") for r in range(shards)), scratch),
-            scratch.join((job.merged(side, r, "words") for r in range(shards)), np.uint32),
-            texts[side].vocabulary,
-        )
-        for side in SIDES
+        Phrases(job.joined_offsets(side, "offsets", scratch), job.joined(side, "words", scratch), text.vocabulary)
+        for side, text in zip(SIDES, (bitext.source, bitext.target), strict=True)
     )
     inventory = Inventory(
         source,
         target,
-        _joined_offsets((job.merged("pairs", r, "offsets") for r in range(shards)), scratch),
-        scratch.join((job.merged("pairs", r, "targets") for r in range(shards)), np.uint32),
-        _joined_offsets((job.merged("pairs", r, "sample_offsets") for r in range(shards)), scratch),
-        scratch.join((job.merged("pairs", r, "sample_order") for r in range(shards)), np.uint32),
+        job.joined_offsets("pairs", "offsets", scratch),
+        job.joined("pairs", "targets", scratch),
+        job.joined_offsets("pairs", "sample_offsets", scratch),
+        job.joined("pairs", "sample_order", scratch),
     )
     lexical = LexicalTable.from_counts(bitext, *sum_link_counts(bitext, (_link_counts(job, k) for k in range(shards))))
     write_arrays(folder, "samples", samples.columns())
@@ -196,7 +209,10 @@ def _extract_shard(job: _Job, shard: int) -> int:
 
 def _key_ranges(job: _Job, side: str) -> list[int]:
     """Ranks of first words that cut the phrases of all shards into as many ranges of about the same size."""
-    starts = sum((job.shard(k, f"{side}.starts") for k in range(job.n_shards)), np.zeros(1, np.int64))
+    starts = np.zeros(1, np.int64)
+    for shard in range(job.n_shards):
+        with job.open("shard", shard) as arrays:
+            starts = starts + arrays[f"{side}.starts"][:]
     cuts = np.searchsorted(starts, [starts[-1] * k / job.n_shards for k in range(job.n_shards)])
     return [*map(int, cuts), len(starts) - 1]
 
@@ -213,10 +229,11 @@ def _merge_phrases(job: _Job, side: str, key_range: int) -> int:
     """The distinct phrases of a key range, and the numbers that those of each shard have there; returns how many."""
     offsets, words = [], []
     for shard in range(job.n_shards):
-        begin, end = job.phrases_in_range(shard, side, key_range)
-        own = job.shard(shard, f"{side}.offsets")[begin : end + 1]
+        with job.open("shard", shard) as shard_arrays:
+            begin, end = job.phrases_in_range(shard_arrays, side, key_range)
+            own = shard_arrays[f"{side}.offsets"][begin : end + 1]
+            words.append(shard_arrays[f"{side}.words"][own[0] : own[-1]])
         offsets.append(own - own[0])
-        words.append(job.shard(shard, f"{side}.words")[own[0] : own[-1]])
     ends = [0, *accumulate(len(own) - 1 for own in offsets)]
     numbers = np.empty(ends[-1], np.uint32)
     merged_offsets, merged_words = np.empty(ends[-1] + 1, np.int64), np.empty(sum(map(len, words)), np.uint32)
@@ -239,39 +256,38 @@ def _merge_phrases(job: _Job, side: str, key_range: int) -> int:
     return n
 
 
-def _numbers(job: _Job, shard: int, side: str, key_range: int) -> Array:
-    """What the phrases of a shard that lie in a key range are called there."""
-    begin, end = job.merged(side, key_range, "ends")[shard : shard + 2]
-    numbers: Array = job.merged(side, key_range, "numbers")[begin:end]
-    return numbers
-
-
 def _number_targets(job: _Job, shard: int) -> int:
-    """What the target phrases of a shard are called among all."""
-    pieces = [_numbers(job, shard, "target", r) + np.uint32(job.first_targets[r]) for r in range(job.n_shards)]
-    write_arrays(job.folder, f"shard.{shard}", {"target.numbers": np.concatenate(pieces).astype(np.uint32)})
-    return 0
+    """The target phrases of the pairs of a shard, by their numbers among all; returns how many pairs there are."""
+    numbers = []
+    for key_range in range(job.n_shards):
+        with job.open("target", key_range) as arrays:
+            begin, end = arrays["ends"][shard : shard + 2]
+            numbers.append(arrays["numbers"][begin:end] + np.uint32(job.first_targets[key_range]))
+    with job.open("shard", shard) as arrays:
+        targets = np.concatenate(numbers)[arrays["pairs.targets"][:]]
+    write_arrays(job.folder, f"numbered.{shard}", {"targets": targets})
+    return len(targets)
 
 
 def _merge_pairs(job: _Job, key_range: int) -> int:
     """The pairs of the source phrases of a key range, with their samples; returns how many."""
+    source = map_arrays(job.folder, f"source.{key_range}")
     offsets, columns = [], []
     for shard in range(job.n_shards):
-        begin, end = job.phrases_in_range(shard, "source", key_range)
-        own = job.shard(shard, "pairs.offsets")[begin : end + 1]
-        samples = job.shard(shard, "pairs.sample_offsets")[own[0] : own[-1] + 1]
+        with job.open("shard", shard) as arrays:
+            begin, end = job.phrases_in_range(arrays, "source", key_range)
+            own = arrays["pairs.offsets"][begin : end + 1]
+            samples = arrays["pairs.sample_offsets"][own[0] : own[-1] + 1]
+            sample_order = arrays["pairs.sample_order"][samples[0] : samples[-1]]
+        with job.open("numbered", shard) as arrays:
+            targets = arrays["targets"][own[0] : own[-1]]
         offsets.append((own - own[0], samples - samples[0]))
-        columns.append(
-            (
-                job.shard(shard, "pairs.targets")[own[0] : own[-1]],
-                job.shard(shard, "pairs.sample_order")[samples[0] : samples[-1]],
-                _numbers(job, shard, "source", key_range),
-                job.shard(shard, "target.numbers"),
-            )
-        )
+        source_numbers = source["numbers"][slice(*source["ends"][shard : shard + 2])]
+        # Each pair has a target of its own, whose number is that of the phrase among all.
+        columns.append((np.arange(len(targets), dtype=np.uint32), sample_order, source_numbers, targets))
     n_pairs, n_samples = (sum(len(run[k]) for run in columns) for k in (0, 1))
     merged: dict[str, Array] = {
-        "offsets": np.empty(len(job.merged("source", key_range, "offsets")), np.int64),
+        "offsets": np.empty(len(source["offsets"]), np.int64),
         "targets": np.empty(n_pairs, np.uint32),
         "sample_offsets": np.empty(n_pairs + 1, np.int64),
         "sample_order": np.empty(n_samples, np.uint32),
@@ -291,15 +307,14 @@ def _score_range(job: _Job, key_range: int) -> int:
     """Inner links and lexical weights of the pairs of a key range; returns how many pairs there are."""
     bitext = job.bitext()
     vocabularies = bitext.source.vocabulary, bitext.target.vocabulary
+    phrases = map_arrays(job.folder, f"source.{key_range}"), map_arrays(job.folder, "targets")
     source, target = (
-        Phrases(read_array(job.folder, owner, "offsets"), read_array(job.folder, owner, "words"), vocabulary)
-        for owner, vocabulary in zip((f"source.{key_range}", "targets"), vocabularies, strict=True)
+        Phrases(own["offsets"], own["words"], words) for own, words in zip(phrases, vocabularies, strict=True)
     )
-    pairs = Inventory(source, target, *(job.merged("pairs", key_range, name) for name in PAIRS))
-    offsets, targets, probabilities = (read_array(job.folder, "lexicon", name) for name in LEXICON)
-    lexical = LexicalTable(*vocabularies, offsets, targets, probabilities)
-    columns = {name: read_array(job.folder, "samples", name) for name in COLUMNS if name != "offsets"}
-    samples = Samples(offsets=np.zeros(1, np.int64), **columns)
+    own_pairs, lexicon = map_arrays(job.folder, f"pairs.{key_range}"), map_arrays(job.folder, "lexicon")
+    pairs = Inventory(source, target, *(own_pairs[name] for name in PAIRS))
+    lexical = LexicalTable(*vocabularies, lexicon["offsets"], lexicon["targets"], lexicon["probabilities"])
+    samples = Samples(**map_arrays(job.folder, "samples") | {"offsets": np.zeros(1, np.int64)})
     no_scores = np.zeros((pairs.n_pairs, 0), np.float32)
     table = PhraseTable(
         source,
@@ -317,27 +332,11 @@ def _score_range(job: _Job, key_range: int) -> int:
 
 
 def _lexical_part(job: _Job, key_range: int) -> LexicalPart:
-    return LexicalPart(*(job.merged("scored", key_range, name) for name in LexicalPart._fields))
+    with job.open("scored", key_range) as arrays:
+        return LexicalPart(*(arrays[name][:] for name in LexicalPart._fields))
 
 
 def _link_counts(job: _Job, shard: int) -> LinkCounts:
-    offsets, targets, counts = (job.shard(shard, f"links.{name}") for name in LINKS)
+    with job.open("shard", shard) as arrays:
+        offsets, targets, counts = (arrays[f"links.{name}"][:] for name in LINKS)
     return offsets, targets, counts
-
-
-def _joined_column(job: _Job, name: str, scratch: Scratch) -> Array:
-    columns = [job.shard(shard, f"samples.{name}") for shard in range(job.n_shards)]
-    return _joined_offsets(columns, scratch) if name == "offsets" else scratch.join(columns, columns[0].dtype)
-
-
-def _joined_offsets(parts: Iterable[Array], scratch: Scratch) -> Array:
-    """Offsets of consecutive parts as those of the whole."""
-
-    def moved() -> Iterator[Array]:
-        yield np.zeros(1, np.int64)
-        end = 0
-        for part in parts:
-            yield part[1:] + end
-            end += int(part[-1])
-
-    return scratch.join(moved(), np.int64)
