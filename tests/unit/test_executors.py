@@ -130,7 +130,7 @@ def link(aligner: Aligner, folder: Path, shards: int, executor: Executor | None,
     for path, lines in zip(paths, PAIRS, strict=True):
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     whole = b""
-    for result in align_shards(aligner, *paths, outputs, folder=folder, shards=shards, executor=executor):
+    for result in align_shards(aligner, *paths, outputs, sharding=Sharding(folder, shards, executor)):
         whole += b"".join(path.read_bytes() for path in result.value.values())
         kill()
         kill = nothing
@@ -362,6 +362,8 @@ def test_errors_come_back_from_workers_as_they_were() -> None:
 def test_bad_input_is_told_before_tasks_start(system: System, aligner: Aligner, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="give a file, not standard input"):
         list(translate_shards(system, SourceText("-"), folder=tmp_path, shards=2))
+    with pytest.raises(TypeError, match="needs 'sharding', or 'folder' and 'shards'"):
+        list(translate_shards(system, SourceText("-"), shards=2))
     (tmp_path / "src").write_text("a b\nc\n")
     (tmp_path / "tags").write_text("A B\n")
     with pytest.raises(AnnotationError, match="only 1 lines of tags"):

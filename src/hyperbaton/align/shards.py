@@ -6,17 +6,17 @@ A fitted aligner gives a pair the same links whatever stands around it, so they 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Unpack
 
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.align.base import WordAligner
 from hyperbaton.align.streaming import GROUP, read_groups, read_pairs
 from hyperbaton.align.writing import PLAIN, format_links
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import ShardResult, do_shards, shard_starts, write_parts
+from hyperbaton.base.executors import Sharding, ShardingFields, ShardResult, shard_starts, write_parts
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import AnyPath, read_byte_lines
@@ -60,23 +60,22 @@ def align_shards(
     target: AnyPath,
     outputs: LinkOutputs | None = None,
     *,
-    folder: Path,
-    shards: int,
-    executor: Executor | None = None,
-    threads: int = 1,
+    sharding: Sharding | None = None,
     progress: Progress | None = None,
+    **fields: Unpack[ShardingFields],
 ) -> Iterator[ShardResult[dict[str, Path]]]:
     """Link a bitext in shards with a fitted aligner; yields the files that each wrote, in the order of the bitext.
 
     Arguments:
-        folder: where the files of shards lie, on a disk that all workers see; the caller removes it.
-        executor: who does the work; None is this process.
-        threads: of each task.
+        sharding: how the work is shared out; or its fields, `folder`, `shards`, `executor`, `threads`, as arguments. The
+            caller removes the folder.
         progress: counts shards.
     """
+    sharding = Sharding.of(sharding, fields)
+    folder = sharding.folder
     if "-" in (source, target):
         raise OptionError("a bitext that is linked in shards is read twice: give files, not standard input")
-    starts = shard_starts(sum(1 for _ in read_byte_lines(source)), shards)
+    starts = shard_starts(sum(1 for _ in read_byte_lines(source)), sharding.shards)
     aligner.save(folder / ALIGNER, smallest=0)  # whole, so that links are those of this very model
     pairs = read_pairs(source, target)
     for shard, (begin, end) in enumerate(pairwise(starts)):
@@ -87,8 +86,8 @@ def align_shards(
                 targets.write(f"{tgt}\n".encode())
     for _ in pairs:  # says what is wrong with a target that is longer
         pass
-    job = _Job(folder, tuple(starts), outputs or LinkOutputs(), threads)
-    yield from do_shards(executor, _align_shard, job, shards, progress)
+    job = _Job(folder, tuple(starts), outputs or LinkOutputs(), sharding.threads)
+    yield from sharding.results(_align_shard, job, progress)
 
 
 def _align_shard(job: _Job, shard: int) -> dict[str, Path]:

@@ -7,7 +7,6 @@ process adds the counts up and makes the next model. Counts are whole units and 
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.executors import do_shards, part_files, shard_starts, writing_parts
+from hyperbaton.base.executors import Sharding, part_files, shard_starts, writing_parts
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Text
 
@@ -48,20 +47,14 @@ def train_in_shards(
     texts: tuple[Text, Text],
     training: _core.AlignerTraining,
     rounds: Rounds,
-    *,
-    folder: Path,
-    shards: int,
-    executor: Executor | None = None,
-    threads: int = 1,
+    sharding: Sharding,
     progress: Progress | None = None,
 ) -> npt.NDArray[np.float64]:
     """Train a model in place; log-probabilities before each round, p(target | source) and the reverse.
 
-    Arguments:
-        folder: where the files of shards lie, on a disk that all workers see; the caller removes it.
-        threads: of each task.
-        progress: counts shards of all rounds.
+    `progress` counts shards of all rounds.
     """
+    folder, shards = sharding.folder, sharding.shards
     n_chunks = -(-len(texts[0]) // _core.COUNTED_TOGETHER)
     starts = [min(len(texts[0]), _core.COUNTED_TOGETHER * start) for start in shard_starts(n_chunks, shards)]
     for shard, (begin, end) in enumerate(pairwise(starts)):
@@ -72,7 +65,7 @@ def train_in_shards(
     logprobs = []
     for number in range(n_rounds):
         n_pairs = _write_model(_model_file(folder, number), training.model)
-        job = _Job(folder, rounds, number, scale.max_states, threads)
+        job = _Job(folder, rounds, number, scale.max_states, sharding.threads)
 
         def report(done: int, total: int, before: int = number * shards) -> bool | None:
             return None if progress is None else progress(before + done, n_rounds * shards)
@@ -80,13 +73,13 @@ def train_in_shards(
         links = np.zeros((n_pairs, 2), np.uint32)
         others: list[npt.NDArray[np.uint64]] = []  # words from nothing and jumps, both ways
         sums: list[npt.NDArray[np.float64]] = []
-        for result in do_shards(executor, _count_shard, job, shards, report):
-            with np.load(result.value) as counts:
+        for path in sharding.do(_count_shard, job, report):
+            with np.load(path) as counts:
                 links[counts["pairs"]] += counts["links"]
                 own = [counts[f"{kind}.{way}"] for kind in ("nulls", "jumps") for way in WAYS]
                 others = own if not others else [total + part for total, part in zip(others, own, strict=True)]
                 sums.append(counts["logprobs"])
-            result.value.unlink()
+            path.unlink()
         training.renew(links, (others[0], others[1]), (others[2], others[3]), chained=number >= rounds.model1_iterations)
         # One after the other, as the core adds them: numpy adds pairs first, which rounds in another way.
         logprobs += [float(np.add.accumulate(column)[-1]) if len(column) else 0.0 for column in np.concatenate(sums).T]

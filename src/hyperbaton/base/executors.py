@@ -25,7 +25,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypedDict, TypeVar
 
 from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError
 from hyperbaton.base.progress import Progress
@@ -75,11 +75,40 @@ class Sharding:
     threads: int = 1
     workers: set[str] = field(default_factory=set, compare=False)
 
-    def do(self, function: Callable[[J, int], T], job: J) -> Generator[T]:
-        """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards."""
-        for result in do_shards(self.executor, function, job, self.shards):
-            self.workers.add(result.worker)
+    @classmethod
+    def of(cls, sharding: Sharding | None, fields: ShardingFields) -> Sharding:
+        """What a function was called with: the object, or its fields."""
+        if sharding is not None:
+            return sharding
+        if not {"folder", "shards"} <= fields.keys():
+            raise TypeError("work in shards needs 'sharding', or 'folder' and 'shards'")
+        return cls(**fields)
+
+    def do(self, function: Callable[[J, int], T], job: J, progress: Progress | None = None) -> Generator[T]:
+        """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards.
+
+        `progress` counts shards.
+        """
+        for result in self.results(function, job, progress):
             yield result.value
+
+    def results(
+        self, function: Callable[[J, int], T], job: J, progress: Progress | None = None
+    ) -> Generator[ShardResult[T]]:
+        """The same, with who did each shard."""
+        for result in do_shards(self.executor, function, job, self.shards, progress):
+            self.workers.add(result.worker)
+            yield result
+
+
+class ShardingFields(TypedDict, total=False):
+    """The fields of a `Sharding` as keyword arguments, for functions that take these as well as the object."""
+
+    folder: Path
+    shards: int
+    executor: Executor | None
+    threads: int
+    workers: set[str]
 
 
 @dataclass(frozen=True)
@@ -236,6 +265,21 @@ def _dask(host: str) -> Iterator[Executor]:
         # What goes wrong in leaving changes nothing about the results, which are files.
         with contextlib.suppress(Exception):
             client.close(timeout=2)
+
+
+@contextlib.contextmanager
+def open_sharding(
+    address: str | None, shards: int, threads: int, output: str | PathLike[str] | None
+) -> Iterator[Sharding | None]:
+    """How a command shares out its work, by its options; None where it does all of it itself.
+
+    Files of shards lie beside the output, and are removed when the block is left.
+    """
+    if address is None and shards <= 1:
+        yield None
+        return
+    with shard_folder(output) as folder, open_executor(address) as executor:
+        yield Sharding(folder, n_shards(shards, address), executor, threads or 1)
 
 
 @contextlib.contextmanager

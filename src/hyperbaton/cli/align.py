@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +14,7 @@ from hyperbaton.align.shards import LinkOutputs, align_shards
 from hyperbaton.align.streaming import GROUP, read_groups, read_pair_groups
 from hyperbaton.align.writing import FORMATS, PLAIN
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import n_shards, open_executor, shard_folder
+from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact, check_file
 from hyperbaton.base.progress import Bars, is_terminal, n_threads
@@ -73,8 +73,7 @@ def align(
     _check(aligner, target, model, save_model, scores, format)
     _check_prior(aligner, model, options.prior)
     places = {"output": output} | ({} if scores is None else {"scores": scores})
-    sharded = executor is not None or shards > 1
-    if sharded and (aligner != "hmm" or target is None):
+    if (executor is not None or shards > 1) and (aligner != "hmm" or target is None):
         raise OptionError("--executor and --shards need the aligner hmm, and the two sides in files of their own")
     for path in places.values():
         check_file(path)
@@ -85,11 +84,7 @@ def align(
     typing = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet or (typing and model is not None)))
-        sharding: dict[str, Any] = {}
-        if sharded:
-            sharding["folder"] = stack.enter_context(shard_folder(output))
-            sharding["executor"] = stack.enter_context(open_executor(executor))
-            sharding["shards"] = n_shards(shards, executor)
+        sharding = stack.enter_context(open_sharding(executor, shards, threads, output))
         if model is not None:
             verify_artefacts(verify, model)
             chosen: WordAligner = _loaded(model, options)
@@ -99,10 +94,10 @@ def align(
             verify_artefacts(verify, *([] if options.prior is None else [options.prior]))
             bitext = Bitext.read(source, str(target), empty=True)
             chosen = options if aligner == "hmm" else _other(aligner, options)
-            if sharded:
-                options.fit(bitext, threads=threads, progress=bars.stage("learn"), **sharding)
-            else:
+            if sharding is None:
                 chosen.fit(bitext, threads=n, progress=bars.stage("learn"))
+            else:
+                options.fit(bitext, threads=n, progress=bars.stage("learn"), sharding=sharding)
             # An aligner that learns and links in one go needs all of the text at once.
             groups, total = bitext.groups(GROUP if aligner == "hmm" else len(bitext)), len(bitext)
         if save_model is not None:
@@ -110,10 +105,8 @@ def align(
         inputs = [path for path in (source, target) if path is not None]
         outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}, inputs))
         wanted, progress = LinkOutputs(tuple(places), format), bars.stage("link")
-        if sharded and isinstance(chosen, Aligner):
-            for result in align_shards(
-                chosen, source, str(target), wanted, threads=threads or 1, progress=progress, **sharding
-            ):
+        if sharding is not None and isinstance(chosen, Aligner):
+            for result in align_shards(chosen, source, str(target), wanted, sharding=sharding, progress=progress):
                 append_parts(outputs, result.value)
             return
         done = 0

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.base.executors import Sharding, n_shards, open_executor, shard_folder
+from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import ExecutorAddress, Json, Quiet, Seed, Shards, Threads
@@ -45,11 +45,6 @@ def classes(
     words = Text.read(text)
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))
-        sharding = None
-        if executor is not None or shards > 1:
-            folder = stack.enter_context(shard_folder(output))
-            workers = stack.enter_context(open_executor(executor))
-            sharding = Sharding(folder, n_shards(shards, executor), workers, threads or 1)
         result = word_classes(
             words,
             clustering.classes,
@@ -58,7 +53,7 @@ def classes(
             seed=seed,
             threads=n_threads(threads),
             progress=bars.stage("classes"),
-            sharding=sharding,
+            sharding=stack.enter_context(open_sharding(executor, shards, threads, output)),
         )
     result.write(output)
     n_sweeps = len(result.history) - 1

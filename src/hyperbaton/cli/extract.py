@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import n_shards, open_executor, shard_folder
+from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.outputs import check_artefact, check_text_folder
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.scratch import limited
@@ -73,22 +73,13 @@ def extract(
         bitext = Bitext.read(source, target, links, scratch=scratch)
         log.info("extracting from %d sentence pairs", len(bitext))
         progress = bars.stage("extract")
-        if executor is not None or shards > 1:
-            extracted = extract_shards(
-                bitext,
-                extraction,
-                scoring,
-                folder=stack.enter_context(shard_folder(output or moses)),
-                executor=stack.enter_context(open_executor(executor)),
-                shards=n_shards(shards, executor),
-                threads=threads or 1,
-                progress=progress,
-                scratch=scratch,
-            )
-        else:
+        sharding = stack.enter_context(open_sharding(executor, shards, threads, output or moses))
+        if sharding is None:
             extracted = Extracted.of(
                 bitext, extraction, scoring, threads=n_threads(threads), progress=progress, scratch=scratch
             )
+        else:
+            extracted = extract_shards(bitext, extraction, scoring, sharding=sharding, progress=progress, scratch=scratch)
         table = extracted.table
         log.info("writing %d phrase pairs", len(table))
         if output is not None:

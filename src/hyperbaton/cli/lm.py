@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import Sharding, n_shards, open_executor, shard_folder
+from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.outputs import check_artefact, check_file
 from hyperbaton.base.progress import Bars, n_threads
@@ -78,11 +78,6 @@ def lm(
         else:
             words = Text.read(text, scratch=limited(memory))
             allowed = None if vocabulary is None else Text.read(vocabulary).vocabulary
-            sharding = None
-            if in_shards:
-                folder = stack.enter_context(shard_folder(output or arpa))
-                workers = stack.enter_context(open_executor(executor))
-                sharding = Sharding(folder, n_shards(shards, executor), workers, threads or 1)
             log.info("estimating from %d sentences of %d words", len(words), words.n_tokens)
             model = LanguageModel.estimate(
                 words,
@@ -91,7 +86,7 @@ def lm(
                 vocabulary=allowed,
                 threads=n_threads(threads),
                 progress=bars.stage("estimate"),
-                sharding=sharding,
+                sharding=stack.enter_context(open_sharding(executor, shards, threads, output or arpa)),
             )
     if quantize is not None:
         model = model.quantized(quantize)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import Sharding, n_shards, open_executor, shard_folder
+from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.scratch import limited
@@ -94,10 +94,8 @@ def train(
         bars = stack.enter_context(Bars(quiet))
         scratch = limited(memory)
         how: dict[str, Any] = {} if scratch is None else {"scratch": scratch}
-        if executor is not None or shards > 1:
-            folder = stack.enter_context(shard_folder(output))
-            workers = stack.enter_context(open_executor(executor))
-            how["sharding"] = Sharding(folder, n_shards(shards, executor), workers, threads or 1)
+        if (sharding := stack.enter_context(open_sharding(executor, shards, threads, output))) is not None:
+            how["sharding"] = sharding
         bitext = Bitext.read(source, target, links, scratch=scratch)
         files = {
             "source_classes": source_classes,

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import n_shards, open_executor, shard_folder
+from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.progress import Bars, is_terminal, n_threads
 from hyperbaton.cli import ExecutorAddress, Quiet, Shards, Threads, Verify
 from hyperbaton.cli._common import append_parts, say, verify_artefacts
@@ -106,7 +106,8 @@ def translate(
         # Somebody who types, or reads what is written, needs no bar among the lines.
         at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
         progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
-        if executor is not None or shards > 1:
+        sharding = stack.enter_context(open_sharding(executor, shards, threads, output))
+        if sharding is not None:
             from hyperbaton.decode.shards import SourceText, translate_shards  # only here: most texts are not cut
 
             _report_conflicts(terms, quiet)
@@ -114,12 +115,9 @@ def translate(
                 loaded,
                 SourceText(source, source_tags, source_trees, raw, decoding.markup),
                 wanted,
-                folder=stack.enter_context(shard_folder(output)),
-                shards=n_shards(shards, executor),
-                executor=stack.enter_context(open_executor(executor)),
+                sharding=sharding,
                 decoding=decoding,
                 glossary=terms,
-                threads=threads or 1,
                 progress=progress,
             ):
                 append_parts(outputs, written.files)

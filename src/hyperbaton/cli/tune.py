@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.executors import n_shards, open_executor, shard_folder
+from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.store import MANIFEST, hash_arrays
@@ -97,13 +97,13 @@ def tune(
         hyperbaton tune system dev.zh dev.en -o tuned --executor dask://10.0.0.1:8786 --shards 40
     """
     check_artefact(output, KIND, force=force)
-    sharded = executor is not None or shards > 1
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))
         stack.enter_context(naming_annotations(source_tags, source_trees))
         text = _read(source, references, source_tags, source_trees)
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))
+        sharding = stack.enter_context(open_sharding(executor, shards, threads, output))
         decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
         def report(run: int, iteration: int, turn: Iteration) -> None:
@@ -118,14 +118,12 @@ def tune(
             decoding=decoding,
             fix=parse_weights(fix, "--fix"),
             seed=seed,
-            threads=threads or 1 if sharded else n_threads(threads),
+            threads=n_threads(threads) if sharding is None else sharding.threads,
             folder=state,
             inputs=_inputs(system, f"{decoding} {nbest} {lattice}"),
             report=report,
             progress_of=bars.stage,
-            shard_folder=stack.enter_context(shard_folder(output)) if sharded else None,
-            executor=stack.enter_context(open_executor(executor)),
-            shards=n_shards(shards, executor),
+            sharding=sharding,
         )
         choice = tuning.on(text, runs)
     best = tuning.decoder(text).with_weights(choice.tuned.weights)

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from hyperbaton.base.errors import AnnotationError, OptionError
-from hyperbaton.base.executors import do_shards, shard_starts, write_parts
+from hyperbaton.base.executors import Sharding, ShardingFields, shard_starts, write_parts
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import read_tree_lines
 from hyperbaton.corpus.annotations import NOTHING
@@ -92,28 +91,26 @@ def translate_shards(
     text: SourceText,
     outputs: TranslationOutputs | None = None,
     *,
-    folder: Path,
-    shards: int,
-    executor: Executor | None = None,
+    sharding: Sharding | None = None,
     decoding: Decoding | None = None,
     glossary: Glossary | None = None,
-    threads: int = 1,
     progress: Progress | None = None,
+    **fields: Unpack[ShardingFields],
 ) -> Iterator[Written]:
     """Translate a text in shards; yields what each wrote, in the order of the text.
 
     Arguments:
-        folder: where the files of shards lie, on a disk that all workers see; the caller removes it.
-        executor: who does the work; None is this process.
-        threads: of each task.
+        sharding: how the work is shared out; or its fields, `folder`, `shards`, `executor`, `threads`, as arguments. The
+            caller removes the folder.
         progress: counts shards.
     """
-    starts = shard_starts(text.n_lines(), shards)
+    sharding = Sharding.of(sharding, fields)
+    folder, starts = sharding.folder, shard_starts(text.n_lines(), sharding.shards)
     system.save(folder / SYSTEM)
     write_shards(folder, text.groups(starts), starts)
     own = None if glossary is None else glossary.copy()
-    job = _Job(folder, tuple(starts), outputs or TranslationOutputs(), decoding or system.options, own, threads)
-    for result in do_shards(executor, _translate_shard, job, shards, progress):
+    job = _Job(folder, tuple(starts), outputs or TranslationOutputs(), decoding or system.options, own, sharding.threads)
+    for result in sharding.results(_translate_shard, job, progress):
         n_lines, files, conflicts = result.value
         yield Written(n_lines, files, conflicts, result.worker)
 

@@ -18,7 +18,7 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.executors import Sharding, do_shards
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import map_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Text, Vocabulary
@@ -76,8 +76,8 @@ class ShardedJumps:
         write_arrays(sharding.folder, "training", arrays)
         tagged = source.labels is not None
         self._job = _Job(sharding.folder, tuple(map(int, starts)), form, tagged, sharding.threads)
-        self._executor, self._n_shards, self._threads = sharding.executor, len(starts) - 1, threads
-        for _ in do_shards(self._executor, _find_features, self._job, self._n_shards, training.progress):
+        self._sharding, self._threads = replace(sharding, shards=len(starts) - 1), threads
+        for _ in self._sharding.do(_find_features, self._job, training.progress):
             pass
 
     def lbfgs(self, start: Array, **options: Any) -> tuple[Array, Array]:
@@ -96,10 +96,10 @@ class ShardedJumps:
 
     def _sum(self, task: Callable[[_Job, int], float], job: _Job) -> tuple[float, Array]:
         value, vector = 0.0, None
-        for shard, result in enumerate(do_shards(self._executor, task, job, self._n_shards)):
+        for shard, own_value in enumerate(self._sharding.do(task, job)):
             owner = _sums_name(job, shard)
             part = map_arrays(job.folder, owner)["values"]
-            value += result.value
+            value += own_value
             # Not added to zeros, which would change the sign of a zero.
             vector = np.array(part) if vector is None else vector + part
             remove_arrays(job.folder, owner)

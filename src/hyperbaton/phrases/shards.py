@@ -14,19 +14,18 @@ The process that shares out the work joins the ranges and makes phrase probabili
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable, LinkCounts, count_links, sum_link_counts
-from hyperbaton.base.executors import do_shards, shard_starts
+from hyperbaton.base.executors import Sharding, ShardingFields, shard_starts
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
@@ -104,31 +103,28 @@ def extract_shards(
     extraction: Extraction | None = None,
     scoring: Scoring | None = None,
     *,
-    folder: Path,
-    shards: int,
-    executor: Executor | None = None,
-    threads: int = 1,
+    sharding: Sharding | None = None,
     progress: Progress | None = None,
     scratch: Scratch | None = None,
-    workers: set[str] | None = None,
+    **fields: Unpack[ShardingFields],
 ) -> Extracted:
     """Extract and score the phrase pairs of a bitext with links, as `Extracted.of` does.
 
     Arguments:
-        folder: where the files of shards lie, on a disk that all workers see; the caller removes it.
-        executor: who does the work; None is this process.
-        threads: of each task.
+        sharding: how the work is shared out; or its fields, `folder`, `shards`, `executor`, `threads`, as arguments. The
+            caller removes the folder.
         progress: counts tasks.
         scratch: where the result lies.
-        workers: gets host and process of those that did the work.
     """
+    sharding = Sharding.of(sharding, fields)
+    folder, shards, threads = sharding.folder, sharding.shards, sharding.threads
     extraction, scratch = extraction or Extraction(), scratch or Scratch()
     check_options(extraction)
     bitext.need_links()
     bitext.save(folder / BITEXT)
     starts = tuple(shard_starts(len(bitext), shards))
     job = _Job(folder, starts, bitext.source.path, extraction.max_length, threads)
-    work = _Work(executor, shards, progress, set() if workers is None else workers)
+    work = _Work(sharding, progress)
     first_samples = (0, *accumulate(work.do(_extract_shard, job)))
     ranges = [tuple(_key_ranges(job, side)) for side in SIDES]
     job = replace(job, first_samples=first_samples, ranges=(ranges[0], ranges[1]))
@@ -170,18 +166,15 @@ def extract_shards(
 class _Work:
     """Tasks of one kind after the other, with one progress of all."""
 
-    def __init__(self, executor: Executor | None, shards: int, progress: Progress | None, workers: set[str]) -> None:
-        self._executor, self._shards, self._progress, self._done = executor, shards, progress, 0
-        self._workers = workers
+    def __init__(self, sharding: Sharding, progress: Progress | None) -> None:
+        self._sharding, self._progress, self._done = sharding, progress, 0
 
     def do(self, task: Callable[[_Job, int], int], job: _Job) -> Iterator[int]:
-        for result in do_shards(self._executor, task, job, self._shards, self._report):
-            self._workers.add(result.worker)
-            yield result.value
+        return self._sharding.do(task, job, self._report)
 
     def _report(self, done: int, total: int) -> bool | None:
         self._done += 1
-        return None if self._progress is None else self._progress(self._done, N_STEPS * self._shards)
+        return None if self._progress is None else self._progress(self._done, N_STEPS * total)
 
 
 def _extract_shard(job: _Job, shard: int) -> int:

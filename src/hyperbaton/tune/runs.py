@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import hash_arrays
 from hyperbaton.corpus import Annotations
@@ -59,8 +59,8 @@ class DevelopmentText:
 class TuningRuns:
     """How a system is tuned; run i has the seed `seed` + i, and its iterations are kept in `folder`.
 
-    `report` is called with the number of the run, that of the iteration, both from 0, and what it found. With `shards`,
-    texts are translated in so many tasks of an executor, or of this process without one, by files in `shard_folder`.
+    `report` is called with the number of the run, that of the iteration, both from 0, and what it found. With `sharding`,
+    texts are translated in shards.
     """
 
     system: System
@@ -75,9 +75,7 @@ class TuningRuns:
     inputs: Mapping[str, str] = field(default_factory=dict)
     report: Callable[[int, int, Iteration], None] = lambda run, number, iteration: None
     progress_of: Callable[[str], Progress | None] = lambda stage: None
-    executor: Executor | None = None
-    shards: int = 0
-    shard_folder: Path | None = None
+    sharding: Sharding | None = None
 
     def on(self, text: DevelopmentText, n_runs: int = 1) -> Choice:
         """Tune once on the whole text, or several times on its first half, and choose by the second."""
@@ -105,11 +103,10 @@ class TuningRuns:
             "options": self.decoding,
             "progress": self.progress_of("translate"),
         }
-        if self.shard_folder is None:
+        if self.sharding is None:
             return SystemDecoder(self.system, text.sentences, threads=self.threads, **how)
-        place = self.shard_folder / f"{text.first}-{text.first + len(text)}"
-        how |= {"folder": place, "shards": self.shards, "executor": self.executor, "threads": self.threads or 1}
-        return ShardedDecoder(self.system, text.sentences, **how)
+        place = self.sharding.folder / f"{text.first}-{text.first + len(text)}"
+        return ShardedDecoder(self.system, text.sentences, sharding=replace(self.sharding, folder=place), **how)
 
     def _run(self, number: int, text: DevelopmentText, decoder: SystemDecoder, inputs: Mapping[str, str]) -> Tuned:
         return tune(

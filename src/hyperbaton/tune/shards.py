@@ -7,7 +7,6 @@ lists are joined in the order of the text, and are the same for any number of sh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hyperbaton.base.executors import do_shards, part_files, shard_starts, writing_parts
+from hyperbaton.base.executors import Sharding, ShardingFields, part_files, shard_starts, writing_parts
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
@@ -38,10 +37,10 @@ class _Job:
 
 
 class ShardedDecoder(SystemDecoder):
-    """Does what `SystemDecoder` does, in `shards` tasks of an executor, or of this process without one.
+    """Does what `SystemDecoder` does, in shards.
 
-    Their files lie in `folder`, which all workers see and the caller removes. `threads` are those of a task, `progress`
-    counts shards, and `workers` are host and process of those that translated; `how` is as for `SystemDecoder`.
+    `sharding` is how, or its fields, `folder`, `shards`, `executor`, `threads`, are arguments; the caller removes the
+    folder. `progress` counts shards; `how` is as for `SystemDecoder`.
     """
 
     def __init__(
@@ -49,33 +48,28 @@ class ShardedDecoder(SystemDecoder):
         system: System,
         sentences: Sequence[str],
         *,
-        folder: Path,
-        shards: int,
-        executor: Executor | None = None,
+        sharding: Sharding | None = None,
         annotations: Annotations = NOTHING,
         first: int = 0,
-        threads: int = 1,
         progress: Progress | None = None,
         **how: Any,
     ) -> None:
+        fields: Any = {name: how.pop(name) for name in ShardingFields.__annotations__ if name in how}
         super().__init__(system, sentences, annotations=annotations, first=first, progress=progress, **how)
-        self.executor, self.shards, self.folder = executor, shards, folder
-        self.how = how | {"threads": threads}
-        self.workers: set[str] = set()
+        self.sharding = Sharding.of(sharding, fields)
+        self.how = how | {"threads": self.sharding.threads}
 
     def _translate(self, weights: Floats) -> NBest:
-        starts = shard_starts(len(self.sentences), self.shards)
-        if not (self.folder / SYSTEM).exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_shards(self.folder, self._groups(starts), starts)
-            self.system.save(self.folder / SYSTEM)
-        job = _Job(self.folder, tuple(starts), weights.tolist(), self.how)
+        folder, starts = self.sharding.folder, shard_starts(len(self.sentences), self.sharding.shards)
+        if not (folder / SYSTEM).exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_shards(folder, self._groups(starts), starts)
+            self.system.save(folder / SYSTEM)
+        job = _Job(folder, tuple(starts), weights.tolist(), self.how)
         parts: list[NBest] = []
-        results = do_shards(self.executor, _translate_shard, job, self.shards, self.progress)
-        for start, result in zip(starts[:-1], results, strict=True):
-            self.workers.add(result.worker)
-            if result.value is not None:
-                with np.load(result.value, allow_pickle=False) as arrays:
+        for start, path in zip(starts[:-1], self.sharding.do(_translate_shard, job, self.progress), strict=True):
+            if path is not None:
+                with np.load(path, allow_pickle=False) as arrays:
                     part = NBest.from_arrays(arrays)
                 parts.append(part._replace(sentence=part.sentence + start))
         return NBest(

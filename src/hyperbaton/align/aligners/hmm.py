@@ -45,7 +45,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,9 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import MANIFEST, Arrays, Artefact, save
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
 from hyperbaton.corpus.removal import restore_links
+
+if TYPE_CHECKING:
+    from hyperbaton.base.executors import Sharding  # which is slow to import
 
 KIND = "aligner"
 SIDES = ("source", "target")
@@ -130,15 +133,20 @@ class Aligner(WordAligner):
         *,
         threads: int | None = None,
         progress: Progress | None = None,
+        sharding: Sharding | None = None,
         executor: Executor | None = None,
         shards: int = 0,
         folder: Path | None = None,
     ) -> Aligner:
         """Learn from a bitext, whose links, if any, are not looked at.
 
-        With a `folder` that all workers see, an executor counts in so many `shards`, with `threads` in each task; the model
-        is the same.
+        With `sharding`, or a `folder` that all workers see, an executor counts in so many `shards`, with `threads` in each
+        task; the model is the same.
         """
+        if folder is not None:
+            from hyperbaton.base.executors import Sharding  # only here: executors are slow to import
+
+            sharding = Sharding(folder, shards, executor, threads or 1)
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
@@ -146,9 +154,8 @@ class Aligner(WordAligner):
         before, after = _in_turn(progress, n_before, self.model1_iterations + self.hmm_iterations)
         stems = None
         if n_before:
-            place = None if folder is None else folder / "stems"
-            how: dict[str, Any] = {"threads": threads, "executor": executor, "shards": shards, "folder": place}
-            stems = self._stem_counts(source, target, progress=before, **how)
+            place = None if sharding is None else replace(sharding, folder=sharding.folder / "stems")
+            stems = self._stem_counts(source, target, threads, before, place)
         corpus: dict[str, Any] = {
             "n_source_words": len(self.vocabularies_[0]),
             "n_target_words": len(self.vocabularies_[1]),
@@ -163,7 +170,7 @@ class Aligner(WordAligner):
             "prior": self._prior(source, target, stems),
             "n_threads": threads or default_threads(),
         }
-        if folder is None:
+        if sharding is None:
             self.model_, logprobs = _core.train_aligner(source.core_tokens, target.core_tokens, progress=after, **corpus)
             self.logprobs_ = np.array(logprobs).reshape(-1, 2)  # before each iteration: p(target | source), the reverse
             return self
@@ -174,11 +181,8 @@ class Aligner(WordAligner):
             (source, target),
             training,
             Rounds(**{f.name: getattr(self, f.name) for f in fields(Rounds)}),
-            folder=folder,
-            shards=shards,
-            executor=executor,
-            threads=threads or 1,
-            progress=after,
+            sharding,
+            after,
         )
         self.model_ = training.model
         self.model_ = self._model_of(self._model_arrays(0.0))  # the same, without the texts that training looks at
@@ -208,10 +212,12 @@ class Aligner(WordAligner):
             return 0
         return self.model1_iterations + min(self.hmm_iterations, STEM_HMM_ITERATIONS)
 
-    def _stem_counts(self, source: Text, target: Text, *, folder: Path | None, **how: Any) -> PairCounts:
-        """Translations of stems as translations of words; `how` to learn is as in `fit`."""
-        if folder is not None:
-            folder.mkdir(exist_ok=True)
+    def _stem_counts(
+        self, source: Text, target: Text, threads: int | None, progress: Progress | None, sharding: Sharding | None
+    ) -> PairCounts:
+        """Translations of stems as translations of words."""
+        if sharding is not None:
+            sharding.folder.mkdir(exist_ok=True)
         stems = replace(
             self,
             lowercase=False,
@@ -222,7 +228,7 @@ class Aligner(WordAligner):
             stem_prior=0,
             hmm_iterations=min(self.hmm_iterations, STEM_HMM_ITERATIONS),
         )
-        stems.fit(Bitext(source, target), folder=folder, **how)
+        stems.fit(Bitext(source, target), threads=threads, progress=progress, sharding=sharding)
         numbers = [
             rule.numbers(text.vocabulary, forms)
             for rule, text, forms in zip(stems.normalizations_, (source, target), stems.vocabularies_, strict=True)

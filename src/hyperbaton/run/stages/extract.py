@@ -39,15 +39,5 @@ def run(work: Work) -> None:
     if sharding is None:
         extracted = Extracted.of(bitext, extraction, scoring, threads=work.threads, scratch=scratch)
     else:
-        extracted = extract_shards(
-            bitext,
-            extraction,
-            scoring,
-            folder=sharding.folder,
-            shards=sharding.shards,
-            executor=sharding.executor,
-            threads=sharding.threads,
-            scratch=scratch,
-            workers=sharding.workers,
-        )
+        extracted = extract_shards(bitext, extraction, scoring, sharding=sharding, scratch=scratch)
     extracted.save(work.out / "phrases", bitext, extraction, scoring)

@@ -49,11 +49,9 @@ def run(work: Work) -> None:
     decoder: SystemDecoder
     sharding = work.sharding()
     if sharding is None:
-        decoder = SystemDecoder(system, lines, **how)
+        decoder = SystemDecoder(system, lines, threads=work.threads, **how)
     else:
-        decoder = ShardedDecoder(
-            system, lines, folder=sharding.folder, shards=sharding.shards, executor=sharding.executor, **how
-        )
+        decoder = ShardedDecoder(system, lines, sharding=sharding, **how)
     tuned = tune(
         decoder,
         decoder.start,
@@ -64,8 +62,6 @@ def run(work: Work) -> None:
         threads=work.threads,
         folder=work.scratch / "tuning",
     )
-    if isinstance(decoder, ShardedDecoder):
-        work.workers.update(decoder.workers)
     best = decoder.with_weights(tuned.weights)
     best.save(work.out / "system")  # ready to translate: it refers to its parts
     work.write_json(
@@ -88,5 +84,4 @@ def _how(work: Work, texts: Texts, system: System) -> dict[str, Any]:
         "fix": work.options["fix"],
         "n_best": work.options["n_best"],
         "options": replace(system.options, distortion_limit=work.options["limit"]),
-        "threads": work.threads,
     }
