@@ -10,17 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.executors import Sharding, part_files, shard_starts, writing_parts
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.shard_arrays import map_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Text
 
 WAYS = ("to-target", "to-source")
+UNITS = "units"
 
 
 @dataclass(frozen=True)
@@ -58,45 +60,45 @@ def train_in_shards(
     n_chunks = -(-len(texts[0]) // _core.COUNTED_TOGETHER)
     starts = [min(len(texts[0]), _core.COUNTED_TOGETHER * start) for start in shard_starts(n_chunks, shards)]
     for shard, (begin, end) in enumerate(pairwise(starts)):
-        _write_tokens(_token_file(folder, shard), texts, begin, end)
+        write_arrays(folder, _tokens(shard), _token_arrays(texts, begin, end))
     scale = training.scale
-    np.savez(folder / "units.npz", *scale.units)
+    write_arrays(folder, UNITS, dict(zip(WAYS, scale.units, strict=True)))
     n_rounds = rounds.model1_iterations + rounds.hmm_iterations
     logprobs = []
     for number in range(n_rounds):
-        n_pairs = _write_model(_model_file(folder, number), training.model)
+        model = _model_arrays(training.model)
+        write_arrays(folder, _model(number), model)
         job = _Job(folder, rounds, number, scale.max_states, sharding.threads)
 
         def report(done: int, total: int, before: int = number * shards) -> bool | None:
             return None if progress is None else progress(before + done, n_rounds * shards)
 
-        links = np.zeros((n_pairs, 2), np.uint32)
+        links = np.zeros((len(model["targets"]), 2), np.uint32)
         others: list[npt.NDArray[np.uint64]] = []  # words from nothing and jumps, both ways
         sums: list[npt.NDArray[np.float64]] = []
-        for path in sharding.do(_count_shard, job, report):
-            with np.load(path) as counts:
-                links[counts["pairs"]] += counts["links"]
-                own = [counts[f"{kind}.{way}"] for kind in ("nulls", "jumps") for way in WAYS]
-                others = own if not others else [total + part for total, part in zip(others, own, strict=True)]
-                sums.append(counts["logprobs"])
-            path.unlink()
+        for shard, _ in enumerate(sharding.do(_count_shard, job, report)):
+            counts = map_arrays(folder, _counts(number, shard))
+            links[counts["pairs"]] += counts["links"]
+            own = [np.array(counts[f"{kind}.{way}"]) for kind in ("nulls", "jumps") for way in WAYS]
+            others = own if not others else [total + part for total, part in zip(others, own, strict=True)]
+            sums.append(np.array(counts["logprobs"]))
+            remove_arrays(folder, _counts(number, shard))
         training.renew(links, (others[0], others[1]), (others[2], others[3]), chained=number >= rounds.model1_iterations)
         # One after the other, as the core adds them: numpy adds pairs first, which rounds in another way.
         logprobs += [float(np.add.accumulate(column)[-1]) if len(column) else 0.0 for column in np.concatenate(sums).T]
-        _model_file(folder, number).unlink()
+        remove_arrays(folder, _model(number))
     return np.array(logprobs).reshape(-1, 2)
 
 
-def _count_shard(job: _Job, shard: int) -> Path:
-    with np.load(_token_file(job.folder, shard)) as arrays:
-        source, target = (_core.Tokens(words=arrays[f"{n}.words"], offsets=arrays[f"{n}.offsets"]) for n in (0, 1))
-    with np.load(job.folder / "units.npz") as arrays:
-        scale = _core.CountScale((arrays["arr_0"], arrays["arr_1"]), job.max_states)
+def _count_shard(job: _Job, shard: int) -> int:
+    """The expected counts of a shard; returns how many pairs of words it has."""
+    tokens, units = map_arrays(job.folder, _tokens(shard)), map_arrays(job.folder, UNITS)
+    source, target = (_core.Tokens(words=tokens[f"{n}.words"], offsets=tokens[f"{n}.offsets"]) for n in (0, 1))
     pairs, links, nulls, jumps, logprobs = _core.expected_counts(
-        _read_model(_model_file(job.folder, job.number), job.rounds),
+        _read_model(job),
         source,
         target,
-        scale=scale,
+        scale=_core.CountScale((units[WAYS[0]], units[WAYS[1]]), job.max_states),
         freedom=job.rounds.freedom,
         chained=job.number >= job.rounds.model1_iterations,
         n_threads=job.threads,
@@ -106,49 +108,47 @@ def _count_shard(job: _Job, shard: int) -> Path:
         for kind, ways in (("nulls", nulls), ("jumps", jumps))
         for way, part in zip(WAYS, ways, strict=True)
     }
-    name = f"counts.{job.number}"
-    with writing_parts(job.folder, shard, [name]) as files:
-        np.savez(files[name], pairs=pairs, links=links, logprobs=logprobs, **both)
-    return part_files(job.folder, shard, [name])[name]
+    write_arrays(job.folder, _counts(job.number, shard), {"pairs": pairs, "links": links, "logprobs": logprobs, **both})
+    return len(pairs)
 
 
-def _write_tokens(path: Path, texts: tuple[Text, Text], begin: int, end: int) -> None:
-    arrays: dict[str, Any] = {}
+def _token_arrays(texts: tuple[Text, Text], begin: int, end: int) -> dict[str, Array]:
+    arrays: dict[str, Array] = {}
     for n, text in enumerate(texts):
         offsets = text.offsets[begin : end + 1]
         arrays[f"{n}.words"] = text.tokens[offsets[0] : offsets[-1]]
         arrays[f"{n}.offsets"] = offsets - offsets[0]
-    np.savez(path, **arrays)
+    return arrays
 
 
-def _write_model(path: Path, model: _core.AlignmentModel) -> int:
-    """Write a model for the workers, and say how many pairs of words it has."""
+def _model_arrays(model: _core.AlignmentModel) -> dict[str, Array]:
+    """A model for the workers."""
     starts, targets, probabilities = model.lexicon(0.0)
-    both = {f"{kind}.{way}": part(way == "to-source") for kind, part in _parts(model) for way in WAYS}
-    np.savez(path, starts=starts, targets=targets, probabilities=probabilities, **both)
-    return len(targets)
+    parts = {"nulls": model.null_emission, "jumps": model.jump_weights}
+    both = {f"{kind}.{way}": part(way == "to-source") for kind, part in parts.items() for way in WAYS}
+    return {"starts": starts, "targets": targets, "probabilities": probabilities, **both}
 
 
-def _parts(model: _core.AlignmentModel) -> list[tuple[str, Any]]:
-    return [("nulls", model.null_emission), ("jumps", model.jump_weights)]
+def _read_model(job: _Job) -> _core.AlignmentModel:
+    arrays = map_arrays(job.folder, _model(job.number))
+    return _core.AlignmentModel(
+        arrays["starts"],
+        arrays["targets"],
+        arrays["probabilities"],
+        nulls=(arrays["nulls.to-target"], arrays["nulls.to-source"]),
+        jumps=(arrays["jumps.to-target"], arrays["jumps.to-source"]),
+        null_probability=job.rounds.null_probability,
+        max_length=job.rounds.max_length,
+    )
 
 
-def _read_model(path: Path, rounds: Rounds) -> _core.AlignmentModel:
-    with np.load(path) as arrays:
-        return _core.AlignmentModel(
-            arrays["starts"],
-            arrays["targets"],
-            arrays["probabilities"],
-            nulls=(arrays["nulls.to-target"], arrays["nulls.to-source"]),
-            jumps=(arrays["jumps.to-target"], arrays["jumps.to-source"]),
-            null_probability=rounds.null_probability,
-            max_length=rounds.max_length,
-        )
+def _tokens(shard: int) -> str:
+    return f"tokens.{shard}"
 
 
-def _token_file(folder: Path, shard: int) -> Path:
-    return folder / f"{shard}.tokens.npz"
+def _model(number: int) -> str:
+    return f"model.{number}"
 
 
-def _model_file(folder: Path, number: int) -> Path:
-    return folder / f"model.{number}.npz"
+def _counts(number: int, shard: int) -> str:
+    return f"counts.{number}.{shard}"

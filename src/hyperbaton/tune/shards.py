@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hyperbaton.base.executors import Sharding, ShardingFields, part_files, shard_starts, writing_parts
+from hyperbaton.base.executors import Sharding, ShardingFields, shard_starts
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.shard_arrays import map_arrays, write_arrays
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode import System
@@ -24,8 +25,6 @@ from hyperbaton.decode.annotated import AnnotatedLines
 from hyperbaton.decode.shards import SYSTEM, read_shard, write_shards
 from hyperbaton.tune.nbest import Floats, NBest
 from hyperbaton.tune.system import SystemDecoder
-
-LISTS = "lists"
 
 
 @dataclass(frozen=True)
@@ -67,11 +66,10 @@ class ShardedDecoder(SystemDecoder):
             self.system.save(folder / SYSTEM)
         job = _Job(folder, tuple(starts), weights.tolist(), self.how)
         parts: list[NBest] = []
-        for start, path in zip(starts[:-1], self.sharding.do(_translate_shard, job, self.progress), strict=True):
-            if path is not None:
-                with np.load(path, allow_pickle=False) as arrays:
-                    part = NBest.from_arrays(arrays)
-                parts.append(part._replace(sentence=part.sentence + start))
+        for shard, n_lists in enumerate(self.sharding.do(_translate_shard, job, self.progress)):
+            if n_lists:
+                part = NBest.from_arrays(map_arrays(folder, _lists(shard)))
+                parts.append(part._replace(sentence=part.sentence + starts[shard]))
         return NBest(
             np.concatenate([part.sentence for part in parts]),
             np.concatenate([part.features for part in parts]),
@@ -85,14 +83,16 @@ class ShardedDecoder(SystemDecoder):
                 yield AnnotatedLines(self.sentences[begin:end], self.annotations.select(np.arange(begin, end)))
 
 
-def _translate_shard(job: _Job, shard: int) -> Path | None:
-    """The file with the lists of a shard; none where there are more shards than sentences."""
+def _translate_shard(job: _Job, shard: int) -> int:
+    """The lists of a shard; returns how many, none where there are more shards than sentences."""
     group = next(read_shard(job.folder, shard), None)
     if group is None:
-        return None
+        return 0
     system, first = System.load(job.folder / SYSTEM), job.starts[shard]
     decoder = SystemDecoder(system, group.lines, annotations=group.annotations, first=first, **job.how)
-    with writing_parts(job.folder, shard, [LISTS]) as files:
-        arrays: dict[str, Any] = decoder(np.array(job.weights)).arrays()
-        np.savez(files[LISTS], **arrays)
-    return part_files(job.folder, shard, [LISTS])[LISTS]
+    write_arrays(job.folder, _lists(shard), decoder(np.array(job.weights)).arrays())
+    return len(group.lines)
+
+
+def _lists(shard: int) -> str:
+    return f"lists.{shard}"
