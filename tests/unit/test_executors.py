@@ -26,7 +26,7 @@ import pytest
 from hyperbaton.align import Aligner
 from hyperbaton.align.shards import LinkOutputs, align_shards
 from hyperbaton.base.errors import AnnotationError, InputError, MissingExtra, OptionError
-from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map
+from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map, worker_name
 from hyperbaton.base.processes import Processes
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
@@ -41,6 +41,7 @@ from hyperbaton.lm import LanguageModel
 from hyperbaton.models.pair import Pair
 from hyperbaton.phrases import Extracted
 from hyperbaton.phrases.shards import extract_shards
+from hyperbaton.run.child import do
 from hyperbaton.run.execute import Limits, Observer, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import Plan, make_plan
@@ -70,6 +71,14 @@ iterations = 1
 [translation.decoding]
 pop-limit = 20
 stack = 20
+"""
+
+CLASSES = """
+[classes]
+classes = 5
+runs = 3
+[models.pair]
+annotations = ["source_classes"]
 """
 
 LINES = (GOLDEN / "test.src").read_text(encoding="utf-8").splitlines()[:12]
@@ -181,6 +190,23 @@ def digest_of_classes(**how: Any) -> bytes:
     return classes.classes.tobytes() + classes.history.tobytes()
 
 
+def do_classes_stage(folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
+    """What the stage `classes` of a run leaves; its runs are tasks."""
+    folder.mkdir()
+    (folder / "small.toml").write_text(EXPERIMENT + CLASSES)
+    plan = make_plan(read_experiment(folder / "small.toml"))
+    stage = plan.stages["classes.source"]
+    for before in plan:
+        if before.folder_name in stage.needs:
+            do(before.order(folder, 1))
+    kill()
+    do(stage.order(folder, 1, executor=None if executor is None else "of the test", shards=shards), executor)
+    if executor is not None:
+        record = stage.record(folder)
+        assert record["shards"] == shards and record["workers"] and worker_name() not in record["workers"]
+    return (stage.folder(folder) / "classes").read_bytes()
+
+
 def train_jumps(folder: Path, _shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """The weights of a jump model, which depend on the number of shards: always the same here."""
     folder.mkdir()
@@ -222,6 +248,7 @@ def every_kind(system: System, aligner: Aligner) -> dict[str, Callable[..., Any]
         "extract": extract_phrases,
         "lm": estimate,
         "classes": cluster_words,
+        "classes of a run": do_classes_stage,
         "train": train_jumps,
         "lists": partial(lists, system),
     }

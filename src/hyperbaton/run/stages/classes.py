@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("movement",)
+SHARDED = True  # the workers of an executor do the runs; the best is chosen here
 RATES = {"": Rate(2, 1, 150, 5)}
 
 
@@ -33,6 +34,12 @@ def run(work: Work) -> None:
     text = Text.read(Texts(work.inputs).path("train", work.options["side"]))
     how = from_mapping(Clustering, work.options["clustering"])
     classes = word_classes(
-        text, how.classes, runs=how.runs, sweeps=how.sweeps, seed=work.options["seed"], threads=work.threads
+        text,
+        how.classes,
+        runs=how.runs,
+        sweeps=how.sweeps,
+        seed=work.options["seed"],
+        threads=work.threads,
+        sharding=work.sharding(),
     )
     classes.write(work.out / "classes")
