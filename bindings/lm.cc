@@ -4,6 +4,7 @@
 #include "lm/arpa.hh"
 #include "lm/build.hh"
 #include "lm/ngram_model.hh"
+#include "lm/ngram_tree.hh"
 #include "lm/quantize.hh"
 #include "lm/score.hh"
 #include "module.hh"
@@ -105,6 +106,14 @@ HYPERBATON_BINDINGS(lm) {
           "model"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "n_threads"_a, nb::keep_alive<1, 2>(),
           nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
       .def(
+          "__init__",
+          [](ArpaWriter* self, const NgramTree& tree, const Bytes& bytes, const Ints& offsets, unsigned n_threads) {
+            const nb::gil_scoped_release release;
+            new (self) ArpaWriter(tree, view(bytes), view(offsets), n_threads);
+          },
+          "tree"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "n_threads"_a, nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def(
           "next",
           [](ArpaWriter& self) {
             std::string piece;
@@ -133,6 +142,25 @@ HYPERBATON_BINDINGS(lm) {
       },
       "orders"_a, nb::kw_only(), "n_words"_a, "n_threads"_a, "progress"_a.none(),
       "The slots of each order, from (words oldest first, log10 probabilities, log10 back-off weights) of each.");
+
+  m.def(
+      "build_tree_tables",
+      [](const NgramTree& tree, unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        std::vector<NgramArrays> tables;
+        {
+          const nb::gil_scoped_release release;
+          const auto words = tree.words();
+          std::vector<NgramColumns> columns;
+          for (std::size_t k = 0; k < words.size(); ++k) {
+            const auto& level = tree.levels()[k];
+            columns.push_back({words[k], level.prob, level.weight, level.context, level.parent});
+          }
+          tables = build_ngram_tables(columns, tree.levels().front().size, n_threads, report);
+        }
+        return to_slots(std::move(tables));
+      },
+      "tree"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(), "The same from n-grams that were estimated in memory.");
 }
 
 }  // namespace hyperbaton::bindings

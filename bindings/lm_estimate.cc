@@ -2,6 +2,7 @@
 
 #include "lm/counts.hh"
 #include "lm/kneser_ney.hh"
+#include "lm/ngram_tree.hh"
 #include "module.hh"
 
 namespace hyperbaton::bindings {
@@ -145,6 +146,44 @@ HYPERBATON_BINDINGS(lm_estimate) {
       },
       "rows"_a, "words"_a.noconvert(), "log10_prob"_a.noconvert(), "weights"_a.noconvert(),
       "Finished rows as columns; weights become back-off weights in place.");
+
+  nb::class_<NgramTree>(m, "NgramTree", "The n-grams of a text in memory, counted and estimated order by order.")
+      .def(
+          "__init__",
+          [](NgramTree* self, const Array<std::uint32_t>& tokens, const Array<std::int64_t>& offsets, std::size_t n_words,
+             const std::vector<std::uint64_t>& thresholds) {
+            const nb::gil_scoped_release release;
+            new (self) NgramTree({view(tokens), view(offsets)}, n_words, thresholds);
+          },
+          "tokens"_a, "offsets"_a, nb::kw_only(), "n_words"_a, "thresholds"_a)
+      .def("add_level", &NgramTree::add_level, nb::call_guard<nb::gil_scoped_release>(),
+           "Count the n-grams of the next order.")
+      .def(
+          "count_of_counts",
+          [](const NgramTree& self, std::size_t order) {
+            const auto counts = self.count_of_counts(order);
+            return to_numpy(std::vector<std::uint64_t>(counts.begin(), counts.end()));
+          },
+          "order"_a, "How many n-grams of an order have an adjusted count of 1, 2, 3, 4.")
+      .def(
+          "estimate",
+          [](NgramTree& self, std::size_t order, const Array<float>& discounts, unsigned n_threads) {
+            const auto amounts = to_discounts(discounts);
+            const nb::gil_scoped_release release;
+            self.estimate(order, amounts, n_threads);
+          },
+          "order"_a, "discounts"_a, nb::kw_only(), "n_threads"_a,
+          "Turn the counts of an order into probabilities, those of lower orders being done.")
+      .def("finish", &NgramTree::finish, nb::call_guard<nb::gil_scoped_release>(), nb::kw_only(), "n_threads"_a,
+           "Drop pruned n-grams; turn probabilities into logs.")
+      .def(
+          "count_ngrams",
+          [](const NgramTree& self) {
+            std::vector<std::size_t> counts;
+            for (const auto& level : self.levels()) counts.push_back(level.size);
+            return counts;
+          },
+          "The number of n-grams of each order.");
 }
 
 }  // namespace hyperbaton::bindings

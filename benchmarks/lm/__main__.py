@@ -2,10 +2,11 @@
 
     python -m benchmarks.lm train.en test.en --order 5 --memory 4G 256M
 
-Each piece of work runs in a process of its own. Estimating is timed for each memory limit (its peak memory holds mapped
-files that the system could drop). Then the ARPA file is read, and the sentences of the second text are scored on one
-thread, by us from word numbers and from strings, and by KenLM's Python module (pip install kenlm), which takes strings;
-times are the best of three, and `max_difference` is the largest difference of a sentence's log10.
+Each piece of work runs in a process of its own. The way from text to an ARPA file is timed for each memory limit with one
+thread and with two (its peak memory holds mapped files that the system could drop); then come the processor seconds of its
+parts, and of making and storing the tables for questions. Then the ARPA file is read, and the sentences of the second text
+are scored on one thread, by us from word numbers and from strings, and by KenLM's Python module (pip install kenlm), which
+takes strings; times are the best of three, and `max_difference` is the largest difference of a sentence's log10.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def main() -> None:
     parser.add_argument("--memory", nargs="+", default=["4G", "256M"])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print_rows([alone(estimate, args.text, folder, args.order, memory) for memory in args.memory])
+        print_rows([alone(estimate, args.text, folder, args.order, memory, n) for memory in args.memory for n in (1, 2)])
         ours = alone(ask_ours, folder, args.test)
         print_json({"ours": ours})
         if importlib.util.find_spec("kenlm"):

@@ -10,18 +10,39 @@ from typing import Any
 import numpy as np
 
 from hyperbaton.corpus import Text
-from hyperbaton.lm import LanguageModel
+from hyperbaton.lm import Estimation, LanguageModel
+from hyperbaton.lm.estimation import estimate_ngrams
 
 
-def estimate(text: str, folder: str, order: int, memory: str) -> dict[str, Any]:
-    """Estimate a model and store it."""
+def estimate(text: str, folder: str, order: int, memory: str, threads: int) -> dict[str, Any]:
+    """Estimate a model, write the ARPA file, and build and store the model: seconds, and seconds of the processors."""
+    path, options = Path(folder), Estimation(order, discount_fallback=True)
+    clock = _Clock()
     words = Text.read(text)
-    start = time.perf_counter()
-    model = LanguageModel.estimate(words, order, memory=memory, discount_fallback=True)
-    seconds = time.perf_counter() - start
-    model.save(Path(folder) / "lm")
-    model.write_arpa(Path(folder) / "lm.arpa")
-    return {"memory": memory, "seconds": seconds, "n_tokens": words.n_tokens, "n_ngrams": sum(model.n_ngrams)}
+    clock.lap("read")
+    ngrams = estimate_ngrams(words, options, memory=memory, threads=threads)
+    clock.lap("estimate")
+    ngrams.write_arpa(path / "lm.arpa", threads)
+    clock.lap("arpa")
+    to_arpa = {"text to ARPA s": clock.seconds, "processor s": clock.processor_seconds}
+    LanguageModel.of(ngrams, options, threads).save(path / "lm")
+    clock.lap("artefact")
+    sizes = {"n_tokens": words.n_tokens, "n_ngrams": sum(ngrams.n_ngrams)}
+    return {"memory": memory, "threads": threads, **to_arpa, **clock.laps, **sizes}
+
+
+class _Clock:
+    """Seconds of the processors for one stage after the other, and in all."""
+
+    def __init__(self) -> None:
+        self._start, self._processor_start = time.perf_counter(), time.process_time()
+        self.seconds, self.processor_seconds = 0.0, 0.0
+        self.laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        seconds, processor_seconds = time.perf_counter() - self._start, time.process_time() - self._processor_start
+        self.laps[name] = processor_seconds - self.processor_seconds
+        self.seconds, self.processor_seconds = seconds, processor_seconds
 
 
 def ask_ours(folder: str, text: str) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 // Decimal numbers as text, in and out, the same in every locale.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -26,15 +28,25 @@ inline std::optional<float> parse_float(std::string_view text) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-// Append the shortest text that reads back as the same float; zero has no sign.
-inline void append_float(std::string& text, float value) {
-  char number[32];
+inline constexpr std::size_t kMaxFloatText = 16;  // bytes
+
+// Write the shortest text that reads back as the same float, at most kMaxFloatText bytes; zero has no sign. Returns its
+// end.
+inline char* write_float(char* text, float value) {
   if (value == 0) value = 0;
 #if defined(__cpp_lib_to_chars)
-  text.append(number, std::to_chars(number, number + sizeof number, value).ptr);
+  return std::to_chars(text, text + kMaxFloatText, value).ptr;
 #else
-  text.append(number, static_cast<std::size_t>(std::snprintf(number, sizeof number, "%.9g", static_cast<double>(value))));
+  char number[32];
+  const auto length = std::snprintf(number, sizeof number, "%.9g", static_cast<double>(value));
+  return std::copy_n(number, length, text);
 #endif
+}
+
+// Append the same.
+inline void append_float(std::string& text, float value) {
+  char number[kMaxFloatText];
+  text.append(number, write_float(number, value));
 }
 
 }  // namespace hyperbaton

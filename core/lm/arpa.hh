@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "corpus/text.hh"
 #include "corpus/vocabulary.hh"
 #include "lm/build.hh"
+#include "lm/ngram_tree.hh"
 
 namespace hyperbaton {
 
@@ -54,25 +57,42 @@ class ArpaReader {
   std::vector<NgramArrays> tables_;
 };
 
-// Writes a model in pieces: the n-grams of each order sorted by word number.
+// Where the n-grams of an ARPA file come from.
+class ArpaSource {
+ public:
+  virtual ~ArpaSource() = default;
+  virtual std::uint32_t order() const = 0;
+  virtual std::size_t n_words() const = 0;
+  virtual std::size_t count(std::uint32_t order) const = 0;
+  // Orders are asked for from 1 on.
+  virtual void start(std::uint32_t order) = 0;
+  // Rows of the order, sorted by word number, from number `begin` on: words oldest first, log10 p, log10 back-off weight.
+  virtual void fill(std::size_t begin, std::span<std::uint32_t> rows) const = 0;
+};
+
+// Writes a model in pieces: the n-grams of each order sorted by word number. The same n-grams give the same text, in
+// pieces of any size.
 class ArpaWriter {
  public:
+  // The n-grams and the vocabulary must outlive the writer.
   ArpaWriter(const NgramModel& model, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
+             unsigned n_threads);
+  ArpaWriter(const NgramTree& tree, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
              unsigned n_threads);
   // The next piece of text; empty at the end.
   std::string next();
 
  private:
-  void sort_order();
-  void append_ngram(std::string& text, std::span<const std::uint32_t> row) const;
+  ArpaWriter(std::unique_ptr<ArpaSource> source, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
+             unsigned n_threads);
+  std::string ngram_lines(std::size_t begin, std::size_t end) const;
 
-  NgramModel model_;
+  std::unique_ptr<ArpaSource> source_;
   std::span<const std::uint8_t> bytes_;
   std::span<const std::int64_t> offsets_;
   unsigned n_threads_;
   std::uint32_t order_ = 0;
-  std::vector<std::uint32_t> rows_;  // NgramRows of the order being written, with words oldest first and slots
-  std::size_t done_ = 0;             // numbers of them
+  std::size_t count_ = 0, done_ = 0;  // n-grams of this order
 };
 
 }  // namespace hyperbaton

@@ -1,3 +1,6 @@
+#include <cstring>
+#include <utility>
+
 #include "base/numbers.hh"
 #include "lm/arpa.hh"
 #include "lm/ngram_rows.hh"
@@ -6,83 +9,205 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kPiece = 1 << 20;  // bytes, about
+constexpr std::size_t kBlock = 1 << 13;   // n-grams that a thread writes at once
+constexpr std::size_t kBlocksAtOnce = 8;  // for each thread
 
-// The words of the n-gram in a slot, oldest first.
-void spell(const NgramModel& model, std::uint32_t order, std::uint32_t slot, WordId* words) {
-  for (auto n = order; n >= 1; --n) {
-    if (slot >= model.table(n).n_slots()) throw_damaged("an n-gram of the language model has no parent");
-    const auto key = model.table(n).key(slot);
-    *words++ = ngram_key::word(key);
-    slot = ngram_key::parent(key);
+// A model's n-grams, found in its tables and sorted.
+class ModelSource : public ArpaSource {
+ public:
+  ModelSource(const NgramModel& model, unsigned n_threads) : model_(model), n_threads_(n_threads) {}
+  std::uint32_t order() const override { return model_.order(); }
+  std::size_t n_words() const override { return model_.n_words(); }
+  std::size_t count(std::uint32_t order) const override { return model_.table(order).count_ngrams(); }
+
+  void start(std::uint32_t order) override {
+    order_ = order;
+    const auto& table = model_.table(order);
+    std::vector<std::uint32_t> slots;
+    for (std::uint32_t slot = 0; slot < table.n_slots(); ++slot)
+      if (table.is_ngram(slot)) slots.push_back(slot);
+    with_order(order, [&]<std::size_t N>() {
+      rows_.resize(slots.size() * (N + 2));
+      const auto rows = as_rows<N>(std::span(rows_));
+      parallel_chunks(rows.size(), 1 << 14, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          spell(slots[i], rows[i].words.data());
+          rows[i].set_probs(table.prob(slots[i]), N < model_.order() ? table.backoff(slots[i]) : 0);
+        }
+      });
+      sort_rows(rows, BySuffix{}, n_threads_, {});
+    });
   }
-}
 
-// The slots of a table's n-grams.
-std::vector<std::uint32_t> ngram_slots(const NgramTable& table) {
-  std::vector<std::uint32_t> slots;
-  for (std::uint32_t slot = 0; slot < table.n_slots(); ++slot)
-    if (table.is_ngram(slot)) slots.push_back(slot);
-  return slots;
-}
+  void fill(std::size_t begin, std::span<std::uint32_t> rows) const override {
+    std::copy_n(rows_.begin() + static_cast<std::ptrdiff_t>(begin * (order_ + 2)), rows.size(), rows.begin());
+  }
+
+ private:
+  // The words of the n-gram in a slot, oldest first.
+  void spell(std::uint32_t slot, WordId* words) const {
+    for (auto n = order_; n >= 1; --n) {
+      if (slot >= model_.table(n).n_slots()) throw_damaged("an n-gram of the language model has no parent");
+      const auto key = model_.table(n).key(slot);
+      *words++ = ngram_key::word(key);
+      slot = ngram_key::parent(key);
+    }
+  }
+
+  NgramModel model_;
+  unsigned n_threads_;
+  std::uint32_t order_ = 0;
+  std::vector<std::uint32_t> rows_;  // NgramRows of the order being written, with words oldest first
+};
+
+// The n-grams of an estimation, which are put in order by their links: those of a context come together, in the order of
+// the contexts; and by suffix, those of one context are in the order of their newest words.
+class TreeSource : public ArpaSource {
+ public:
+  explicit TreeSource(const NgramTree& tree) : tree_(tree) {}
+  std::uint32_t order() const override { return static_cast<std::uint32_t>(tree_.order()); }
+  std::size_t n_words() const override { return tree_.levels()[0].size; }
+  std::size_t count(std::uint32_t order) const override { return tree_.levels()[order - 1].size; }
+
+  void start(std::uint32_t order) override {
+    order_ = order;
+    const auto& level = tree_.levels()[order - 1];
+    std::vector<WordId> newest(level.size);
+    for (std::uint32_t i = 0; i < level.size; ++i) newest[i] = order == 1 ? i : newest_[level.parent[i]];
+    std::vector<std::uint32_t> numbers(level.size);
+    auto& words = words_.emplace_back(level.size);
+    if (order == 1) {
+      for (std::uint32_t i = 0; i < level.size; ++i) words[i] = numbers[i] = i;
+    } else {
+      const auto n_contexts = numbers_.size();
+      std::vector<std::uint32_t> next(n_contexts, 0);
+      for (const auto context : level.context) ++next[context];
+      auto& first = first_.emplace_back(n_contexts + 1);
+      std::uint32_t n = 0;
+      for (std::size_t c = 0; c < n_contexts; ++c) {
+        first[c] = n;
+        n += std::exchange(next[numbers_[c]], n);
+      }
+      first[n_contexts] = n;
+      for (std::uint32_t i = 0; i < level.size; ++i) {
+        const auto at = next[level.context[i]]++;
+        numbers[at] = i;
+        words[at] = newest[i];
+      }
+    }
+    numbers_ = std::move(numbers);
+    newest_ = std::move(newest);
+  }
+
+  void fill(std::size_t begin, std::span<std::uint32_t> rows) const override {
+    const auto& level = tree_.levels()[order_ - 1];
+    // Where the n-gram and the contexts in it are in their orders: [k - 1] of order k.
+    std::array<std::uint32_t, kMaxNgramOrder> path{};
+    path[order_ - 1] = static_cast<std::uint32_t>(begin);
+    for (auto k = order_ - 1; k >= 1; --k) {
+      const auto& first = first_[k - 1];
+      path[k - 1] = static_cast<std::uint32_t>(std::upper_bound(first.begin(), first.end(), path[k]) - first.begin() - 1);
+    }
+    for (auto* row = rows.data(); row < rows.data() + rows.size(); row += order_ + 2) {
+      for (auto k = order_ - 1; k >= 1 && path[k] >= first_[k - 1][path[k - 1] + 1]; --k)
+        while (path[k] >= first_[k - 1][path[k - 1] + 1]) ++path[k - 1];
+      for (std::uint32_t k = 0; k < order_; ++k) row[k] = words_[k][path[k]];
+      const auto i = numbers_[path[order_ - 1]++];
+      row[order_] = std::bit_cast<std::uint32_t>(level.prob[i]);
+      row[order_ + 1] = level.weight.empty() ? 0 : std::bit_cast<std::uint32_t>(level.weight[i]);
+    }
+  }
+
+ private:
+  const NgramTree& tree_;
+  std::uint32_t order_ = 0;
+  std::vector<WordId> newest_;  // words of the n-grams of this order, by suffix
+  // Sorted by word number, oldest word first:
+  std::vector<std::uint32_t> numbers_;             // of the n-grams of this order
+  std::vector<std::vector<WordId>> words_;         // their newest words, of the orders so far
+  std::vector<std::vector<std::uint32_t>> first_;  // where the n-grams of each context begin, of order 2 on
+};
 
 }  // namespace
 
 ArpaWriter::ArpaWriter(const NgramModel& model, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
                        unsigned n_threads)
-    : model_(model), bytes_(bytes), offsets_(offsets), n_threads_(n_threads) {
-  if (offsets.size() != model.n_words() + 1U) throw Error("the vocabulary does not fit the language model");
+    : ArpaWriter(std::make_unique<ModelSource>(model, n_threads), bytes, offsets, n_threads) {}
+
+ArpaWriter::ArpaWriter(const NgramTree& tree, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
+                       unsigned n_threads)
+    : ArpaWriter(std::make_unique<TreeSource>(tree), bytes, offsets, n_threads) {}
+
+ArpaWriter::ArpaWriter(std::unique_ptr<ArpaSource> source, std::span<const std::uint8_t> bytes,
+                       std::span<const std::int64_t> offsets, unsigned n_threads)
+    : source_(std::move(source)), bytes_(bytes), offsets_(offsets), n_threads_(n_threads) {
+  if (offsets.size() != source_->n_words() + 1U) throw Error("the vocabulary does not fit the language model");
 }
 
-void ArpaWriter::sort_order() {
-  const auto slots = ngram_slots(model_.table(order_));
-  with_order(order_, [&]<std::size_t N>() {
-    rows_.resize(slots.size() * (N + 2));
-    const auto rows = as_rows<N>(std::span(rows_));
-    parallel_chunks(rows.size(), 1 << 14, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        spell(model_, N, slots[i], rows[i].words.data());
-        rows[i].value = {slots[i], 0};
-      }
-    });
-    sort_rows(rows, BySuffix{}, n_threads_, {});
-  });
-}
-
-void ArpaWriter::append_ngram(std::string& text, std::span<const std::uint32_t> row) const {
-  const auto& table = model_.table(order_);
-  const auto slot = row[order_];
-  append_float(text, table.prob(slot));
-  char separator = '\t';
-  for (const auto word : row.first(order_)) {
-    text.push_back(separator);
+std::string ArpaWriter::ngram_lines(std::size_t begin, std::size_t end) const {
+  const std::size_t width = order_ + 2;
+  const bool has_backoff = order_ < source_->order();
+  std::vector<std::uint32_t> rows((end - begin) * width);
+  source_->fill(begin, rows);
+  std::string text, context;  // what lies between the probability and the newest word
+  std::size_t size = 0;
+  const auto append_word = [&](std::string& to, WordId word) {
     const auto spelled = slice(bytes_, offsets_, word);
-    text.append(reinterpret_cast<const char*>(spelled.data()), spelled.size());
-    separator = ' ';
+    to.append(reinterpret_cast<const char*>(spelled.data()), spelled.size());
+  };
+  const auto* last = static_cast<const std::uint32_t*>(nullptr);
+  for (const auto* row = rows.data(); row < rows.data() + rows.size(); last = row, row += width) {
+    if (last == nullptr || !std::equal(row, row + order_ - 1, last)) {
+      context = "\t";
+      for (std::uint32_t k = 0; k + 1 < order_; ++k) {
+        append_word(context, row[k]);
+        context.push_back(' ');
+      }
+    }
+    const auto newest = slice(bytes_, offsets_, row[order_ - 1]);
+    const auto most = context.size() + newest.size() + 2 * (kMaxFloatText + 1);
+    if (text.size() < size + most) text.resize(std::max(2 * text.size(), size + most + (end - begin) * 32));
+    auto* at = write_float(text.data() + size, std::bit_cast<float>(row[order_]));
+    std::memcpy(at, context.data(), context.size());
+    at += context.size();
+    std::memcpy(at, newest.data(), newest.size());
+    at += newest.size();
+    if (has_backoff) {
+      *at++ = '\t';
+      at = write_float(at, std::bit_cast<float>(row[order_ + 1]));
+    }
+    *at++ = '\n';
+    size = static_cast<std::size_t>(at - text.data());
   }
-  if (order_ < model_.order()) {
-    text.push_back('\t');
-    append_float(text, table.backoff(slot));
-  }
-  text.push_back('\n');
+  text.resize(size);
+  return text;
 }
 
 std::string ArpaWriter::next() {
   std::string text;
-  if (order_ > model_.order()) return text;
+  if (order_ > source_->order()) return text;
   if (order_ == 0) {
     text = "\\data\\\n";
-    for (std::uint32_t n = 1; n <= model_.order(); ++n)
-      text += "ngram " + std::to_string(n) + "=" + std::to_string(model_.table(n).count_ngrams()) + "\n";
+    for (std::uint32_t n = 1; n <= source_->order(); ++n)
+      text += "ngram " + std::to_string(n) + "=" + std::to_string(source_->count(n)) + "\n";
   }
-  if (done_ == rows_.size()) {
-    if (++order_ > model_.order()) return "\n\\end\\\n";
-    sort_order();
+  if (done_ == count_) {
+    if (++order_ > source_->order()) return "\n\\end\\\n";
+    source_->start(order_);
+    count_ = source_->count(order_);
     done_ = 0;
     text += "\n\\" + std::to_string(order_) + "-grams:\n";
   }
-  for (const std::size_t width = order_ + 2; done_ < rows_.size() && text.size() < kPiece; done_ += width)
-    append_ngram(text, std::span(rows_).subspan(done_, width));
+  const auto n = std::min(count_ - done_, kBlock * kBlocksAtOnce * std::max(n_threads_, 1U));
+  std::vector<std::string> blocks((n + kBlock - 1) / kBlock);
+  parallel_chunks(n, kBlock, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
+    blocks[begin / kBlock] = ngram_lines(done_ + begin, done_ + end);
+  });
+  done_ += n;
+  std::size_t size = text.size();
+  for (const auto& block : blocks) size += block.size();
+  text.reserve(size);
+  for (const auto& block : blocks) text += block;
   return text;
 }
 

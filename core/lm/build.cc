@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 namespace hyperbaton {
@@ -81,6 +82,14 @@ class Builder {
         throw Error("the columns of the n-grams of order " + std::to_string(n) + " do not fit each other");
       if (std::any_of(columns.words.begin(), columns.words.end(), [&](WordId word) { return word >= n_words; }))
         throw Error("n-grams of words that are not in the vocabulary");
+      if (n > 1 && !columns.context.empty()) {
+        const auto n_below = orders[n - 2].log10_prob.size();
+        const auto wrong = [&](std::uint32_t number) { return number >= n_below; };
+        if (columns.context.size() != size || columns.parent.size() != size || (n > 2 && orders[n - 2].context.empty()) ||
+            std::any_of(columns.context.begin(), columns.context.end(), wrong) ||
+            std::any_of(columns.parent.begin(), columns.parent.end(), wrong))
+          throw Error("the links of the n-grams of order " + std::to_string(n) + " do not fit the order below");
+      }
     }
   }
 
@@ -113,6 +122,7 @@ class Builder {
     allocate(1);
     for (std::size_t i = 0; i < orders_[0].log10_prob.size(); ++i)
       if (!insert_word(orders_[0].words[i], orders_[0].log10_prob[i], backoff(1, i))) throw DuplicateNgram(1, i);
+    slots_.assign(orders_[0].words.begin(), orders_[0].words.end());
     for (std::size_t n = 2; n <= orders_.size(); ++n) {
       allocate(n);
       insert_all(n);
@@ -127,10 +137,17 @@ class Builder {
     constexpr std::size_t segment = 1 << 20, chunk = 1 << 14;
     const auto& columns = orders_[n - 1];
     const auto size = columns.log10_prob.size();
+    const bool linked = !columns.context.empty();
     std::vector<Ends> ends(std::min(segment, size));
+    std::vector<std::uint32_t> slots(n < orders_.size() && !orders_[n].context.empty() ? size : 0);
     for (std::size_t first = 0; first < size; first += segment) {
       const auto here = std::min(segment, size - first);
       parallel_chunks(here, chunk, n_threads_, progress_, [&](std::size_t begin, std::size_t end) {
+        if (linked) {
+          for (std::size_t i = first + begin; i < first + end; ++i)
+            ends[i - first] = {slots_[columns.context[i]], slots_[columns.parent[i]], home(ngram(n, i))};
+          return;
+        }
         Finder contexts(tables_), parents(tables_);
         for (std::size_t i = begin; i < end; ++i) {
           if (i + kAhead < end) {
@@ -151,16 +168,25 @@ class Builder {
           }
         }
         const auto at = first + i;
-        if (!insert(ngram(n, at), ends[i], columns.log10_prob[at], backoff(n, at))) throw DuplicateNgram(n, at);
+        const auto slot = insert(ngram(n, at), ends[i], columns.log10_prob[at], backoff(n, at));
+        if (!slot) throw DuplicateNgram(n, at);
+        if (!slots.empty()) slots[at] = *slot;
       }
     }
+    slots_ = std::move(slots);
+  }
+
+  // Where an n-gram is looked for.
+  std::uint32_t home(Words ngram) const {
+    const auto n = ngram.size();
+    NgramHash hash(ngram.back());
+    for (std::size_t k = 2; k <= n; ++k) hash.extend(ngram[n - k]);
+    return hash.home(table(n).n_slots());
   }
 
   Ends find_ends(Words ngram, Finder& contexts, Finder& parents) const {
     const auto n = ngram.size();
-    NgramHash hash(ngram.back());
-    for (std::size_t k = 2; k <= n; ++k) hash.extend(ngram[n - k]);
-    return {contexts.find(ngram.first(n - 1)), parents.find(ngram.last(n - 1)), hash.home(table(n).n_slots())};
+    return {contexts.find(ngram.first(n - 1)), parents.find(ngram.last(n - 1)), home(ngram)};
   }
 
   Words ngram(std::size_t n, std::size_t i) const { return orders_[n - 1].words.subspan(i * n, n); }
@@ -206,24 +232,24 @@ class Builder {
     return true;
   }
 
-  // False if it was there before. An n-gram with an end missing is left for the next round.
-  bool insert(Words ngram, const Ends& ends, float prob, float backoff) {
+  // Its slot, none if it was there before. An n-gram with an end missing is left for the next round.
+  std::optional<std::uint32_t> insert(Words ngram, const Ends& ends, float prob, float backoff) {
     const auto n = ngram.size();
     if (ends.context == NgramTable::kNone) missing_[n - 2].add(ngram.first(n - 1));
     if (ends.parent == NgramTable::kNone) missing_[n - 2].add(ngram.last(n - 1));
-    if (!ends.exist()) return true;
+    if (!ends.exist()) return NgramTable::kNone;
     mark(n - 1, ends.context, ngram_key::kExtendsRight);
     mark(n - 1, ends.parent, ngram_key::kExtendsLeft);
     const auto& here = table(n);
     const auto key = ngram_key::make(ends.parent, ngram[0]);
     auto slot = ends.home;
     while (here.key(slot) != ngram_key::kEmpty) {
-      if ((here.key(slot) & ~ngram_key::kFlags) == key) return false;
+      if ((here.key(slot) & ~ngram_key::kFlags) == key) return std::nullopt;
       if (++slot == here.n_slots()) slot = 0;
     }
     put_key(n, slot, key | flags(n, backoff));
     put_values(n, slot, prob, backoff);
-    return true;
+    return slot;
   }
 
   void insert_blank(Words ngram) {
@@ -232,8 +258,8 @@ class Builder {
     const auto ends = find_ends(ngram, contexts, parents);
     const float prob = ends.exist() ? table(n - 1).prob(ends.parent) + table(n - 1).backoff(ends.context) : 0;
     // It is not new if it was only found missing because its own end was.
-    const bool is_new = insert(ngram, ends, prob, 0);
-    if (ends.exist() && is_new) mark(n, table(n).find(ends.parent, ngram[0], ends.home), ngram_key::kBlank);
+    const auto slot = insert(ngram, ends, prob, 0);
+    if (ends.exist() && slot) mark(n, *slot, ngram_key::kBlank);
   }
 
   std::span<const NgramColumns> orders_;
@@ -242,7 +268,8 @@ class Builder {
   const Progress& progress_;
   std::vector<Blanks> blanks_, missing_;  // [n - 1]: of order n
   std::vector<NgramArrays> arrays_;
-  std::vector<NgramTable> tables_;  // views of the arrays
+  std::vector<NgramTable> tables_;    // views of the arrays
+  std::vector<std::uint32_t> slots_;  // of the order filled last, where links need them
 };
 
 }  // namespace

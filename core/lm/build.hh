@@ -17,10 +17,12 @@ namespace hyperbaton {
 inline constexpr float kMissingLog10 = -100;
 
 // The n-grams of one order that somebody else holds: n-gram i is words[i·order .. (i+1)·order), oldest word first.
-// Without back-off weights, they are zero.
+// Without back-off weights, they are zero. Who knows where the n-gram without its newest word, its context, and without its
+// oldest word, its parent, are in the list of the order below, gives their numbers for all n-grams of all orders from 2 on.
 struct NgramColumns {
   std::span<const WordId> words;
   std::span<const float> log10_prob, log10_backoff;
+  std::span<const std::uint32_t> context = {}, parent = {};
 };
 
 // The arrays behind an NgramSlots.

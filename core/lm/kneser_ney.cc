@@ -6,36 +6,12 @@ namespace hyperbaton {
 
 namespace {
 
-// The product rounded to a float, which no compiler may fuse with what is added to it.
-float product(float a, float b) { return static_cast<float>(static_cast<double>(a) * static_cast<double>(b)); }
-
-float discount(const Discounts& discounts, std::uint64_t count) { return discounts[std::min<std::uint64_t>(count, 3)]; }
-
-float discounted(const Discounts& discounts, std::uint64_t count) {
-  return static_cast<float>(count) - discount(discounts, count);
-}
-
-struct ContextSums {
-  float total, weight;  // Σ a(hv), γ(h)
-};
-
 // What the n-grams of one context add up to.
 template <std::size_t N>
 ContextSums sum_context(std::span<const NgramRow<N>> rows, const Discounts& discounts) {
-  std::uint64_t total = 0, pruned = 0;
-  std::array<std::uint64_t, 4> n_counts{};
-  for (const auto& row : rows) {
-    total += row.count();
-    if (row.pruned()) {
-      pruned += row.count();
-    } else if (row.count() > 0) {
-      ++n_counts[std::min<std::uint64_t>(row.count(), 3)];
-    }
-  }
-  float weight = 0;
-  for (std::size_t i = 1; i <= 3; ++i) weight += product(discounts[i], static_cast<float>(n_counts[i]));
-  weight += static_cast<float>(pruned);
-  return {static_cast<float>(total), weight / static_cast<float>(total)};
+  ContextCounts<std::uint64_t> counts;
+  for (const auto& row : rows) counts.add(row.count(), row.pruned());
+  return counts.sums(discounts);
 }
 
 constexpr float kLowestLog10 = -99;  // of zero
@@ -48,7 +24,8 @@ void estimate_unigrams(std::span<std::uint32_t> numbers, const Discounts& discou
   const auto rows = as_rows<1>(numbers);
   const auto sums = sum_context<1>(rows, discounts);
   const float uniform = 1.0F / static_cast<float>(rows.size() - 1);
-  for (auto& row : rows) row.set_probs(discounted(discounts, row.count()) / sums.total + product(sums.weight, uniform), 0);
+  for (auto& row : rows)
+    row.set_probs(interpolated(discounted(discounts, row.count()) / sums.total, sums.weight, uniform), 0);
   // So that a sentence has the same probability whether its <s> is counted or not.
   rows[NgramModel::kBos].set_probs(1, 0);
 }
@@ -96,10 +73,18 @@ void interpolate(std::span<std::uint32_t> numbers, std::size_t order, std::span<
         std::copy(row.words.begin(), row.words.end() - 1, suffix.begin());
         while (at < lower.size() && lower[at].words < suffix) ++at;
         if (at == lower.size() || lower[at].words != suffix) throw Error("an n-gram whose end is not in the order below");
-        row.set_probs(row.prob() + product(row.lower_weight(), lower[at].prob()), 0);
+        row.set_probs(interpolated(row.prob(), row.lower_weight(), lower[at].prob()), 0);
       }
     }
   });
+}
+
+void finish_probs(std::span<float> probs) {
+  for (auto& prob : probs) prob = std::min(safe_log10(prob), 0.0F);
+}
+
+void finish_weights(std::span<float> weights) {
+  for (auto& weight : weights) weight = safe_log10(weight);
 }
 
 void finish_order(std::span<const std::uint32_t> numbers, std::size_t order, std::span<WordId> words,
@@ -111,9 +96,10 @@ void finish_order(std::span<const std::uint32_t> numbers, std::size_t order, std
       throw Error("the columns do not fit the rows");
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::reverse_copy(rows[i].words.begin(), rows[i].words.end(), words.begin() + static_cast<std::ptrdiff_t>(i * N));
-      log10_prob[i] = std::min(safe_log10(rows[i].prob()), 0.0F);
+      log10_prob[i] = rows[i].prob();
     }
-    for (auto& weight : weights) weight = safe_log10(weight);
+    finish_probs(log10_prob);
+    finish_weights(weights);
   });
 }
 

@@ -10,7 +10,9 @@
 // floats rounded after each step, so that a model is the same on every machine, and the same as that of lmplz.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -19,6 +21,44 @@
 namespace hyperbaton {
 
 using Discounts = std::array<float, 4>;  // of adjusted counts 0 (always 0), 1, 2, 3 and more
+
+inline float discounted(const Discounts& discounts, std::uint64_t count) {
+  return static_cast<float>(count) - discounts[std::min<std::uint64_t>(count, 3)];
+}
+
+// The product rounded to a float, which no compiler may fuse with what is added to it.
+inline float product(float a, float b) { return static_cast<float>(static_cast<double>(a) * static_cast<double>(b)); }
+
+// p of the discounted count, and of γ and the order below.
+inline float interpolated(float prob, float lower_weight, float lower_prob) {
+  return prob + product(lower_weight, lower_prob);
+}
+
+struct ContextSums {
+  float total, weight;  // Σ a(hv), γ(h)
+};
+
+// The counts of the n-grams of one context, added up.
+template <class Count>
+struct ContextCounts {
+  Count total = 0, pruned = 0;
+  std::array<Count, 3> n{};  // with a count of 1, 2, 3 and more, without pruned ones
+
+  void add(Count count, bool is_pruned) {
+    total += count;
+    if (is_pruned) {
+      pruned += count;
+    } else if (count > 0) {
+      ++n[std::min<Count>(count, 3) - 1];
+    }
+  }
+  ContextSums sums(const Discounts& discounts) const {
+    float weight = 0;
+    for (std::size_t i = 1; i <= 3; ++i) weight += product(discounts[i], static_cast<float>(n[i - 1]));
+    weight += static_cast<float>(pruned);
+    return {static_cast<float>(total), weight / static_cast<float>(total)};
+  }
+};
 
 // Turn the adjusted counts of all unigrams, by word, into probabilities.
 void estimate_unigrams(std::span<std::uint32_t> rows, const Discounts& discounts);
@@ -31,6 +71,10 @@ std::size_t estimate_order(std::span<std::uint32_t> rows, std::size_t order, con
 
 // Add up the two terms, given the finished order below; both by suffix.
 void interpolate(std::span<std::uint32_t> rows, std::size_t order, std::span<const std::uint32_t> lower);
+
+// In place of each probability, and of each γ, its log10.
+void finish_probs(std::span<float> probs);
+void finish_weights(std::span<float> weights);
 
 // Finished rows as columns: words oldest first, log10 of the probabilities, and in place of each γ its log10.
 void finish_order(std::span<const std::uint32_t> rows, std::size_t order, std::span<WordId> words,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from hyperbaton.base.executors import Sharding
 from hyperbaton.corpus import Text, Vocabulary
-from hyperbaton.lm import LanguageModel
+from hyperbaton.lm import Estimation, LanguageModel
+from hyperbaton.lm.estimation import estimate_ngrams
 from tests.oracles import lm as oracle
 
 WORDS = ["a", "b", "c", "d"]
@@ -63,7 +64,10 @@ def test_estimates(text: list[list[str]], order: int, prune: str, shards: int) -
     wanted = oracle.kneser_ney(text, order, thresholds, FALLBACK)
     lines = Text.of([" ".join(words) for words in text])
     model = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True)
-    estimates = oracle.parse_arpa(b"".join(model.arpa_pieces()).decode())
+    ngrams = estimate_ngrams(lines, Estimation(order, prune, None, True), threads=3)
+    text_of_model = b"".join(model.arpa_pieces())
+    assert b"".join(ngrams.arpa_pieces()) == text_of_model  # from n-grams as they were estimated, and from tables
+    estimates = oracle.parse_arpa(text_of_model.decode())
     assert estimates.keys() == wanted.keys()
     np.testing.assert_allclose([estimates[n] for n in wanted], list(wanted.values()), atol=2e-5)
     # Memory, threads and shards make no difference; so little memory makes a run of each sentence.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +132,11 @@ def test_verbs(golden: Path, tmp_path: Path) -> None:
     arrays = sorted((tmp_path / "lm").glob("*.npy"))
     assert arrays and all(array.read_bytes() == (tmp_path / "cut" / array.name).read_bytes() for array in arrays)
     assert not list(tmp_path.glob(".hyperbaton-shards-*"))
+
+    # An ARPA file alone is written without making the tables.
+    alone = hyperbaton("lm", train, "--order", 3, "--discount-fallback", "--arpa", tmp_path / "alone.arpa", "--json")
+    assert json.loads(alone.stdout)["n_ngrams"] == json.loads(made.stdout)["n_ngrams"] and "bytes" not in alone.stdout
+    assert (tmp_path / "alone.arpa").read_bytes() == lzma.decompress((tmp_path / "lm.arpa.xz").read_bytes())
 
     small = hyperbaton("lm", tmp_path / "lm.arpa.xz", "-o", tmp_path / "small", "--quantize", 8, "--quiet")
     assert (small.returncode, small.stdout, small.stderr) == (0, "", "")

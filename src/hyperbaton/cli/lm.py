@@ -18,8 +18,9 @@ from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Shards, 
 from hyperbaton.cli._common import log, print_json, say, verify_artefacts
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
-from hyperbaton.lm.estimation import MEMORY
+from hyperbaton.lm.estimation import MEMORY, estimate_ngrams
 from hyperbaton.lm.model import KIND
+from hyperbaton.lm.ngrams import Ngrams
 
 
 def lm(
@@ -69,6 +70,7 @@ def lm(
     if (stored or is_arpa) and (in_shards or estimation != Estimation() or vocabulary is not None):
         raise OptionError(f"{text} is already a model: --order and other options for estimation do not apply")
     verify_artefacts(verify, text)
+    ngrams: Ngrams | None = None
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))
         if stored:
@@ -79,24 +81,35 @@ def lm(
             words = Text.read(text, scratch=limited(memory))
             allowed = None if vocabulary is None else Text.read(vocabulary).vocabulary
             log.info("estimating from %d sentences of %d words", len(words), words.n_tokens)
-            model = LanguageModel.estimate(
+            ngrams = estimate_ngrams(
                 words,
-                **vars(estimation),
+                estimation,
+                allowed,
                 memory=MEMORY if memory is None else parse_memory(memory) // 2,
-                vocabulary=allowed,
                 threads=n_threads(threads),
                 progress=bars.stage("estimate"),
                 sharding=stack.enter_context(open_sharding(executor, shards, threads, output or arpa)),
             )
+            if output is None and quantize is None:
+                # An ARPA file needs no tables.
+                ngrams.write_arpa(str(arpa), n_threads(threads))
+                _summarize(ngrams, None, quiet, json)
+                return
+            model = LanguageModel.of(ngrams, estimation, n_threads(threads))
     if quantize is not None:
-        model = model.quantized(quantize)
+        model, ngrams = model.quantized(quantize), None
     if output is not None:
         model.save(output)
     if arpa is not None:
-        model.write_arpa(arpa)
-    summary = {"order": model.order, "n_words": len(model.vocabulary), "n_ngrams": model.n_ngrams, "bytes": model.nbytes}
+        (ngrams or model).write_arpa(arpa, n_threads(threads))
+    _summarize(model, model.nbytes, quiet, json)
+
+
+def _summarize(ngrams: Ngrams | LanguageModel, nbytes: int | None, quiet: bool, json: bool) -> None:
+    counts = ngrams.n_ngrams
+    summary = {"order": len(counts), "n_words": len(ngrams.vocabulary), "n_ngrams": counts}
     if json:
-        print_json(summary)
-    else:
-        ngrams = ", ".join(f"{count:,} {n}-grams" for n, count in enumerate(model.n_ngrams, start=1))
-        say(f"{ngrams}; {model.nbytes / 2**20:,.1f} MiB", quiet)
+        print_json(summary if nbytes is None else summary | {"bytes": nbytes})
+        return
+    each = ", ".join(f"{count:,} {n}-grams" for n, count in enumerate(counts, start=1))
+    say(each if nbytes is None else f"{each}; {nbytes / 2**20:,.1f} MiB", quiet)

@@ -1,6 +1,7 @@
 """Interpolated modified Kneser-Ney models (Chen and Goodman 1998), as lmplz estimates them (Heafield et al. 2013).
 
-The n-grams of the text become rows of numbers: words and a count. All that follows is sorting such rows and going through
+A text that fits into memory is estimated there (`core/lm/ngram_tree.hh`). The n-grams of one that does not, or that is
+counted in shards, become rows of numbers: words and a count. All that follows is sorting such rows and going through
 them: by suffix to count how many words each n-gram follows, by context to add up what follows each context, by suffix again
 to mix each probability with that of the shorter n-gram. Rows that do not fit into memory lie in files; a run of rows that
 fits is sorted, and the sorted runs are merged. `core/lm/kneser_ney.hh` has the formulas. The discounts of each order follow
@@ -11,6 +12,7 @@ from how many of its n-grams n_i have an adjusted count of i (Chen and Goodman, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -25,16 +27,16 @@ from hyperbaton.base.options import LARGEST, check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus.text import Text, Vocabulary, gather
+from hyperbaton.lm.ngrams import Columns, Ngrams
 from hyperbaton.lm.rows import Rows, RowSorter
 
 if TYPE_CHECKING:
     from hyperbaton.base.executors import Sharding  # which is slow to import
 
-Columns = tuple[Rows, npt.NDArray[np.float32], npt.NDArray[np.float32]]  # words oldest first, log10 p, log10 back-off
-
 MARKERS = ("<unk>", "<s>", "</s>")
 FALLBACK = (0.5, 1.0, 1.5)  # discounts where a text is too small to tell
 MAX_ORDER = 9
+_MOST_PLACES = 1 << 31  # words, <s> and </s> of a text that the core takes into memory
 _TOKEN_BYTES = 16  # that numbering the words takes for each token
 MEMORY = "4G"  # for counting and sorting, unless another amount is given
 
@@ -78,8 +80,8 @@ def estimate_ngrams(
     threads: int | None = None,
     progress: Progress | None = None,
     sharding: Sharding | None = None,
-) -> tuple[Vocabulary, list[Columns]]:
-    """The words of the model, and the n-grams of each order.
+) -> Ngrams:
+    """The words of the model, and the n-grams of each order with their probabilities.
 
     Arguments:
         vocabulary: the words that may be in the model; others become <unk>.
@@ -95,7 +97,9 @@ def estimate_ngrams(
     scratch = Scratch(limit if n_bytes > limit else None)
     words, tokens = number_words(text, options.max_words, vocabulary, scratch)
     run = _Run(options, RowSorter(limit, scratch, threads or default_threads()), sharding, progress)
-    return words, run.estimate(tokens, text.offsets)
+    if sharding is None and scratch.memory is None and text.n_tokens + 2 * len(text) < _MOST_PLACES:
+        return Ngrams(words, run.estimate_in_memory(tokens, text.offsets, len(words)))
+    return Ngrams(words, run.estimate(tokens, text.offsets))
 
 
 def number_words(
@@ -167,6 +171,23 @@ class _Run:
         # Counting and merging each shard are steps too.
         self.steps_done, self.n_steps = 0, 2 + options.order + (0 if sharding is None else 2 * sharding.shards)
 
+    def estimate_in_memory(
+        self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64], n_words: int
+    ) -> _core.NgramTree:
+        order, n_threads = self.options.order, self.sorter.n_threads
+        self.n_steps = 2 * order + 1
+        tree = _core.NgramTree(tokens, offsets, n_words=n_words, thresholds=self.options.thresholds())
+        for _ in range(order):
+            tree.add_level()
+            self.step()
+        counts = [tree.count_of_counts(n) for n in range(1, order + 1)]
+        for n, amounts in enumerate(self.discounts(counts), start=1):
+            tree.estimate(n, amounts, n_threads=n_threads)
+            self.step()
+        tree.finish(n_threads=n_threads)
+        self.step()
+        return tree
+
     def estimate(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> list[Columns]:
         order, thresholds = self.options.order, self.options.thresholds()
         full = self.count(tokens, offsets)
@@ -174,7 +195,7 @@ class _Run:
         orders = [self.rows(n, size) for n, size in enumerate(_core.count_orders(full), start=1)]
         counts = _core.adjust_counts(full, thresholds, orders)
         del full
-        amounts = [discounts(c, n, self.options.discount_fallback) for n, c in enumerate(counts, start=1)]
+        amounts = self.discounts(counts)
         self.step()
 
         lower = orders[0]
@@ -192,6 +213,10 @@ class _Run:
         columns.append(self.columns(lower, np.empty(0, np.float32)))
         self.step()
         return columns
+
+    def discounts(self, counts: Iterable[npt.NDArray[np.uint64]]) -> list[npt.NDArray[np.float32]]:
+        """Those of each order."""
+        return [discounts(c, n, self.options.discount_fallback) for n, c in enumerate(counts, start=1)]
 
     def count(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> Rows:
         """The n-grams of the highest order, by suffix."""

@@ -30,6 +30,7 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.estimation import MEMORY, Estimation, estimate_ngrams
+from hyperbaton.lm.ngrams import Ngrams, arpa_pieces
 
 if TYPE_CHECKING:
     from hyperbaton.base.executors import Sharding  # which is slow to import
@@ -112,12 +113,15 @@ class LanguageModel(Picklable):
         True
         """
         options = Estimation(order, prune, max_words, discount_fallback)
-        words, ngrams = estimate_ngrams(
+        ngrams = estimate_ngrams(
             text, options, vocabulary, memory=memory, threads=threads, progress=progress, sharding=sharding
         )
-        n_threads = threads or default_threads()
-        tables = _core.build_ngram_tables(ngrams, n_words=len(words), n_threads=n_threads, progress=None)
-        return cls(words, _without_bins(tables), to_mapping(options))
+        return cls.of(ngrams, options, threads)
+
+    @classmethod
+    def of(cls, ngrams: Ngrams, options: Estimation, threads: int | None = None) -> LanguageModel:
+        """The model of n-grams that `estimate_ngrams` made with these options."""
+        return cls(ngrams.vocabulary, _without_bins(ngrams.tables(threads)), to_mapping(options))
 
     @classmethod
     def read_arpa(cls, path: AnyPath) -> LanguageModel:
@@ -137,15 +141,13 @@ class LanguageModel(Picklable):
     def _taken(cls, reader: _core.ArpaReader) -> LanguageModel:
         return cls(Vocabulary(*reader.vocabulary().arrays()), _without_bins(reader.take()))
 
-    def arpa_pieces(self) -> Iterator[bytes]:
+    def arpa_pieces(self, threads: int | None = None) -> Iterator[bytes]:
         """The model in the ARPA format, in pieces; n-grams are sorted by word number."""
-        writer = _core.ArpaWriter(self.view, self.vocabulary.bytes, self.vocabulary.offsets, default_threads())
-        while piece := writer.next():
-            yield piece
+        return arpa_pieces(self.view, self.vocabulary, threads)
 
-    def write_arpa(self, path: AnyPath) -> None:
+    def write_arpa(self, path: AnyPath, threads: int | None = None) -> None:
         """Write the model in the ARPA format, compressed as the name says."""
-        write_pieces(path, self.arpa_pieces())
+        write_pieces(path, self.arpa_pieces(threads))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for the store."""
