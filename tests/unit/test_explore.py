@@ -220,6 +220,25 @@ def test_sentence_and_grid(chromium: Any, page_address: str, data: dict[str, Any
         assert json.loads(Path(saved.value.path()).read_text(encoding="utf-8"))["source"]
 
 
+def test_words_have_the_language_of_their_side(chromium: Any, data: dict[str, Any], tmp_path: Path) -> None:
+    """Which decides the letter forms of Chinese and Japanese; no font of one of them is named."""
+    assert data["languages"] == {"source": "", "target": ""}  # generated text is in no script that would tell
+    write_page(tmp_path / "page.html", {**data, "languages": {"source": "zh", "target": "en"}})
+    assert "Sans CJK" not in (tmp_path / "page.html").read_text(encoding="utf-8")
+    sentence = data["sentences"][0]
+    target = sentence["translations"]["both"]["target"]
+    with opened(chromium, f"{(tmp_path / 'page.html').as_uri()}#system=both") as page:
+        for draw in ("Links", "Grid"):
+            page.click(f"button:text-is('{draw}')")
+            assert sorted(page.locator("main svg text[lang=zh]").all_text_contents()) == sorted(sentence["source"])
+            assert sorted(page.locator("main svg text[lang=en]").all_text_contents()) == sorted(target)
+        assert page.locator("p.words span[lang=en]").inner_text() == " ".join(sentence["reference"]["target"])
+        page.keyboard.press("2")
+        assert page.locator("h2 span[lang=zh]").count() == page.locator("h2 span[lang=en]").count() == 1
+        page.keyboard.press("4")
+        assert page.locator("td.text[lang=zh]").count() == len(data["sentences"])
+
+
 def test_decisions(chromium: Any, page_address: str, data: dict[str, Any]) -> None:
     translation = data["sentences"][0]["translations"]["both"]
     expected = [one["model"] for one in translation["expectations"][1]]

@@ -13,7 +13,8 @@ between words that are translated one after the other: of the training text, the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import combinations
@@ -35,6 +36,8 @@ from hyperbaton.run.stages.movement import count_jumps
 
 Objects = list[dict[str, Any]]
 _BATCH = 16  # sentences between two reports of progress
+# Letters that tell a language: kana, hangul, and otherwise Chinese characters.
+_SCRIPTS = {"ja": re.compile("[ぁ-ヺ]"), "ko": re.compile("[가-힣]"), "zh": re.compile("[㐀-鿿]")}
 
 
 @dataclass(frozen=True)
@@ -91,12 +94,31 @@ def collect(
         "format": 1,
         "package": version("hyperbaton"),
         "title": run.title,
+        "languages": _languages(run, outputs[0]),
         "n_sentences": len(run.source),
         "metrics": {metric.title: metric.higher_is_better for metric in metrics},
         "systems": [_system(run, output) for output in outputs],
         "sentences": sentences,
         "corpora": corpora(run, outputs) + [row for other in others for row in _corpora_of_other(other)],
     }
+
+
+def _languages(run: Run, output: Output) -> dict[str, str]:
+    """The code of each side's language, by the system's text processing or else by the script; empty if neither says."""
+    system, _ = run.load(output)
+    sides = {"source": run.source, "target": run.target}
+    known = {side: "" if system.text is None else getattr(system.text, side).language for side in sides}
+    return {side: known[side] or language_by_script(text.vocabulary.words()) for side, text in sides.items()}
+
+
+def language_by_script(words: Iterable[str]) -> str:
+    """The language that the letters of words belong to, for those that share the characters of Chinese; empty for others.
+
+    >>> [language_by_script(words) for words in (["京都", "の"], ["京都", "的"], ["한국"], ["Kyoto"])]
+    ['ja', 'zh', 'ko', '']
+    """
+    text = "".join(words)
+    return next((language for language, letters in _SCRIPTS.items() if letters.search(text)), "")
 
 
 def _sentences(run: Run, n: int) -> Objects:

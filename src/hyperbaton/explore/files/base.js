@@ -53,7 +53,7 @@ function toggle(label, pressed, click) {
 const settings = JSON.parse(byId("settings").textContent);
 const server = settings.server;
 const REFERENCE = "reference";
-let data = { title: "hyperbaton", metrics: {}, systems: [], sentences: [], corpora: [] };
+let data = { title: "hyperbaton", languages: {}, metrics: {}, systems: [], sentences: [], corpora: [] };
 
 async function unpack() {
   const text = byId("data").textContent.trim();
@@ -67,6 +67,12 @@ const systemNames = () => data.systems.map(system => system.name);
 const systemOf = name => data.systems.find(system => system.name === name);
 const wordNumbers = ([begin, end]) => Array.from({ length: end - begin }, (_, k) => begin + k);
 const wordsOf = (words, [begin, end]) => words.slice(begin, end).join(" ");
+
+// The code of a side's language, where it is known: it decides the letter forms of Chinese, Japanese and Korean.
+const languageOf = side => (served.find(one => one.name === ownSystem()) ?? data.languages)?.[side] || null;
+const inLanguage = (side, ...text) => make("span", { lang: languageOf(side) }, ...text);
+const bothSides = (sentence, translation, phrase) => [inLanguage("source", wordsOf(sentence.source, phrase.source)), " → ",
+  inLanguage("target", wordsOf(translation.target, phrase.target) || "∅")];
 
 /** A translation of a sentence by a system; the reference is one whose phrases are the words that are linked. */
 function translationOf(sentence, system) {

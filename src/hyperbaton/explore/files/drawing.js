@@ -1,6 +1,6 @@
 // Pictures of one translation: words with phrases as boxes, links as curves and jumps as arrows; or a grid.
 
-const FONT = '15px system-ui, "Noto Sans", "Noto Sans CJK JP", sans-serif';
+const FONT = '15px system-ui, "Noto Sans", sans-serif';
 const measuring = document.createElement("canvas").getContext("2d");
 function textWidth(text, size = 15) {
   measuring.font = FONT.replace("15px", `${size}px`);
@@ -79,14 +79,15 @@ function drawLinks(words, tags, translation, how) {
     return put("rect", { ...box, rx: 4, class: name });
   };
   const word = (text, place, [v0, v1], tag, end) => {
+    const lang = languageOf(end ? "source" : "target");
     if (inRows) {
-      return [put("text", { x: round(place.middle), y: v0 + 19, "font-size": size, "text-anchor": "middle" }, text),
+      return [put("text", { lang, x: round(place.middle), y: v0 + 19, "font-size": size, "text-anchor": "middle" }, text),
         tag && put("text", { x: round(place.middle), y: v0 + 35, class: "tag", "text-anchor": "middle" }, tag)];
     }
     const y = round(place.middle + 5);
     return end
-      ? [put("text", { x: round(v1 - pad), y, "font-size": size, "text-anchor": "end" }, text), tag && put("text", { x: round(v0 + pad), y, class: "tag" }, tag)]
-      : [put("text", { x: round(v0 + pad), y, "font-size": size }, text)];
+      ? [put("text", { lang, x: round(v1 - pad), y, "font-size": size, "text-anchor": "end" }, text), tag && put("text", { x: round(v0 + pad), y, class: "tag" }, tag)]
+      : [put("text", { lang, x: round(v0 + pad), y, "font-size": size }, text)];
   };
 
   const svg = picture(extent.width, extent.height, `${words.join(" ")} – ${translation.target.join(" ")}`);
@@ -176,9 +177,9 @@ function drawGrid(words, tags, translation, how) {
     for (let i = phrase.source[0]; i < phrase.source[1]; i++) owner[i] = p;
     for (let j = phrase.target[0]; j < phrase.target[1]; j++) targetOwner[j] ??= p;
   });
-  words.forEach((word, i) => svg.append(put("text", { class: "phrase", "data-p": owner[i] ?? "", "font-size": size, x: x(i) + cell / 2, y: top - 5,
+  words.forEach((word, i) => svg.append(put("text", { class: "phrase", lang: languageOf("source"), "data-p": owner[i] ?? "", "font-size": size, x: x(i) + cell / 2, y: top - 5,
     transform: `rotate(-62 ${round(x(i) + cell / 2)} ${round(top - 5)})` }, word)));
-  translation.target.forEach((word, j) => svg.append(put("text", { class: "phrase", "data-p": targetOwner[j] ?? "", "font-size": Math.min(size, 13), x: left - 5,
+  translation.target.forEach((word, j) => svg.append(put("text", { class: "phrase", lang: languageOf("target"), "data-p": targetOwner[j] ?? "", "font-size": Math.min(size, 13), x: left - 5,
     y: round(y(j) + targetCell / 2 + 4), "text-anchor": "end" }, word)));
   const boxes = translation.boxes !== false;
   translation.phrases.forEach((phrase, p) => {

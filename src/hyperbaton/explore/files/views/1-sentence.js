@@ -52,7 +52,7 @@ views.sentence = {
     if (p !== null && Object.keys(translation.phrases[p].weighted).length) {
       const phrase = translation.phrases[p];
       sides.append(make("section", {},
-        make("h2", {}, `${wordsOf(chosen.source, phrase.source)} → ${wordsOf(translation.target, phrase.target) || "∅"}`),
+        make("h2", {}, bothSides(chosen, translation, phrase)),
         facts([["step", p + 1], ["d", signed(phrase.distance, 0)], ["", KINDS[kindOf(phrase.distance)]]]),
         featureTable(phrase.weighted),
         make("p", {}, make("a", { href: address({ view: "decisions", step: p }) }, "What was expected at this step"))));
@@ -69,7 +69,7 @@ views.sentence = {
 };
 
 const referenceLine = sentence => sentence.reference
-  && make("p", { class: "words" }, make("span", { class: "quiet" }, "Reference: "), sentence.reference.target.join(" "));
+  && make("p", { class: "words" }, make("span", { class: "quiet" }, "Reference: "), inLanguage("target", sentence.reference.target.join(" ")));
 
 /** Words, those marked that are not in the longest common subsequence with others. */
 function differing(words, others) {
@@ -86,7 +86,7 @@ function differing(words, others) {
     parts.push(same ? words[i] : make("mark", {}, words[i]), " ");
     if (same) j++;
   }
-  return make("span", { class: "words" }, parts);
+  return make("span", { class: "words", lang: languageOf("target") }, parts);
 }
 
 const nothing = () => make("p", {}, server ? "Type a sentence above, and translate it." : "There are no sentences.");

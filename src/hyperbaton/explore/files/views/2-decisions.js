@@ -5,7 +5,7 @@ const SIDES = { before: "towards the phrase before it", after: "towards the phra
 function bars(rows) {
   return make("table", { class: "bars" }, make("tbody", {}, rows.map(row => make("tr", {
     class: [row.chosen && "chosen", row.reference && "reference", row.done && "done"].filter(Boolean).join(" ") },
-  make("th", {}, row.name), make("td", { class: "drawn" }, make("div", { class: "bar" }, make("div", { style: `width: ${100 * clamp(row.value, 0, 1)}%` }))),
+  make("th", { lang: row.isWord ? languageOf("source") : null }, row.name), make("td", { class: "drawn" }, make("div", { class: "bar" }, make("div", { style: `width: ${100 * clamp(row.value, 0, 1)}%` }))),
   make("td", { class: "number" }, percent(row.value), row.score !== undefined && make("span", { class: "quiet" }, ` ${signed(row.score, 2)}`)),
   make("td", { class: "mark" }, [row.chosen && "chosen", row.reference && "reference"].filter(Boolean).join(", "))))));
 }
@@ -19,7 +19,7 @@ function expectationBars(expectation, sentence, done, everything) {
   const words = Array.isArray(expectation.words) ? expectation.words.map((value, at) => [at, value])
     : Object.entries(expectation.words).map(([at, value]) => [Number(at), value]);
   const rows = words.map(([at, value]) => ({
-    at, value, name: at < sentence.source.length ? sentence.source[at] : "end of sentence",
+    at, value, isWord: at < sentence.source.length, name: at < sentence.source.length ? sentence.source[at] : "end of sentence",
     chosen: at === expectation.chosen, reference: at === expectation.reference, done: done.has(at), score: expectation.scores?.[at],
   }));
   return bars(everything ? rows : rows.filter(row => row.chosen || row.reference || row.value >= 0.01));
@@ -27,9 +27,9 @@ function expectationBars(expectation, sentence, done, everything) {
 
 function reasonsOf(expectation, sentence) {
   const bar = name => expectation.shape === "orientation" ? name
-    : Number(name) < sentence.source.length ? sentence.source[Number(name)] : "end of sentence";
+    : Number(name) < sentence.source.length ? inLanguage("source", sentence.source[Number(name)]) : "end of sentence";
   return Object.entries(expectation.reasons ?? {}).map(([name, rows]) => make("div", {},
-    make("span", { class: "quiet" }, `For and against ${bar(name)}`),
+    make("span", { class: "quiet" }, "For and against ", bar(name)),
     make("ul", { class: "reasons" }, rows.map(([feature, weight]) => make("li", {}, `${signed(weight, 2)}  ${feature}`)))));
 }
 
@@ -46,15 +46,15 @@ views.decisions = {
     const steps = [
       make("ol", { class: "steps", "aria-label": "Steps" }, translation.phrases.map((one, n) => make("li", {},
         make("button", { type: "button", class: kindOf(one.distance), "aria-pressed": String(n === step), click: () => go({ step: n }) },
-          `${n + 1} ${wordsOf(translation.target, one.target) || "∅"}`)))),
-      make("h2", {}, `Step ${step + 1} of ${translation.phrases.length}: ${wordsOf(chosen.source, phrase.source)} → ${wordsOf(translation.target, phrase.target) || "∅"}`),
+          `${n + 1} `, inLanguage("target", wordsOf(translation.target, one.target) || "∅"))))),
+      make("h2", {}, `Step ${step + 1} of ${translation.phrases.length}: `, bothSides(chosen, translation, phrase)),
       facts([["d", signed(phrase.distance, 0)], ["", KINDS[kindOf(phrase.distance)]]])];
     const sides = make("div", { class: "sides" });
     const expected = translation.expectations?.[step] ?? [];
     for (const expectation of expected) {
-      const about = expectation.shape === "orientation" ? `where “${wordsOf(chosen.source, expectation.span)}” goes, ${SIDES[expectation.side]}`
+      const about = expectation.shape === "orientation" ? ["where “", inLanguage("source", wordsOf(chosen.source, expectation.span)), `” goes, ${SIDES[expectation.side]}`]
         : expectation.from === -1 ? "which source word comes first"
-          : expectation.shape === "step" ? "which of the words that are left comes next: shares, and scores of steps as long as this one" : `which source word comes after “${chosen.source[expectation.from]}”`;
+          : expectation.shape === "step" ? "which of the words that are left comes next: shares, and scores of steps as long as this one" : ["which source word comes after “", inLanguage("source", chosen.source[expectation.from]), "”"];
       const long = expectation.shape !== "orientation" && !state.far;
       sides.append(make("section", { class: "card" }, make("h3", {}, expectation.model), make("p", { class: "quiet" }, about),
         expectationBars(expectation, chosen, done, Boolean(state.far)),

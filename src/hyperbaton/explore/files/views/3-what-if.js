@@ -40,20 +40,21 @@ views["what-if"] = {
         onJump: jump => set({ ...now, walls: [...new Set([...now.walls, wallAgainst(jump, translation)])].sort((x, y) => x - y) }) }));
     if (p !== null) {
       const phrase = translation.phrases[p], [begin, end] = phrase.source, target = wordsOf(translation.target, phrase.target);
-      const input = make("input", { value: target, "aria-label": "Translation", id: "forced" });
+      const input = make("input", { value: target, lang: languageOf("target"), "aria-label": "Translation", id: "forced" });
       const force = () => input.value.trim() && set(withDemand(begin, end, input.value.trim()));
-      main.append(make("div", { class: "row", id: "actions" }, make("b", {}, wordsOf(chosen.source, phrase.source)),
+      main.append(make("div", { class: "row", id: "actions" }, make("b", { lang: languageOf("source") }, wordsOf(chosen.source, phrase.source)),
         make("button", { type: "button", click: () => set(withDemand(begin, end, target)), disabled: !target }, "Pin"),
         input, make("button", { type: "button", click: force }, "Force this translation"),
         end - begin > 1 && make("button", { type: "button", click: () => set({ ...now, zones: [...now.zones, [begin, end]] }) }, "Keep together")));
       input.addEventListener("keydown", event => { if (event.key === "Enter") { event.preventDefault(); force(); } });
     }
-    const chip = (text, changed) => make("button", { type: "button", title: "Take it back", click: () => set(changed) }, `${text} ×`);
+    const chip = (changed, ...text) => make("button", { type: "button", title: "Take it back", click: () => set(changed) }, ...text, " ×");
+    const words = span => inLanguage("source", wordsOf(chosen.source, span));
     const without = (list, at) => list.filter((_, k) => k !== at);
     main.append(make("div", { class: "chips", id: "demands" },
-      now.demands.map(([b, e, text], k) => chip(`${wordsOf(chosen.source, [b, e])} → ${text}`, { ...now, demands: without(now.demands, k) })),
-      now.zones.map(([b, e], k) => chip(`together: ${wordsOf(chosen.source, [b, e])}`, { ...now, zones: without(now.zones, k) })),
-      now.walls.map((word, k) => chip(`wall behind ${chosen.source[word]}`, { ...now, walls: without(now.walls, k) })),
+      now.demands.map(([b, e, text], k) => chip({ ...now, demands: without(now.demands, k) }, words([b, e]), " → ", inLanguage("target", text))),
+      now.zones.map(([b, e], k) => chip({ ...now, zones: without(now.zones, k) }, "together: ", words([b, e]))),
+      now.walls.map((word, k) => chip({ ...now, walls: without(now.walls, k) }, "wall behind ", words([word, word + 1]))),
       state.edits ? make("button", { type: "button", click: () => set(NO_EDITS) }, "Take all back") : make("span", { class: "quiet" }, "Nothing is demanded yet.")));
     if (!after) return main.append(make("p", { class: "quiet" }, "Translating…"));
     if (state.edits) {

@@ -64,7 +64,7 @@ views.list = {
       make("button", { type: "button", click: () => sortBy(column) }, column === "score" ? metric() || "score" : title, column === state.sort ? (state.down ? " ↓" : " ↑") : ""))));
     const line = row => make("tr", { class: row.id === sentence().id ? "current" : "" },
       make("td", { class: "id" }, String(row.id)),
-      make("td", { class: "text" }, make("a", { href: address({ view: "sentence", s: row.id, p: "", step: "0" }) }, row.text)),
+      make("td", { class: "text", lang: languageOf("source") }, make("a", { href: address({ view: "sentence", s: row.id, p: "", step: "0" }) }, row.text)),
       make("td", {}, String(row.length)), make("td", {}, row.loss === null ? "–" : percent(row.loss)),
       make("td", {}, row.disagreement === null ? "–" : percent(row.disagreement)), make("td", {}, shown(row.score, 1)), make("td", {}, String(row.jump)),
       make("td", { class: "verdict", title: VERDICTS[row.verdict || "unreachable"][1] }, VERDICTS[row.verdict]?.[0] ?? ""));
