@@ -1,6 +1,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "features/rows.hh"
+#include "features/training_features.hh"
 #include "module.hh"
 #include "phrases/phrase_keys.hh"
 
@@ -77,41 +78,53 @@ HYPERBATON_BINDINGS(features) {
           "__init__", [](KeyIndex* self, const Array<std::uint64_t>& keys) { new (self) KeyIndex(view(keys)); },
           nb::arg("keys").noconvert(), nb::keep_alive<1, 2>());
 
-  m.def(
-      "count_features",
-      [](const Array2<std::int32_t>& rows, const Occurrences& where, std::uint32_t min_count, std::size_t keys_together,
-         unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const auto templates = view_templates(rows, where);
-        const auto report = make_progress(progress);
-        std::vector<std::uint64_t> keys;
-        {
-          const nb::gil_scoped_release release;
-          keys = count_features(templates, where, {min_count, keys_together, n_threads}, report);
-        }
-        return to_numpy(std::move(keys));
-      },
-      "templates"_a, "occurrences"_a, nb::kw_only(), "min_count"_a, "keys_together"_a, "n_threads"_a, "progress"_a.none(),
-      "Sorted keys of the features that occur often enough.");
+  nb::class_<TrainingFeatures>(m, "TrainingFeatures", "The features of training data, counted and numbered.")
+      .def(
+          "__init__",
+          [](TrainingFeatures* self, const Array2<std::int32_t>& rows, const Occurrences& where, std::uint32_t min_count,
+             unsigned n_threads, const std::optional<nb::callable>& progress) {
+            const auto templates = view_templates(rows, where);
+            const auto report = make_progress(progress);
+            const nb::gil_scoped_release release;
+            new (self) TrainingFeatures(templates, where, min_count, n_threads, report);
+          },
+          "templates"_a, "occurrences"_a, nb::kw_only(), "min_count"_a, "n_threads"_a, "progress"_a.none(),
+          nb::keep_alive<1, 3>())
+      .def(
+          "take_space",
+          [](TrainingFeatures& self) {
+            FeatureSpace space = std::move(self.space);
+            return nb::make_tuple(to_numpy(std::move(space.keys)), to_numpy(std::move(space.names)),
+                                  to_numpy(std::move(space.lengths)), to_numpy(std::move(space.words), kMaxWords));
+          },
+          "Key, name, number of words and words of each feature; the object does not keep them.")
+      .def(
+          "rows",
+          [](const TrainingFeatures& self, const Words& occurrences, unsigned n_threads,
+             const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            FeatureRows features;
+            {
+              const nb::gil_scoped_release release;
+              features = self.rows(view(occurrences), n_threads, report);
+            }
+            return nb::make_tuple(to_numpy(std::move(features.starts)), to_numpy(std::move(features.indices)));
+          },
+          nb::arg("occurrences").noconvert(), nb::kw_only(), "n_threads"_a, "progress"_a.none(),
+          "Rows of some occurrences as offsets and feature numbers.");
 
   m.def(
       "feature_rows",
-      [](const Array2<std::int32_t>& rows, const Occurrences& where, const KeyIndex& index, bool contents,
-         unsigned n_threads, const std::optional<nb::callable>& progress) {
+      [](const Array2<std::int32_t>& rows, const Occurrences& where, const KeyIndex& index, unsigned n_threads) {
         const auto templates = view_templates(rows, where);
-        const auto report = make_progress(progress);
         FeatureRows features;
-        FeatureContents meaning;
         {
           const nb::gil_scoped_release release;
-          features = feature_rows(templates, where, index, n_threads, report);
-          if (contents) meaning = feature_contents(templates, where, index, features, n_threads);
+          features = feature_rows(templates, where, index, n_threads, {});
         }
-        return nb::make_tuple(to_numpy(std::move(features.starts)), to_numpy(std::move(features.indices)),
-                              to_numpy(std::move(meaning.names)), to_numpy(std::move(meaning.lengths)),
-                              to_numpy(std::move(meaning.words), kMaxWords));
+        return nb::make_tuple(to_numpy(std::move(features.starts)), to_numpy(std::move(features.indices)));
       },
-      "templates"_a, "occurrences"_a, "index"_a, nb::kw_only(), "contents"_a, "n_threads"_a, "progress"_a.none(),
-      "Rows as offsets and feature numbers; and, if asked for, name, number of words and words of each feature.");
+      "templates"_a, "occurrences"_a, "index"_a, nb::kw_only(), "n_threads"_a, "Rows as offsets and feature numbers.");
 
   m.def(
       "phrase_keys",
@@ -126,6 +139,19 @@ HYPERBATON_BINDINGS(features) {
       },
       "tokens"_a, "offsets"_a, "sentence"_a, "begin"_a, "length"_a, "n_threads"_a,
       "A key for each phrase, equal for equal phrases.");
+
+  m.def(
+      "number_keys",
+      [](const Array<std::uint64_t>& keys) {
+        NumberedKeys numbered;
+        {
+          const nb::gil_scoped_release release;
+          numbered = number_keys(view(keys));
+        }
+        return nb::make_tuple(to_numpy(std::move(numbered.keys)), to_numpy(std::move(numbered.first)),
+                              to_numpy(std::move(numbered.numbers)));
+      },
+      "keys"_a, "Different keys, sorted; where each comes first; and the rank of each key given.");
 }
 
 }  // namespace hyperbaton::bindings

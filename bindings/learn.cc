@@ -133,9 +133,21 @@ HYPERBATON_BINDINGS(learn) {
       "Weights of shape (width, classes), and the history by pass.");
 
   m.def(
+      "group_rows",
+      [](const Array<std::int64_t>& clusters, std::size_t n_clusters) {
+        if (clusters.size() >= std::size_t{1} << 32) throw Error("at most 2^32 - 1 rows");
+        for (const std::int64_t c : view(clusters))
+          if (c >= static_cast<std::int64_t>(n_clusters)) throw Error("a cluster is out of range");
+        RowGroups groups = group_rows(view(clusters), n_clusters);
+        return nb::make_tuple(to_numpy(std::move(groups.starts)), to_numpy(std::move(groups.rows)));
+      },
+      "clusters"_a, "n_clusters"_a, "Offsets of clusters, and the rows of each in their old order.");
+
+  m.def(
       "fit_clusters",
       [](const BoundTrainer& trainer, const BoundProblem& bound, const Array<std::int64_t>& clusters,
-         std::size_t n_clusters, const BoundValidation* validation, const std::optional<nb::callable>& progress) {
+         std::size_t n_clusters, std::size_t first_cluster, const BoundValidation* validation,
+         const std::optional<nb::callable>& progress) {
         check_clusters(bound.rows, clusters, n_clusters);
         const auto judges = view_validation(bound, validation);
         std::span<const std::int64_t> judge_clusters;
@@ -147,13 +159,13 @@ HYPERBATON_BINDINGS(learn) {
         ClusterWeights all;
         {
           const nb::gil_scoped_release release;
-          all = fit_clusters(trainer.train, problem, view(clusters), n_clusters, judge_clusters);
+          all = fit_clusters(trainer.train, problem, view(clusters), n_clusters, first_cluster, judge_clusters);
         }
         return nb::make_tuple(to_numpy(std::move(all.offsets)), to_numpy(std::move(all.features)),
                               to_numpy(std::move(all.weights), bound.n_classes), to_numpy(std::move(all.objective)));
       },
-      "trainer"_a, "problem"_a, "clusters"_a, "n_clusters"_a, nb::arg("validation").none(), nb::arg("progress").none(),
-      "Offsets, feature ids, weights and last objective of every cluster.");
+      "trainer"_a, "problem"_a, "clusters"_a, "n_clusters"_a, "first_cluster"_a, nb::arg("validation").none(),
+      nb::arg("progress").none(), "Offsets, feature ids, weights and last objective of every cluster.");
 
   m.def(
       "score_rows",
@@ -172,7 +184,7 @@ HYPERBATON_BINDINGS(learn) {
   m.def(
       "score_clusters",
       [](const Rows& rows, const Array<std::int64_t>& clusters, const Array<std::int64_t>& offsets,
-         const Array<FeatureId>& features, const Array2<double>& weights, unsigned n_threads,
+         const Array<FeatureId>& features, const Array2<float>& weights, unsigned n_threads,
          const std::optional<nb::callable>& progress) {
         if (offsets.size() == 0 || offsets.data()[offsets.size() - 1] != static_cast<std::int64_t>(features.size()) ||
             weights.shape(0) != features.size())

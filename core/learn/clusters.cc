@@ -1,6 +1,7 @@
 #include "learn/clusters.hh"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -13,80 +14,117 @@ namespace hyperbaton {
 namespace {
 
 // Consecutive clusters are worked on together until they have this many rows.
-constexpr std::size_t kRowsTogether = 4096;
+constexpr std::int64_t kRowsTogether = 4096;
 constexpr std::size_t kScoreChunk = 4096;
 
-// Rows grouped by cluster, in their old order inside each.
-struct Groups {
-  std::vector<std::size_t> starts;
-  std::vector<std::uint32_t> rows;
+std::span<const std::uint32_t> members_of(const RowGroups& groups, std::size_t c) {
+  const auto begin = static_cast<std::size_t>(groups.starts[c]), end = static_cast<std::size_t>(groups.starts[c + 1]);
+  return std::span(groups.rows).subspan(begin, end - begin);
+}
 
-  Groups(std::span<const std::int64_t> clusters, std::size_t n_clusters) : starts(n_clusters + 1, 0) {
-    for (const std::int64_t c : clusters)
-      if (c >= 0) ++starts[static_cast<std::size_t>(c)];
-    rows.resize(exclusive_sum(starts));
-    std::vector<std::size_t> next = starts;
-    for (std::size_t i = 0; i < clusters.size(); ++i)
-      if (clusters[i] >= 0) rows[next[static_cast<std::size_t>(clusters[i])]++] = static_cast<std::uint32_t>(i);
+// Numbers for the features of one cluster at a time. The table is as small as the cluster, so that it stays in the cache.
+class FeatureNumbers {
+ public:
+  void clear(std::size_t n_entries) {
+    places_.assign(std::bit_ceil(2 * n_entries + 2), {kFree, 0});
+    ids_.clear();
   }
-  std::span<const std::uint32_t> operator[](std::size_t c) const {
-    return std::span(rows).subspan(starts[c], starts[c + 1] - starts[c]);
+  // The number of a feature, in the order in which they come.
+  FeatureId number(FeatureId id) {
+    Place& place = find(id);
+    if (place.id == kFree) {
+      place = {id, static_cast<FeatureId>(ids_.size())};
+      ids_.push_back(id);
+    }
+    return place.number;
   }
+  // Number the features anew, in increasing order; `renumbered` tells the new number of each old one.
+  void sort(std::vector<FeatureId>& renumbered) {
+    order_.resize(ids_.size());
+    for (std::size_t j = 0; j < ids_.size(); ++j) order_[j] = (static_cast<std::uint64_t>(ids_[j]) << 32) | j;
+    std::sort(order_.begin(), order_.end());
+    renumbered.resize(ids_.size());
+    for (std::size_t j = 0; j < order_.size(); ++j) {
+      ids_[j] = static_cast<FeatureId>(order_[j] >> 32);
+      renumbered[static_cast<std::size_t>(order_[j] & 0xffffffff)] = static_cast<FeatureId>(j);
+    }
+  }
+  // The number that `number` gave, -1 for a feature that it never saw.
+  FeatureId known(FeatureId id) {
+    const Place& place = find(id);
+    return place.id == kFree ? -1 : place.number;
+  }
+  const std::vector<FeatureId>& ids() const { return ids_; }
+
+ private:
+  static constexpr FeatureId kFree = -1;
+  struct Place {
+    FeatureId id, number;
+  };
+  Place& find(FeatureId id) {
+    std::size_t at = static_cast<std::size_t>(mix(static_cast<std::uint64_t>(id))) & (places_.size() - 1);
+    while (places_[at].id != kFree && places_[at].id != id) at = (at + 1) & (places_.size() - 1);
+    return places_[at];
+  }
+
+  std::vector<Place> places_;
+  std::vector<FeatureId> ids_;
+  std::vector<std::uint64_t> order_;
 };
 
 // A worker's copy of one cluster at a time, with its features renumbered from 0.
 class LocalProblem {
  public:
-  explicit LocalProblem(const Problem& problem) : problem_(problem), local_(problem.rows.n_features(), -1) {}
+  explicit LocalProblem(const Problem& problem) : problem_(problem) {}
 
   Fit train(const Trainer& trainer, std::span<const std::uint32_t> members, std::span<const std::uint32_t> judges,
-            std::size_t cluster, Poll& poll) {
-    number_features(members);
-    training_.copy(problem_.rows, problem_.labels, members, local_);
+            std::uint64_t seed, Poll& poll) {
+    copy_training(members);
     copy_prior(members);
-    const Rows rows = training_.rows(ids_.size(), problem_.rows.options());
+    const std::size_t n_features = numbers_.ids().size();
+    const Rows rows = training_.rows(n_features, problem_.rows.options());
     std::optional<Rows> judging_rows;
     std::optional<Validation> validation;
     if (!judges.empty()) {
-      judging_.copy(problem_.validation->rows, problem_.validation->labels, judges, local_);
-      judging_rows.emplace(judging_.rows(ids_.size(), problem_.rows.options()));
+      copy_judges(judges);
+      judging_rows.emplace(judging_.rows(n_features, problem_.rows.options()));
       validation.emplace(*judging_rows, judging_.labels);
     }
     const Problem local{rows,
                         training_.labels,
                         problem_.n_classes,
                         prior_,
-                        combine(problem_.seed, cluster),
+                        seed,
                         1,
                         [&](std::size_t, std::size_t) {
                           poll.check();
                           return true;
                         },
                         validation ? &*validation : nullptr};
-    Fit fit = hyperbaton::train(trainer, local);
-    for (const FeatureId id : ids_) local_[static_cast<std::size_t>(id)] = -1;
-    if (problem_.rows.options().constant) ids_.push_back(static_cast<FeatureId>(problem_.rows.n_features()));
-    return fit;
+    return hyperbaton::train(trainer, local);
   }
-  const std::vector<FeatureId>& ids() const { return ids_; }
+  // The features of the cluster, increasing, without the constant.
+  const std::vector<FeatureId>& ids() const { return numbers_.ids(); }
 
  private:
-  // Some rows with their features renumbered; features without a number are dropped.
+  // Some rows with their features renumbered.
   struct Copy {
     std::vector<std::int64_t> starts;
     std::vector<FeatureId> indices;
     std::vector<double> values;
     std::vector<Label> labels;
 
+    // `number` gives the number of a feature, -1 for one to be dropped.
+    template <class Number>
     void copy(const Rows& from, std::span<const Label> all_labels, std::span<const std::uint32_t> members,
-              const std::vector<FeatureId>& number) {
+              const Number& number) {
       starts.assign(1, 0), indices.clear(), values.clear(), labels.clear();
       bool has_values = false;
       for (const std::uint32_t i : members) has_values |= from[i].values != nullptr;
       for (const std::uint32_t i : members) {
         const Row row = from[i];
         for (std::size_t j = 0; j < row.features.size(); ++j) {
-          const FeatureId local = number[static_cast<std::size_t>(row.features[j])];
+          const FeatureId local = number(row.features[j]);
           if (local < 0) continue;
           indices.push_back(local);
           if (has_values) values.push_back(row.values == nullptr ? 1.0 : row.values[j]);
@@ -102,19 +140,20 @@ class LocalProblem {
     }
   };
 
-  // The features of the cluster's rows, numbered in increasing order.
-  void number_features(std::span<const std::uint32_t> members) {
-    ids_.clear();
-    for (const std::uint32_t i : members) {
-      for (const FeatureId id : problem_.rows[i].features) {
-        if (local_[static_cast<std::size_t>(id)] < 0) {
-          local_[static_cast<std::size_t>(id)] = 0;
-          ids_.push_back(id);
-        }
-      }
-    }
-    std::sort(ids_.begin(), ids_.end());
-    for (std::size_t j = 0; j < ids_.size(); ++j) local_[static_cast<std::size_t>(ids_[j])] = static_cast<FeatureId>(j);
+  void copy_training(std::span<const std::uint32_t> members) {
+    std::size_t n_entries = 0;
+    for (const std::uint32_t i : members) n_entries += problem_.rows[i].features.size();
+    numbers_.clear(n_entries);
+    training_.copy(problem_.rows, problem_.labels, members, [&](FeatureId id) { return numbers_.number(id); });
+    numbers_.sort(renumbered_);
+    for (FeatureId& index : training_.indices) index = renumbered_[static_cast<std::size_t>(index)];
+  }
+
+  void copy_judges(std::span<const std::uint32_t> judges) {
+    judging_.copy(problem_.validation->rows, problem_.validation->labels, judges, [&](FeatureId id) {
+      const FeatureId known = numbers_.known(id);
+      return known < 0 ? known : renumbered_[static_cast<std::size_t>(known)];
+    });
   }
 
   void copy_prior(std::span<const std::uint32_t> members) {
@@ -127,8 +166,8 @@ class LocalProblem {
   }
 
   const Problem& problem_;
-  std::vector<FeatureId> local_;  // by global feature; -1: not in this cluster
-  std::vector<FeatureId> ids_;
+  FeatureNumbers numbers_;
+  std::vector<FeatureId> renumbered_;
   Copy training_, judging_;
   std::vector<double> prior_;
 };
@@ -136,10 +175,10 @@ class LocalProblem {
 // What one chunk of consecutive clusters gave.
 struct Part {
   std::vector<FeatureId> features;
-  std::vector<double> weights;
+  std::vector<float> weights;
 };
 
-std::vector<std::size_t> cut_chunks(const Groups& groups, std::size_t n_clusters) {
+std::vector<std::size_t> cut_chunks(const RowGroups& groups, std::size_t n_clusters) {
   std::vector<std::size_t> chunks{0};
   for (std::size_t c = 0; c < n_clusters; ++c)
     if (groups.starts[c + 1] - groups.starts[chunks.back()] >= kRowsTogether || c + 1 == n_clusters)
@@ -155,15 +194,28 @@ void append(std::vector<T>& all, std::vector<T>&& part) {
 
 }  // namespace
 
+RowGroups group_rows(std::span<const std::int64_t> clusters, std::size_t n_clusters) {
+  RowGroups groups{std::vector<std::int64_t>(n_clusters + 1, 0), {}};
+  for (const std::int64_t c : clusters)
+    if (c >= 0) ++groups.starts[static_cast<std::size_t>(c)];
+  groups.rows.resize(static_cast<std::size_t>(exclusive_sum(groups.starts)));
+  std::vector<std::int64_t> next = groups.starts;
+  for (std::size_t i = 0; i < clusters.size(); ++i)
+    if (clusters[i] >= 0)
+      groups.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(clusters[i])]++)] = static_cast<std::uint32_t>(i);
+  return groups;
+}
+
 ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std::span<const std::int64_t> clusters,
-                            std::size_t n_clusters, std::span<const std::int64_t> validation_clusters) {
-  const Groups groups(clusters, n_clusters), judges(validation_clusters, n_clusters);
+                            std::size_t n_clusters, std::size_t first_cluster,
+                            std::span<const std::int64_t> validation_clusters) {
+  const RowGroups groups = group_rows(clusters, n_clusters), judges = group_rows(validation_clusters, n_clusters);
   const std::vector<std::size_t> chunks = cut_chunks(groups, n_clusters);
   ClusterWeights all;
   all.offsets.assign(n_clusters + 1, 0);
   all.objective.assign(n_clusters, std::numeric_limits<double>::quiet_NaN());
   std::vector<Part> parts(chunks.size() - 1);
-  // Workers borrow a local problem, whose table of features is too large to make for every chunk.
+  // Workers borrow a local problem, whose arrays need not grow again for every chunk.
   std::mutex mutex;
   std::vector<std::unique_ptr<LocalProblem>> idle;
   parallel_chunks(parts.size(), 1, problem.n_threads, problem.progress, [&](std::size_t p, std::size_t, Poll& poll) {
@@ -177,13 +229,16 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
     }
     if (!local) local = std::make_unique<LocalProblem>(problem);
     for (std::size_t c = chunks[p]; c < chunks[p + 1]; ++c) {
-      if (groups[c].empty()) continue;
-      Fit fit = local->train(trainer, groups[c], judges[c], c, poll);
-      all.offsets[c + 1] = static_cast<std::int64_t>(local->ids().size());
+      const auto members = members_of(groups, c);
+      if (members.empty()) continue;
+      const Fit fit = local->train(trainer, members, members_of(judges, c), combine(problem.seed, first_cluster + c), poll);
       const auto& objective = fit.history.at("objective");
       if (!objective.empty()) all.objective[c] = objective.back();
-      parts[p].features.insert(parts[p].features.end(), local->ids().begin(), local->ids().end());
-      parts[p].weights.insert(parts[p].weights.end(), fit.weights.begin(), fit.weights.end());
+      Part& part = parts[p];
+      part.features.insert(part.features.end(), local->ids().begin(), local->ids().end());
+      if (problem.rows.options().constant) part.features.push_back(static_cast<FeatureId>(problem.rows.n_features()));
+      for (const double weight : fit.weights) part.weights.push_back(static_cast<float>(weight));
+      all.offsets[c + 1] = static_cast<std::int64_t>(fit.weights.size() / problem.n_classes);
     }
     const std::lock_guard lock(mutex);
     idle.push_back(std::move(local));
@@ -210,8 +265,8 @@ std::vector<double> score_clusters(const Rows& rows, std::span<const std::int64_
       rows[i].visit([&](FeatureId feature, double value) {
         at = std::lower_bound(at, last, feature);
         if (at == last || *at != feature) return;
-        const double* w = model.weights.data() + static_cast<std::size_t>(at - model.features.begin()) * n_classes;
-        for (std::size_t k = 0; k < n_classes; ++k) scores[i * n_classes + k] += value * w[k];
+        const float* w = model.weights.data() + static_cast<std::size_t>(at - model.features.begin()) * n_classes;
+        for (std::size_t k = 0; k < n_classes; ++k) scores[i * n_classes + k] += value * static_cast<double>(w[k]);
       });
     }
   });

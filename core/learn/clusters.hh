@@ -9,20 +9,29 @@ namespace hyperbaton {
 struct ClusterWeights {
   std::vector<std::int64_t> offsets;
   std::vector<FeatureId> features;
-  std::vector<double> weights;    // (features, classes)
+  std::vector<float> weights;     // (features, classes); by far the largest array, so of 32 bits
   std::vector<double> objective;  // last value of each cluster's objective; NaN for a cluster without rows
 };
 
 struct ClusterView {
   std::span<const std::int64_t> offsets;
   std::span<const FeatureId> features;
-  std::span<const double> weights;
+  std::span<const float> weights;
 };
 
-// Rows whose cluster is negative are left out. Each cluster has its own seed. With rows for validation, those of a cluster
+// Rows grouped by cluster, in their old order inside each; rows of a negative cluster are in none.
+struct RowGroups {
+  std::vector<std::int64_t> starts;  // rows of cluster c: rows[starts[c]] … rows[starts[c + 1] - 1]
+  std::vector<std::uint32_t> rows;
+};
+RowGroups group_rows(std::span<const std::int64_t> clusters, std::size_t n_clusters);
+
+// Rows whose cluster is negative are left out. Each cluster has its own seed, by its number and that of the first among all
+// clusters where these are some of them. With rows for validation, those of a cluster
 // are its own, seen through its features; `validation_clusters` has one number for each of them.
 ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std::span<const std::int64_t> clusters,
-                            std::size_t n_clusters, std::span<const std::int64_t> validation_clusters);
+                            std::size_t n_clusters, std::size_t first_cluster,
+                            std::span<const std::int64_t> validation_clusters);
 
 // Scores of rows by their clusters' weights, (rows, classes); zero for a negative cluster.
 std::vector<double> score_clusters(const Rows& rows, std::span<const std::int64_t> clusters, const ClusterView& model,

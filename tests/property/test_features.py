@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from unittest import mock
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.corpus import Bitext
 from hyperbaton.features import FEATURES, FeatureSet, Rows
-from hyperbaton.features._templates import TemplateFeatures
 from hyperbaton.features.aligned_words import AlignedWords
 from hyperbaton.features.context import Context
 from hyperbaton.features.dpr import Dpr
@@ -66,7 +63,6 @@ def plain(kind: FeatureSet, bitext: Bitext, samples: Samples) -> list[set[str]]:
     st.integers(1, 4),
     st.integers(1, 3),
     st.sampled_from([Dpr, Context, AlignedWords]),
-    st.sampled_from([1, 20, 500, TemplateFeatures.keys_together]),
 )
 @settings(max_examples=100, deadline=None)
 def test_rows_are_those_of_the_oracle(
@@ -76,12 +72,10 @@ def test_rows_are_those_of_the_oracle(
     longest: int,
     min_count: int,
     cls: type[Dpr] | type[AlignedWords],
-    keys_together: int,
 ) -> None:
     samples = extract(train, 8)
     kind = cls(min_count, window, longest) if issubclass(cls, Dpr) else cls(min_count)
-    with mock.patch.object(cls, "keys_together", keys_together):
-        rows = kind.fit(Occurrences.of_samples(train, samples), np.zeros(len(samples), np.uint8), 1, threads=2)
+    rows = kind.fit(Occurrences.of_samples(train, samples), np.zeros(len(samples), np.uint8), 1, threads=2)
     expected = plain(kind, train, samples)
     space = oracle.frequent(expected, min_count)
     assert described(kind, rows, train) == [row & space for row in expected]

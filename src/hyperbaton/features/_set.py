@@ -25,6 +25,38 @@ class Rows(NamedTuple):
     n_features: int
 
 
+class TrainingRows(ABC):
+    """The rows of training data, made when they are asked for: no more of them need to be in memory than are worked on."""
+
+    n_features: int
+    n_rows: int
+
+    @abstractmethod
+    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
+        """The rows with these numbers, in this order."""
+
+    def all(self) -> Rows:
+        """All rows."""
+        return self.at(np.arange(self.n_rows, dtype=np.uint32))
+
+
+class WholeRows(TrainingRows):
+    """Rows that are in memory."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows, self.n_features, self.n_rows = rows, rows.n_features, len(rows.indptr) - 1
+
+    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
+        indptr, indices, values, n_features = self.rows
+        lengths = (indptr[1:] - indptr[:-1])[numbers]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.arange(starts[-1]) + np.repeat(indptr[numbers] - starts[:-1], lengths)
+        return Rows(starts, indices[entries], None if values is None else values[entries], n_features)
+
+    def all(self) -> Rows:
+        return self.rows
+
+
 class FeatureSet(Picklable, ABC):
     """Turns phrase pairs in context into sparse rows; its options are its fields.
 
@@ -45,6 +77,18 @@ class FeatureSet(Picklable, ABC):
         progress: Progress | None = None,
     ) -> Rows:
         """Fix the feature space on training data, and give its rows."""
+
+    def fit_rows(
+        self,
+        occurrences: Occurrences,
+        labels: npt.NDArray[np.uint8],
+        n_classes: int,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> TrainingRows:
+        """The same, with rows that are made when they are asked for, where the set can do that."""
+        return WholeRows(self.fit(occurrences, labels, n_classes, threads=threads, progress=progress))
 
     @abstractmethod
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:

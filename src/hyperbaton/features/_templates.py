@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
-from hyperbaton.features._set import FeatureSet, Rows
+from hyperbaton.features._set import FeatureSet, Rows, TrainingRows
 from hyperbaton.phrases import Occurrences
 
 Layer = Literal["source", "target", "source class", "target class"]
@@ -45,13 +45,23 @@ class Template(NamedTuple):
     length: int = 1
 
 
+class TemplateRows(TrainingRows):
+    """Rows of training data that the core makes from the text."""
+
+    def __init__(self, features: _core.TrainingFeatures, n_features: int, n_rows: int, threads: int) -> None:
+        self.n_features, self.n_rows = n_features, n_rows
+        self._features, self._threads = features, threads
+
+    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
+        indptr, indices = self._features.rows(numbers, n_threads=self._threads, progress=None)
+        return Rows(indptr, indices, None, self.n_features)
+
+
 @dataclass
 class TemplateFeatures(FeatureSet):
     """A feature set of templates; a set adds options and `templates`."""
 
     min_count: int = option(2, "minimum number of phrase pairs with a feature in the training data", minimum=1)
-
-    keys_together: ClassVar[int] = _core.KEYS_TOGETHER  # counted at once
 
     @abstractmethod
     def templates(self) -> Iterator[Template]:
@@ -67,30 +77,33 @@ class TemplateFeatures(FeatureSet):
         progress: Progress | None = None,
     ) -> Rows:
         """Count features; keep those of at least `min_count` phrase pairs."""
+        return self.fit_rows(occurrences, labels, n_classes, threads=threads, progress=progress).all()
+
+    def fit_rows(
+        self,
+        occurrences: Occurrences,
+        labels: npt.NDArray[np.uint8],
+        n_classes: int,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> TrainingRows:
         threads = threads or default_threads()
-        core = core_occurrences(occurrences)
-        table = self._table(occurrences)
-        self.keys_ = _core.count_features(
-            table,
-            core,
+        features = _core.TrainingFeatures(
+            self._table(occurrences),
+            core_occurrences(occurrences),
             min_count=self.min_count,
-            keys_together=self.keys_together,
             n_threads=threads,
             progress=progress,
         )
         vars(self).pop("_index", None)  # of an earlier feature space
-        indptr, indices, *contents = _core.feature_rows(
-            table, core, self._index, contents=True, n_threads=threads, progress=progress
-        )
-        self.feature_names_, self.lengths_, self.words_ = contents
-        return Rows(indptr, indices, None, self.n_features)
+        self.keys_, self.feature_names_, self.lengths_, self.words_ = features.take_space()
+        return TemplateRows(features, self.n_features, len(occurrences), threads)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
         """The features of phrase pairs that the feature space has."""
         table, core = self._table(occurrences), core_occurrences(occurrences)
-        indptr, indices, *_ = _core.feature_rows(
-            table, core, self._index, contents=False, n_threads=threads or default_threads(), progress=None
-        )
+        indptr, indices = _core.feature_rows(table, core, self._index, n_threads=threads or default_threads())
         return Rows(indptr, indices, None, self.n_features)
 
     @cached_property

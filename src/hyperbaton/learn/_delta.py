@@ -33,6 +33,9 @@ class DeltaLearner(Learner):
         self.delta_ = delta_matrix(self.delta, training.n_classes)
         return self.delta_
 
+    def _needs_all_clusters(self) -> bool:
+        return self.delta == "estimated"
+
     def _cluster_trainer(self, training: Training, clusters: Array) -> _core.Trainer:
         if self.delta != "estimated":
             return self._trainer(training)

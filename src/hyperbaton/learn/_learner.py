@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -20,8 +21,11 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
-from hyperbaton.learn._models import ClusterModel, GlobalModel, LinearModel, NotFitted, softmax
+from hyperbaton.learn._models import ClusterModel, GlobalModel, JoinedClusters, LinearModel, NotFitted, softmax
 from hyperbaton.learn._rows import Chunk, RowsError, RowsLike, as_chunks, core_rows
+
+# Rows of clusters that are in memory at a time.
+ROWS_TOGETHER = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,7 @@ class Learner(ABC):
         progress: Progress | None = None,
         prior: Any = None,
         validation: tuple[RowsLike, Any, Any] | None = None,
+        first_cluster: int = 0,
     ) -> ClusterModel:
         """Learn one sub-model for each cluster of rows, over only the features it sees, in parallel.
 
@@ -127,6 +132,7 @@ class Learner(ABC):
             clusters: shape (n,), each row's cluster, numbered from 0; rows of cluster -1 are left out.
             progress: called with groups of clusters done and groups in all.
             validation: other rows, their labels and their clusters; a cluster without any is trained to convergence.
+            first_cluster: the number of cluster 0 among all, where these are some of them; random choices depend on it.
         The rest is as for `fit`; the learner itself stays as it was, but for an estimated `delta_`.
         """
         if not self.takes_clusters:
@@ -143,6 +149,7 @@ class Learner(ABC):
             self._problem(training, core_rows),
             numbers,
             n_known,
+            first_cluster,
             None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=judged),
             progress,
         )
@@ -150,6 +157,50 @@ class Learner(ABC):
         return ClusterModel(
             offsets, features, weights, objective, training.classes, n_features, self.intercept, self.unit_length
         )
+
+    def fit_many_clusters(
+        self,
+        rows_at: Callable[[Array], RowsLike],
+        labels: Array,
+        clusters: Array,
+        n_classes: int,
+        n_clusters: int,
+        progress: Progress | None = None,
+        prior: Array | None = None,
+        rows_together: int = ROWS_TOGETHER,
+    ) -> ClusterModel:
+        """The same sub-models as those of `fit_clusters`, with the rows of few clusters in memory at a time.
+
+        Arguments:
+            rows_at: gives rows by their numbers, in the order of these.
+            labels: shape (n,), the numbers 0…n_classes - 1.
+            rows_together: rows to work on at a time, or those of one cluster where it has more.
+        """
+        n_rows = len(labels)
+        if self._needs_all_clusters() or not (np.asarray(clusters) >= 0).any():
+            return self.fit_clusters(
+                rows_at(np.arange(n_rows, dtype=np.uint32)), labels, clusters, n_classes, n_clusters, progress, prior
+            )
+        starts, order = _core.group_rows(number_clusters(clusters, n_rows, n_clusters)[0], n_clusters)
+        joined = JoinedClusters(n_clusters)
+        for first, last in cut_groups(starts, rows_together):
+            members = order[starts[first] : starts[last]]
+            model = self.fit_clusters(
+                rows_at(members),
+                labels[members],
+                clusters[members] - first,
+                n_classes,
+                last - first,
+                _part_of(progress, int(starts[first]), len(members), len(order)),
+                None if prior is None else prior[members],
+                first_cluster=first,
+            )
+            joined.append(model)
+        return joined.finish()
+
+    def _needs_all_clusters(self) -> bool:
+        """Whether something is learned from all clusters together."""
+        return False
 
     def _cluster_trainer(self, training: Training, clusters: Array) -> _core.Trainer:
         """The core's learner for every cluster."""
@@ -266,3 +317,27 @@ class Learner(ABC):
             classifier_tags=ClassifierTags(),
             input_tags=InputTags(sparse=True),
         )
+
+
+def _part_of(progress: Progress | None, done: int, n: int, total: int) -> Progress | None:
+    """What the progress of a part of n rows is among all rows, of which some are done."""
+    if progress is None:
+        return None
+    return lambda part, parts: progress(done + part * n // max(parts, 1), total)
+
+
+def cut_groups(starts: Array, rows_together: int) -> Iterator[tuple[int, int]]:
+    """Ranges of groups with at most so many rows, or one group that has more; group g is `starts[g]` to `starts[g + 1]`.
+
+    No range is without rows, unless there are none at all.
+
+    >>> list(cut_groups(np.array([0, 2, 3, 9, 10]), 4)), list(cut_groups(np.array([0, 0, 5, 5]), 4))
+    ([(0, 2), (2, 3), (3, 4)], [(0, 3)])
+    """
+    first, n_groups = 0, len(starts) - 1
+    while first < n_groups:
+        # As far as they fit, and at least as far as the first group with rows and the empty ones behind it.
+        limit = max(starts[first] + rows_together, starts[np.searchsorted(starts, starts[first], side="right")])
+        last = int(np.searchsorted(starts, limit, side="right")) - 1
+        yield first, last
+        first = last

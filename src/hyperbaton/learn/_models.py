@@ -6,7 +6,7 @@ Scores are linear, s_k = w_k · x, or sums of kernels. Probabilities are their s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -142,7 +142,7 @@ class ClusterModel:
     Arguments:
         offsets: cluster c owns the entries `offsets[c]:offsets[c + 1]` of `features` and `weights`.
         features: feature ids, increasing inside a cluster; the constant is the id `n_features`.
-        weights: shape (entries, n_classes).
+        weights: shape (entries, n_classes), of 32 bits: there are far more of them than of anything else.
         objective: the last value of each cluster's objective; NaN for a cluster without rows.
         classes: the labels, in the order of the columns of `weights`.
     """
@@ -191,7 +191,7 @@ class ClusterModel:
         return cls(
             offsets=arrays["offsets"],
             features=arrays["features"],
-            weights=arrays["weights"],
+            weights=np.asarray(arrays["weights"], np.float32),  # of 64 bits in models of 0.1 and before
             objective=arrays["objective"],
             classes=np.arange(arrays["weights"].shape[1]),
             n_features=n_features,
@@ -207,6 +207,41 @@ class ClusterModel:
     def predict_proba(self, rows: RowsLike, clusters: Array, threads: int = 0) -> Array:
         """Probabilities of shape (rows, classes)."""
         return softmax(self.scores(rows, clusters, threads))
+
+
+class JoinedClusters:
+    """Clusters that were trained one group after the other, as one model."""
+
+    def __init__(self, n_clusters: int) -> None:
+        self._offsets, self._objective = np.zeros(n_clusters + 1, np.int64), np.full(n_clusters, np.nan)
+        self._features, self._weights = np.zeros(0, np.int32), np.zeros((0, 0), np.float32)
+        self._last: ClusterModel | None = None
+        self._n_clusters = 0
+
+    def append(self, model: ClusterModel) -> None:
+        """Add the clusters of a model behind those that are there."""
+        n, begin = self._n_clusters, int(self._offsets[self._n_clusters])
+        self._n_clusters = n + model.n_clusters
+        self._offsets[n + 1 : self._n_clusters + 1] = begin + model.offsets[1:]
+        self._objective[n : self._n_clusters] = model.objective
+        # The arrays grow in place: large ones are moved without being copied.
+        end = begin + len(model.features)
+        self._features.resize(end, refcheck=False)
+        self._weights.resize((end, model.weights.shape[1]), refcheck=False)
+        self._features[begin:], self._weights[begin:] = model.features, model.weights
+        self._last = model
+
+    def finish(self) -> ClusterModel:
+        """One model of all."""
+        if self._last is None:
+            raise RowsError("there are no clusters to join")
+        return replace(
+            self._last,
+            offsets=self._offsets,
+            features=self._features,
+            weights=self._weights,
+            objective=self._objective,
+        )
 
 
 class NotFitted(OptionError, ValueError, AttributeError):

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import option, plugin
 from hyperbaton.corpus import Text
-from hyperbaton.features import FEATURES, FeatureSet, Rows
+from hyperbaton.features import FEATURES, FeatureSet, Rows, TrainingRows
 from hyperbaton.learn import LEARNERS, BinaryRows, ClusterModel, GlobalModel, Learner, LinearModel, restored_model
 from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
 from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
@@ -54,12 +55,12 @@ class SourcePhrases:
     @classmethod
     def of(cls, training: Training, n_classes: int, min_cluster: int, threads: int | None) -> tuple[SourcePhrases, Array]:
         """Count, and number the phrases with at least `min_cluster` samples; also the sub-model of each sample."""
-        keys, first, numbers = np.unique(training.occurrences.source_keys(threads), return_index=True, return_inverse=True)
+        keys, first, numbers = _core.number_keys(training.occurrences.source_keys(threads))
         counts = ClassCounts.of_numbered(keys, numbers, training.labels, n_classes)
         large = counts.totals >= min_cluster
         clusters = np.where(large, np.cumsum(large) - 1, -1)
         phrases = cls(counts, clusters, *training.occurrences.select(first[large]).source_words())
-        return phrases, clusters[numbers]
+        return phrases, clusters.astype(np.int32)[numbers]
 
     def clusters_of(self, keys: Keys) -> Array:
         """The sub-model of each phrase, -1 for none."""
@@ -105,27 +106,35 @@ class Discriminative(OrientationModel):
 
     def _fit(self, training: Training) -> None:
         n_classes, threads = len(self.class_names), self.threads or None
+        self.phrases_, clusters = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
+        self.rare_pairs_: ClassCounts | None = None
+        self._learn(training, self._fit_features(training), clusters)
+
+    def _fit_features(self, training: Training) -> TrainingRows:
         self.feature_set_ = self._feature_set()
-        rows = self.feature_set_.fit(
-            training.occurrences, training.labels, n_classes, threads=threads, progress=training.progress
+        rows = self.feature_set_.fit_rows(
+            training.occurrences,
+            training.labels,
+            len(self.class_names),
+            threads=self.threads or None,
+            progress=training.progress,
         )
         if rows.n_features == 0:
             name = FEATURES.name_of(self.feature_set_)
             raise InputError(f"no feature is frequent enough: use more text, or --features {name}:min-count=1")
-        self.phrases_, clusters = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
-        self.rare_pairs_: ClassCounts | None = None
-        self._learn(training, learner_rows(rows), clusters)
+        return rows
 
-    def _learn(self, training: Training, rows: Any, clusters: Array) -> None:
+    def _learn(self, training: Training, rows: TrainingRows, clusters: Array) -> None:
         """Learn from rows of features; `clusters` is the sub-model of each row, -1 for none."""
         if training.coverage is not None and not self._learner().takes_prior:
             raise OptionError("coverage needs a learner that takes a prior: lbfgs, gis or iis")
         self._fit_coverage(training, np.broadcast_to(self.prior, (len(training.labels), len(self.class_names))))
         self.clusters_, self.global_ = None, None
         if self.scope == "global":
-            self.global_ = self._fit_global(self._learner(), training, rows)
+            self.global_ = self._fit_global(self._learner(), training, learner_rows(rows.all()))
         else:
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters)
+            del rows  # what they are made of need not be in memory any longer
             rest = np.flatnonzero(clusters < 0)
             keys = training.occurrences.select(rest).pair_keys(self.threads or None)
             self.rare_pairs_ = ClassCounts.of(keys, training.labels[rest], len(self.class_names))
@@ -137,11 +146,11 @@ class Discriminative(OrientationModel):
         return learner.model_
 
     def _fit_clusters(
-        self, learner: Learner, training: Training, rows: Any, clusters: Array, prior: Array | None = None
+        self, learner: Learner, training: Training, rows: TrainingRows, clusters: Array, prior: Array | None = None
     ) -> ClusterModel:
-        return learner.fit_clusters(
-            rows,
-            training.labels.astype(np.int32),
+        return learner.fit_many_clusters(
+            lambda numbers: learner_rows(rows.at(numbers)),
+            training.labels,
             clusters,
             n_classes=len(self.class_names),
             n_clusters=self.phrases_.n_clusters,

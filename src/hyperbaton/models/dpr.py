@@ -18,14 +18,13 @@ their own source phrase. g must.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
-from hyperbaton.features import FEATURES, FeatureSet
+from hyperbaton.features import FEATURES, FeatureSet, TrainingRows
 from hyperbaton.learn import LEARNERS, Learner, LinearModel
 from hyperbaton.models._discriminative import LEAST, Discriminative, learner_rows
 from hyperbaton.models._evidence import Part, cluster_part, global_part
@@ -54,14 +53,15 @@ class Dpr(Discriminative):
     )
     kappa: float = option(300.0, "κ: number of samples at which a sub-model weighs as much as the global model", minimum=0)
 
-    def _learn(self, training: Training, rows: Any, clusters: Array) -> None:
-        whole = self._learner("global_learner")
-        self.global_ = self._fit_global(whole, training, rows)
+    def _learn(self, training: Training, rows: TrainingRows, clusters: Array) -> None:
+        whole, all_rows = self._learner("global_learner"), learner_rows(rows.all())
+        self.global_ = self._fit_global(whole, training, all_rows)
         self.clusters_ = None
         reference = None
         if self.combination == "prior" or training.coverage is not None:
-            reference = np.maximum(numeric.exp(numeric.log_softmax(self.global_.scores(rows, self.threads))), LEAST)
+            reference = np.maximum(numeric.exp(numeric.log_softmax(self.global_.scores(all_rows, self.threads))), LEAST)
             self._fit_coverage(training, reference)
+        del all_rows  # those of a few sub-models at a time take far less memory
         if self.scope == "clusters" and self.phrases_.n_clusters:
             reference = reference if self.combination == "prior" else None
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters, reference)

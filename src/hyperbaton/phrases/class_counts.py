@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton import _core
 from hyperbaton.base.store import Arrays
 from hyperbaton.phrases.occurrences import Keys
 
@@ -27,16 +28,18 @@ class ClassCounts:
     @classmethod
     def of(cls, keys: Keys, labels: npt.NDArray[np.integer[Any]], n_classes: int) -> ClassCounts:
         """Count labels by key; their order does not matter."""
-        distinct, numbers = np.unique(keys, return_inverse=True)
+        distinct, _, numbers = _core.number_keys(keys)
         return cls.of_numbered(distinct, numbers, labels, n_classes)
 
     @classmethod
     def of_numbered(
-        cls, keys: Keys, numbers: npt.NDArray[np.int64], labels: npt.NDArray[np.integer[Any]], n_classes: int
+        cls, keys: Keys, numbers: npt.NDArray[np.integer[Any]], labels: npt.NDArray[np.integer[Any]], n_classes: int
     ) -> ClassCounts:
         """Count labels by key, where label i belongs to `keys[numbers[i]]`."""
-        cells = np.bincount(numbers * n_classes + labels, minlength=len(keys) * n_classes)
-        return cls(keys, cells.reshape(-1, n_classes).astype(np.uint32))
+        counts = np.empty((len(keys), n_classes), np.uint32)
+        for label in range(n_classes):
+            counts[:, label] = np.bincount(numbers[labels == label], minlength=len(keys))
+        return cls(keys, counts)
 
     def find(self, keys: Keys) -> npt.NDArray[np.int64]:
         """The row of each key, -1 where it has none."""

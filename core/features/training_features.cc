@@ -1,0 +1,466 @@
+#include "features/training_features.hh"
+
+#include <array>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "features/keys.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+// Numbers for pairs of 32-bit values, in the order in which they come.
+class PairNumbers {
+ public:
+  std::uint32_t number(std::uint32_t first, std::uint32_t second) {
+    if (2 * n_ >= places_.size()) grow();
+    const std::uint64_t key = (std::uint64_t{first} << 32) | second;
+    Place& place = find(key);
+    if (place.number == kNone) place = {key, static_cast<std::uint32_t>(n_++)};
+    return place.number;
+  }
+  std::size_t size() const { return n_; }
+
+ private:
+  struct Place {
+    std::uint64_t key = 0;
+    std::uint32_t number = kNone;
+  };
+
+  Place& find(std::uint64_t key) {
+    std::size_t at = static_cast<std::size_t>(mix(key)) & (places_.size() - 1);
+    while (places_[at].number != kNone && places_[at].key != key) at = (at + 1) & (places_.size() - 1);
+    return places_[at];
+  }
+  void grow() {
+    std::vector<Place> old(2 * places_.size());
+    old.swap(places_);
+    for (const Place& place : old)
+      if (place.number != kNone) find(place.key) = place;
+  }
+
+  std::size_t n_ = 0;
+  std::vector<Place> places_ = std::vector<Place>(1024);
+};
+
+// The numbers of the n-grams of one layer.
+class GramNumbers {
+ public:
+  GramNumbers(const TokensView& text, std::size_t longest)
+      : text_(text), longest_(longest), numbers_(text.tokens.size() * longest), first_(longest) {
+    if (text.tokens.size() >= kNone) throw Error("features need texts of fewer than 2^32 - 1 words");
+    for (std::size_t n = 1; n <= longest; ++n) {
+      PairNumbers pairs;
+      for (std::size_t s = 0; s + 1 < text.offsets.size(); ++s) {
+        const auto begin = static_cast<std::size_t>(text.offsets[s]), end = static_cast<std::size_t>(text.offsets[s + 1]);
+        for (std::size_t p = begin; p + n <= end; ++p) {
+          const std::uint32_t shorter = n == 1 ? 0 : numbers_[p * longest + n - 2];
+          const std::uint32_t number = pairs.number(shorter, text.tokens[p + n - 1]);
+          numbers_[p * longest + n - 1] = number;
+          if (number == first_[n - 1].size()) first_[n - 1].push_back(static_cast<std::uint32_t>(p));
+        }
+      }
+    }
+  }
+  // Numbers of the n-grams that start at a position, the shortest first; those that leave the sentence are undefined.
+  const std::uint32_t* at(std::size_t position) const { return numbers_.data() + position * longest_; }
+  std::size_t n_grams(std::size_t length) const { return first_[length - 1].size(); }
+  std::span<const WordId> words(std::size_t length, std::uint32_t number) const {
+    return text_.tokens.subspan(first_[length - 1][number], length);
+  }
+
+ private:
+  TokensView text_;
+  std::size_t longest_;
+  std::vector<std::uint32_t> numbers_;
+  std::vector<std::vector<std::uint32_t>> first_;  // by length and number: a position of the n-gram
+};
+
+// The numbers of the pairs of linked words.
+class LinkNumbers {
+ public:
+  LinkNumbers(const Occurrences& where, const TokensView& source, const TokensView& target)
+      : numbers_(where.links.points.size(), kNone) {
+    std::vector<std::uint32_t> source_of(where.links.offsets.size() - 1, kNone);
+    for (std::size_t i = 0; i < where.size(); ++i) {
+      std::uint32_t& sentence = source_of[where.target.sentence[i]];
+      if (sentence != kNone && sentence != where.source.sentence[i]) throw Error("links join a sentence with two others");
+      sentence = where.source.sentence[i];
+    }
+    PairNumbers pairs;
+    for (std::size_t t = 0; t < source_of.size(); ++t) {
+      if (source_of[t] == kNone) continue;
+      const auto source_words = source[source_of[t]], target_words = target[t];
+      for (auto k = static_cast<std::size_t>(where.links.offsets[t]);
+           k < static_cast<std::size_t>(where.links.offsets[t + 1]); ++k) {
+        const Link link = where.links.points[k];
+        const std::array<WordId, 2> pair{source_words[link.source], target_words[link.target]};
+        numbers_[k] = pairs.number(pair[0], pair[1]);
+        if (numbers_[k] == words_.size()) words_.push_back(pair);
+      }
+    }
+  }
+  std::uint32_t at(std::size_t point) const { return numbers_[point]; }
+  std::size_t size() const { return words_.size(); }
+  std::span<const WordId> words(std::uint32_t number) const { return words_[number]; }
+
+ private:
+  std::vector<std::uint32_t> numbers_;  // by point
+  std::vector<std::array<WordId, 2>> words_;
+};
+
+// Templates of one kind can share features.
+enum class Kind { Gram, Link, Count };
+
+Kind kind_of(const Template& t) {
+  return t.region == Region::Links ? Kind::Link : t.region >= Region::NumberBefore ? Kind::Count : Kind::Gram;
+}
+
+}  // namespace
+
+// Which slots an occurrence has.
+class TrainingFeatures::Slots {
+ public:
+  // Consecutive slots: of the n-grams of one length of a name, of its links, or of its numbers of words.
+  struct Family {
+    std::size_t begin, size;
+    std::int32_t name;
+    Kind kind;
+    std::size_t layer, length;
+  };
+  // Templates that differ in the length of their n-gram alone.
+  struct Place {
+    Region region;
+    std::size_t layer;
+    int offset;
+    std::vector<std::pair<int, std::uint32_t>> grams;  // length, increasing, and first slot; a limit for numbers of words
+  };
+
+  Slots(std::span<const Template> templates, const Occurrences& where, unsigned n_threads) : where_(where) {
+    std::vector<std::size_t> longest(where.layers.size(), 0);
+    std::map<std::int32_t, std::vector<Template>> by_name;
+    for (const Template& t : templates) {
+      by_name[t.name].push_back(t);
+      const Template& first = by_name[t.name].front();
+      if (std::tuple(kind_of(t), t.layer, t.linked_layer) != std::tuple(kind_of(first), first.layer, first.linked_layer))
+        throw Error("templates of one name must be of one kind and one layer");
+      if (kind_of(t) == Kind::Gram) {
+        std::size_t& most = longest[static_cast<std::size_t>(t.layer)];
+        most = std::max(most, static_cast<std::size_t>(t.length));
+      } else if (kind_of(t) == Kind::Link && !links_) {
+        links_ = std::make_unique<LinkNumbers>(where, where.layers[static_cast<std::size_t>(t.layer)].text,
+                                               where.layers[static_cast<std::size_t>(t.linked_layer)].text);
+      }
+    }
+    grams_.resize(where.layers.size());
+    parallel_chunks(grams_.size(), 1, n_threads, {}, [&](std::size_t l, std::size_t) {
+      grams_[l] = std::make_unique<GramNumbers>(where.layers[l].text, longest[l]);
+    });
+    for (auto& [name, own] : by_name) add_name(name, own);
+    if (n_slots_ >= kNone) throw Error("more features than can be numbered: use fewer templates or less text");
+  }
+
+  std::size_t size() const { return n_slots_; }
+  std::size_t n_names() const { return names_.size(); }
+  bool may_repeat(std::size_t name) const { return names_[name].repeats; }
+  const std::vector<Family>& families() const { return families_; }
+
+  // Words of a slot of a family: up to kMaxWords; a number of words stands for itself.
+  std::span<const WordId> words(const Family& family, std::uint32_t number, WordId& room) const {
+    if (family.kind == Kind::Gram) return grams_[family.layer]->words(family.length, number);
+    if (family.kind == Kind::Link) return links_->words(number);
+    room = number;
+    return {&room, 1};
+  }
+
+  // Ask for the memory that an occurrence needs.
+  void prefetch_spans(std::size_t i) const {
+    for (const SpansView* spans : {&where_.source, &where_.target}) {
+      __builtin_prefetch(&spans->sentence[i]);
+      __builtin_prefetch(&spans->begin[i]);
+      __builtin_prefetch(&spans->length[i]);
+    }
+  }
+  void prefetch_grams(std::size_t i) const {
+    for (std::size_t l = 0; l < where_.layers.size(); ++l) {
+      const Layer& layer = where_.layers[l];
+      const SpansView& spans = layer.of_target ? where_.target : where_.source;
+      const auto begin = static_cast<std::size_t>(layer.text.offsets[spans.sentence[i]]) + spans.begin[i];
+      __builtin_prefetch(grams_[l]->at(begin));
+      __builtin_prefetch(grams_[l]->at(begin + spans.length[i]));
+    }
+  }
+
+  // Call on_slot(slot) for each feature of occurrence i of one name, or of all.
+  template <class OnSlot>
+  void of_name(std::size_t name, std::size_t i, const OnSlot& on_slot) const {
+    for (const Place& place : names_[name].places) at_place(place, i, on_slot);
+  }
+  template <class OnSlot>
+  void of_all(std::size_t i, const OnSlot& on_slot) const {
+    for (const Name& name : names_)
+      for (const Place& place : name.places) at_place(place, i, on_slot);
+  }
+
+ private:
+  struct Name {
+    std::vector<Place> places;
+    bool repeats;
+  };
+
+  void add_name(std::int32_t name, const std::vector<Template>& templates) {
+    std::map<std::tuple<Region, int>, std::map<int, std::uint32_t>> places;
+    std::map<std::size_t, std::uint32_t> begins;  // by length
+    const auto layer = static_cast<std::size_t>(templates.front().layer);
+    const Kind kind = kind_of(templates.front());
+    std::size_t longest = 0;
+    if (kind == Kind::Count) {
+      const auto& offsets = where_.layers[layer].text.offsets;
+      for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
+        longest = std::max(longest, static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
+    }
+    for (const Template& t : templates) {
+      // All numbers of words are one family, all links another one.
+      const std::size_t length = kind == Kind::Gram ? static_cast<std::size_t>(t.length) : kind == Kind::Link ? 2 : 1;
+      if (!begins.contains(length)) {
+        begins[length] = static_cast<std::uint32_t>(n_slots_);
+        const std::size_t size = kind == Kind::Gram   ? grams_[layer]->n_grams(length)
+                                 : kind == Kind::Link ? links_->size()
+                                                      : longest + 1;
+        families_.push_back({n_slots_, size, name, kind, layer, length});
+        n_slots_ += size;
+      }
+      places[{t.region, t.offset}][t.length] = begins[length];
+    }
+    Name made{{}, hyperbaton::may_repeat(templates)};
+    for (const auto& [place, grams] : places)
+      made.places.push_back({std::get<0>(place), layer, std::get<1>(place), {grams.begin(), grams.end()}});
+    names_.push_back(std::move(made));
+  }
+
+  template <class OnSlot>
+  void at_place(const Place& place, std::size_t i, const OnSlot& on_slot) const {
+    const Layer& layer = where_.layers[place.layer];
+    const SpansView& spans = layer.of_target ? where_.target : where_.source;
+    const std::size_t sentence = spans.sentence[i];
+    const int begin = spans.begin[i], end = begin + spans.length[i];
+    const std::int64_t start = layer.text.offsets[sentence];
+    const int n_words = static_cast<int>(layer.text.offsets[sentence + 1] - start);
+    int from, to;  // the n-gram's first word, and the end of the region
+    switch (place.region) {
+      case Region::Before:
+        from = begin + place.offset, to = begin;
+        if (from < 0) return;
+        break;
+      case Region::Inside:
+        from = begin + place.offset, to = end;
+        if (from < begin) return;
+        break;
+      case Region::After:
+        from = end - 1 + place.offset, to = n_words;
+        if (from < end) return;
+        break;
+      case Region::Links:
+        return at_links(i, place.grams.front().second, on_slot);
+      default: {
+        const int n = place.region == Region::NumberBefore   ? begin
+                      : place.region == Region::NumberInside ? end - begin
+                                                             : n_words - end;
+        for (const auto& [limit, first] : place.grams) on_slot(first + static_cast<std::uint32_t>(std::min(n, limit)));
+        return;
+      }
+    }
+    const std::uint32_t* numbers = grams_[place.layer]->at(static_cast<std::size_t>(start + from));
+    for (const auto& [length, first] : place.grams) {
+      if (from + length > to) return;
+      on_slot(first + numbers[length - 1]);
+    }
+  }
+
+  template <class OnSlot>
+  void at_links(std::size_t i, std::uint32_t first, const OnSlot& on_slot) const {
+    const int begin = where_.source.begin[i], end = begin + where_.source.length[i];
+    const int target_begin = where_.target.begin[i], target_end = target_begin + where_.target.length[i];
+    const auto points = where_.links[where_.target.sentence[i]];
+    auto point = std::lower_bound(points.begin(), points.end(), begin, [](const Link& a, int b) { return a.source < b; });
+    for (; point != points.end() && point->source < end; ++point)
+      if (point->target >= target_begin && point->target < target_end)
+        on_slot(first + links_->at(static_cast<std::size_t>(&*point - where_.links.points.data())));
+  }
+
+  const Occurrences& where_;
+  std::vector<std::unique_ptr<GramNumbers>> grams_;  // by layer
+  std::unique_ptr<LinkNumbers> links_;
+  std::vector<Name> names_;
+  std::vector<Family> families_;
+  std::size_t n_slots_ = 0;
+};
+
+namespace {
+
+// A slot with its key.
+struct Entry {
+  std::uint64_t key;
+  std::uint32_t slot, family;
+};
+
+// Sort by keys, which are spread evenly: into as many buckets as there are entries, then inside each.
+void sort_by_key(std::vector<Entry>& entries) {
+  if (entries.size() < 2) return;
+  const unsigned shift = 64 - static_cast<unsigned>(std::bit_width(entries.size() - 1));
+  std::vector<std::uint32_t> next((std::uint64_t{1} << (64 - shift)) + 1, 0);
+  for (const Entry& e : entries) ++next[static_cast<std::size_t>(e.key >> shift)];
+  exclusive_sum(next);
+  std::vector<Entry> sorted(entries.size());
+  for (const Entry& e : entries) sorted[next[static_cast<std::size_t>(e.key >> shift)]++] = e;
+  const auto before = [](const Entry& a, const Entry& b) { return std::pair(a.key, a.slot) < std::pair(b.key, b.slot); };
+  std::size_t begin = 0;
+  for (std::size_t bucket = 0; bucket + 1 < next.size(); begin = next[bucket++])
+    if (next[bucket] - begin > 1)
+      std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin), sorted.begin() + next[bucket], before);
+  entries.swap(sorted);
+}
+
+// Sort a few numbers that are all different. A number's place is how many are below it: no branch depends on the numbers,
+// and several are compared at once.
+template <class Iterator>
+void sort_distinct(Iterator begin, Iterator end) {
+  constexpr std::size_t most = 40;
+  const auto n = static_cast<std::size_t>(end - begin);
+  if (n > most) return std::sort(begin, end);
+  std::array<std::int32_t, most> numbers, places{};
+  std::copy(begin, end, numbers.begin());
+  std::fill(numbers.begin() + static_cast<std::ptrdiff_t>(n), numbers.end(), 0);
+  const std::size_t padded = (n + 7) / 8 * 8;
+  for (std::size_t j = 0; j < n; ++j) {
+    const std::int32_t number = numbers[j];
+    for (std::size_t i = 0; i < padded; ++i) places[i] += number < numbers[i];
+  }
+  for (std::size_t i = 0; i < n; ++i) begin[places[i]] = numbers[i];
+}
+
+}  // namespace
+
+TrainingFeatures::TrainingFeatures(std::span<const Template> templates, const Occurrences& where, std::uint32_t min_count,
+                                   unsigned n_threads, const Progress& progress)
+
+    : slots_(std::make_unique<Slots>(templates, where, n_threads)),
+      n_occurrences_(where.size()),
+      repeats_(may_repeat(templates)) {
+  // The slots of a name are counted by one thread.
+  std::vector<std::uint32_t> counts(slots_->size(), 0);
+  parallel_chunks(slots_->n_names(), 1, n_threads, progress, [&](std::size_t name, std::size_t, Poll& poll) {
+    std::vector<std::uint32_t> own;
+    for (std::size_t i = 0; i < n_occurrences_; ++i) {
+      poll();
+      if (!slots_->may_repeat(name)) {
+        slots_->of_name(name, i, [&](std::uint32_t slot) { ++counts[slot]; });
+        continue;
+      }
+      own.clear();
+      slots_->of_name(name, i, [&](std::uint32_t slot) { own.push_back(slot); });
+      std::sort(own.begin(), own.end());
+      own.erase(std::unique(own.begin(), own.end()), own.end());
+      for (const std::uint32_t slot : own) ++counts[slot];
+    }
+  });
+  std::vector<Entry> kept;
+  const auto& families = slots_->families();
+  kept.reserve(
+      static_cast<std::size_t>(std::count_if(counts.begin(), counts.end(), [&](auto c) { return c >= min_count; })));
+  WordId room;
+  for (std::size_t f = 0; f < families.size(); ++f)
+    for (std::size_t j = 0; j < families[f].size; ++j) {
+      const std::size_t slot = families[f].begin + j;
+      // An n-gram can lie where no phrase pair looks.
+      if (counts[slot] == 0 || counts[slot] < min_count) continue;
+      const auto words = slots_->words(families[f], static_cast<std::uint32_t>(j), room);
+      kept.push_back(
+          {feature_key(families[f].name, words), static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(f)});
+    }
+  sort_by_key(kept);
+  std::vector<std::uint32_t>().swap(counts);
+  numbers_.assign(slots_->size(), -1);
+  std::size_t n_features = 0;
+  for (std::size_t e = 0; e < kept.size(); ++e) {
+    // Two features with one key, which hardly ever happens, are one.
+    if (e > 0 && kept[e].key == kept[e - 1].key) {
+      repeats_ = true;
+      --n_features;
+    }
+    check_number(n_features);
+    numbers_[kept[e].slot] = static_cast<std::int32_t>(n_features++);
+  }
+  space.keys.resize(n_features);
+  space.names.resize(n_features);
+  space.lengths.resize(n_features);
+  space.words.assign(kMaxWords * n_features, 0);
+  for (const Entry& e : kept) {
+    const Slots::Family& family = families[e.family];
+    const auto number = static_cast<std::size_t>(numbers_[e.slot]);
+    const auto words = slots_->words(family, static_cast<std::uint32_t>(e.slot - family.begin), room);
+    space.keys[number] = e.key;
+    space.names[number] = family.name;
+    space.lengths[number] = static_cast<std::uint8_t>(words.size());
+    std::copy(words.begin(), words.end(), space.words.begin() + static_cast<std::ptrdiff_t>(kMaxWords * number));
+  }
+}
+
+TrainingFeatures::~TrainingFeatures() = default;
+
+FeatureRows TrainingFeatures::rows(std::span<const std::uint32_t> occurrences, unsigned n_threads,
+                                   const Progress& progress) const {
+  for (const std::uint32_t i : occurrences)
+    if (i >= n_occurrences_) throw Error("a phrase pair is out of range");
+  return joined_rows(occurrences.size(), n_threads, progress, [&](std::size_t begin, RowsPart part) {
+    // Memory is asked for some rows ahead: first for the phrases, then for the n-grams around them, then for the numbers.
+    constexpr std::size_t kBatch = 16;
+    const std::size_t n = part.lengths.size();
+    const auto ask = [&](std::size_t from, const auto& what) {
+      for (std::size_t r = from; r < std::min(from + kBatch, n); ++r) what(occurrences[begin + r]);
+    };
+    std::vector<std::uint32_t> slots;
+    std::array<std::size_t, kBatch + 1> ends{};
+    auto& indices = part.indices;
+    for (std::size_t batch = 0; batch < n; batch += kBatch) {
+      const std::size_t size = std::min(kBatch, n - batch);
+      ask(batch + 2 * kBatch, [&](std::size_t i) { slots_->prefetch_spans(i); });
+      ask(batch + kBatch, [&](std::size_t i) { slots_->prefetch_grams(i); });
+      slots.clear();
+      for (std::size_t r = 0; r < size; ++r) {
+        slots_->of_all(occurrences[begin + batch + r], [&](std::uint32_t slot) {
+          __builtin_prefetch(&numbers_[slot]);
+          slots.push_back(slot);
+        });
+        ends[r + 1] = slots.size();
+      }
+      for (std::size_t r = 0; r < size; ++r) {
+        const std::size_t first = indices.size();
+        indices.resize(first + ends[r + 1] - ends[r]);
+        const auto row = indices.begin() + static_cast<std::ptrdiff_t>(first);
+        auto end = row;
+        // About half of the slots have no number, which no processor can guess: there is no branch.
+        for (std::size_t j = ends[r]; j < ends[r + 1]; ++j) {
+          *end = numbers_[slots[j]];
+          end += *end >= 0;
+        }
+        if (repeats_) {
+          std::sort(row, end);
+          end = std::unique(row, end);
+        } else {
+          sort_distinct(row, end);
+        }
+        part.lengths[batch + r] = end - row;
+        indices.erase(end, indices.end());
+      }
+    }
+  });
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,49 @@
+// The features of training data: counted and numbered without hashing each feature of each phrase pair.
+//
+// Phrase pairs overlap, so that the same words are looked at many times. Every n-gram of a text, and every pair of linked
+// words, gets a number first, which takes one search in a hash table for each position of the text. A feature of a phrase
+// pair is then a *slot*: the first slot of its name and length plus the number of the n-gram found there. Slots are
+// counted in a plain array. Those that enough phrase pairs have are features; a feature's number is the rank of its key
+// (templates.hh), as in feature_rows (rows.hh), which finds features of other texts by their keys.
+#pragma once
+
+#include <memory>
+
+#include "features/rows.hh"
+#include "features/templates.hh"
+
+namespace hyperbaton {
+
+// What the features are: key, name and words of each, in the order of the keys.
+struct FeatureSpace {
+  std::vector<std::uint64_t> keys;
+  std::vector<std::int32_t> names;
+  std::vector<std::uint8_t> lengths;
+  std::vector<WordId> words;  // kMaxWords for each feature, padded with 0
+};
+
+class TrainingFeatures {
+ public:
+  // Keeps the features that at least `min_count` occurrences have. Templates and `where` must have been checked; `where`
+  // is looked at again by `rows`. Throws Error where templates of one name differ in layer or kind.
+  TrainingFeatures(std::span<const Template> templates, const Occurrences& where, std::uint32_t min_count,
+                   unsigned n_threads, const Progress& progress);
+  ~TrainingFeatures();
+  TrainingFeatures(const TrainingFeatures&) = delete;
+  TrainingFeatures& operator=(const TrainingFeatures&) = delete;
+
+  // To be taken away: `rows` does not need it.
+  FeatureSpace space;
+
+  // The features of some occurrences, in this order.
+  FeatureRows rows(std::span<const std::uint32_t> occurrences, unsigned n_threads, const Progress& progress) const;
+
+ private:
+  class Slots;
+  std::unique_ptr<Slots> slots_;
+  std::size_t n_occurrences_;
+  std::vector<std::int32_t> numbers_;  // of the feature of each slot; -1: none
+  bool repeats_;                       // whether an occurrence can have a feature twice
+};
+
+}  // namespace hyperbaton
