@@ -119,6 +119,20 @@ def test_a_cluster_is_what_fit_makes_of_its_rows(name):
             np.testing.assert_allclose(scores[here], alone.scores(matrix[here]), rtol=1e-3, atol=2e-3)
 
 
+def test_clusters_in_groups_are_those_of_all_at_once(name):
+    matrix, _, labels = make_rows()
+    clusters = np.random.default_rng(1).integers(-1, 6, len(labels))
+    clusters[clusters == 2] = 3
+    numbers = np.unique(labels, return_inverse=True)[1]
+    whole = quick(name).fit_clusters(matrix, numbers, clusters, n_classes=3, n_clusters=7)
+    for rows_together in (1, 70, 1000):
+        parts = quick(name).fit_many_clusters(
+            lambda rows: matrix[rows], numbers, clusters, n_classes=3, n_clusters=7, rows_together=rows_together
+        )
+        for array, expected in parts.arrays().items():
+            np.testing.assert_array_equal(expected, whole.arrays()[array])
+
+
 def test_progress_can_cancel(name):
     matrix, _, labels = make_rows()
     if name == "relative_frequency":

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hyperbaton import _core
+from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.corpus import Bitext
-from hyperbaton.features import FEATURES, FeatureSet, Rows
+from hyperbaton.features import FEATURES, FeatureSet, Rows, Template
 from hyperbaton.features.aligned_words import AlignedWords
 from hyperbaton.features.context import Context
 from hyperbaton.features.dpr import Dpr
@@ -118,3 +123,25 @@ def test_a_sample_is_not_described_by_its_own_class() -> None:
     assert rows.values is not None
     values = rows.values.reshape(3, -1)
     assert np.allclose(values[0], values[1]) and np.allclose(values[1], values[2])
+
+
+def test_templates_of_one_name_share_a_layer() -> None:
+    """A feature is its name and words: one name for words of two vocabularies would mix them."""
+
+    class Mixed(Dpr):
+        def templates(self) -> Iterator[Template]:
+            yield Template("word", "source", "before", -1)
+            yield Template("word", "target", "inside", 0)
+
+    bitext = Bitext.of(["a b"], ["x y"], [[(0, 0), (1, 1)]])
+    samples = extract(bitext, 2)
+    with pytest.raises(HyperbatonError, match="templates of one name must be of one kind and one layer"):
+        Mixed().fit(Occurrences.of_samples(bitext, samples), np.zeros(len(samples), np.uint8), 1)
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5), max_size=3000))
+def test_keys_are_numbered_like_unique(keys: list[int]) -> None:
+    array = np.array(keys, np.uint64)
+    expected = np.unique(array, return_index=True, return_inverse=True)
+    for ours, theirs in zip(_core.number_keys(array), expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)

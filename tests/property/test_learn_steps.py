@@ -21,12 +21,19 @@ def problems(draw, values=True, most=12):
     return rows, rng.integers(0, n_classes, n), n_classes
 
 
-@settings(max_examples=40, deadline=None)
-@given(problems(), st.integers(0, 5), st.booleans(), st.data())
-def test_psl_is_table_2(problem, seed, average, data):
-    rows, labels, n_classes = problem
-    delta = np.array(data.draw(st.lists(st.floats(0, 2), min_size=n_classes**2, max_size=n_classes**2)))
-    delta = delta.reshape(n_classes, n_classes) * (1 - np.eye(n_classes))
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(0, 5), st.booleans(), st.booleans())
+def test_psl_is_table_2(data, seed, average, many):
+    """With few rows, when it works on the products of pairs of rows, and with more, when it works on weights.
+
+    All numbers are multiples of 1/8: sums are exact in any order, and ties are ties for both.
+    """
+    n = data.draw(st.integers(129, 160) if many else st.integers(1, 12))
+    width, n_classes = data.draw(st.integers(1, 6)), data.draw(st.integers(2, 8))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    rows = (rng.random((n, width)) < 0.5) * (rng.integers(-8, 9, (n, width)) / 8 if data.draw(st.booleans()) else 1.0)
+    labels, delta = rng.integers(0, n_classes, n), rng.integers(0, 17, (n_classes, n_classes)) / 8
+    delta *= 1 - np.eye(n_classes)
     learner = Psl(
         delta=matrix_text(delta), step=0.5, max_passes=4, tolerance=0.0, average=average, seed=seed, intercept=False
     )
