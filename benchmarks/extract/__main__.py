@@ -69,6 +69,9 @@ def _chain(files: list[str], n: int, max_length: int, folder: Path) -> None:
                 "threads": threads,
                 "pairs": row["pairs"],
                 "s": row["seconds"],
+                "processor s": row["processor_s"],
+                "of it writing": row["writing_s"],
+                "files MiB": row["file_mib"],
                 "MiB": row["peak_mib"],
             }
         )

@@ -24,9 +24,16 @@ def samples(paths: list[str], n: int, max_length: int, threads: int) -> dict[str
 
 def tables(paths: list[str], max_length: int, threads: int, folder: str) -> dict[str, Any]:
     """The whole way: text files to scored phrase and reordering tables, gzipped."""
+    start = time.process_time()
     bitext = Bitext.read(*paths)
     extracted = Extracted.of(bitext, Extraction(max_length), threads=threads)
     kind = ReorderingType.parse(REORDERING)
     probabilities = reordering_probabilities(extracted.inventory, extracted.samples, kind, threads=threads)
-    write_moses(folder, extracted.table, [(kind, probabilities)])
-    return {"pairs": len(extracted.table)}
+    scored = time.process_time()
+    files = write_moses(folder, extracted.table, [(kind, probabilities)])
+    return {
+        "pairs": len(extracted.table),
+        "processor_s": time.process_time() - start,
+        "writing_s": time.process_time() - scored,
+        "file_mib": sum(file.stat().st_size for file in files) / 2**20,
+    }

@@ -93,6 +93,8 @@ class ArpaWriter {
   unsigned n_threads_;
   std::uint32_t order_ = 0;
   std::size_t count_ = 0, done_ = 0;  // n-grams of this order
+  std::vector<std::string> blocks_;   // written together
+  std::size_t n_given_ = 0;           // of the blocks
 };
 
 }  // namespace hyperbaton

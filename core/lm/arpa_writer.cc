@@ -100,6 +100,7 @@ class TreeSource : public ArpaSource {
   }
 
   void fill(std::size_t begin, std::span<std::uint32_t> rows) const override {
+    constexpr std::size_t ahead = 16;
     const auto& level = tree_.levels()[order_ - 1];
     // Where the n-gram and the contexts in it are in their orders: [k - 1] of order k.
     std::array<std::uint32_t, kMaxNgramOrder> path{};
@@ -112,6 +113,11 @@ class TreeSource : public ArpaSource {
       for (auto k = order_ - 1; k >= 1 && path[k] >= first_[k - 1][path[k - 1] + 1]; --k)
         while (path[k] >= first_[k - 1][path[k - 1] + 1]) ++path[k - 1];
       for (std::uint32_t k = 0; k < order_; ++k) row[k] = words_[k][path[k]];
+      if (path[order_ - 1] + ahead < numbers_.size()) {
+        const auto later = numbers_[path[order_ - 1] + ahead];
+        __builtin_prefetch(level.prob.data() + later);
+        if (!level.weight.empty()) __builtin_prefetch(level.weight.data() + later);
+      }
       const auto i = numbers_[path[order_ - 1]++];
       row[order_] = std::bit_cast<std::uint32_t>(level.prob[i]);
       row[order_ + 1] = level.weight.empty() ? 0 : std::bit_cast<std::uint32_t>(level.weight[i]);
@@ -184,6 +190,7 @@ std::string ArpaWriter::ngram_lines(std::size_t begin, std::size_t end) const {
 }
 
 std::string ArpaWriter::next() {
+  if (n_given_ < blocks_.size()) return std::move(blocks_[n_given_++]);
   std::string text;
   if (order_ > source_->order()) return text;
   if (order_ == 0) {
@@ -196,19 +203,16 @@ std::string ArpaWriter::next() {
     source_->start(order_);
     count_ = source_->count(order_);
     done_ = 0;
-    text += "\n\\" + std::to_string(order_) + "-grams:\n";
+    return text + "\n\\" + std::to_string(order_) + "-grams:\n";
   }
   const auto n = std::min(count_ - done_, kBlock * kBlocksAtOnce * std::max(n_threads_, 1U));
-  std::vector<std::string> blocks((n + kBlock - 1) / kBlock);
+  blocks_.assign((n + kBlock - 1) / kBlock, {});
   parallel_chunks(n, kBlock, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
-    blocks[begin / kBlock] = ngram_lines(done_ + begin, done_ + end);
+    blocks_[begin / kBlock] = ngram_lines(done_ + begin, done_ + end);
   });
   done_ += n;
-  std::size_t size = text.size();
-  for (const auto& block : blocks) size += block.size();
-  text.reserve(size);
-  for (const auto& block : blocks) text += block;
-  return text;
+  n_given_ = 1;
+  return std::move(blocks_.front());
 }
 
 }  // namespace hyperbaton

