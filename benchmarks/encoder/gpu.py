@@ -42,7 +42,8 @@ class JumpJob:
     over = "remaining"
 
     def __init__(self, sizes: dict, tags: bool, changes: list[str]) -> None:
-        self.code = training_code("_encoder_torch")
+        training_code("_encoder_torch")
+        self.code = training_code("_encoder_jumps_torch")
         self.tags, n_labels = tags, sizes["n_labels"] if tags else 0
         self.shape = self.code.Shape(sizes["n_words"], n_labels, 256, 32, 128, "no-distances" not in changes)
 

@@ -152,7 +152,9 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
 
 
 def test_without_pytorch_training_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "hyperbaton.models._encoder_torch", None)
+    for name in ("_encoder_torch", "_encoder_jumps_torch"):
+        monkeypatch.setitem(sys.modules, f"hyperbaton.models.{name}", None)
+        monkeypatch.delattr(f"hyperbaton.models.{name}", raising=False)
     bitext = Bitext.of(["a b"], ["c d"], [[(0, 0), (1, 1)]])
     with pytest.raises(MissingExtra, match=r"^PyTorch is not installed: pip install 'hyperbaton\[torch\]'$"):
         Encoder().fit(bitext)
@@ -173,7 +175,7 @@ class TestTraining:
     @pytest.mark.parametrize("labels", ["tags", "none"])
     @pytest.mark.parametrize("distances", [True, False])
     def test_the_core_answers_as_pytorch(self, labels: str, distances: bool) -> None:
-        from hyperbaton.models import _encoder_torch as torch_side
+        from hyperbaton.models import _encoder_jumps_torch as torch_side
 
         made = generate(80, style="japanese", seed=4)
         tags = Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)

@@ -7,7 +7,8 @@ with PyTorch and answer without: the forward pass is in the core, from weights o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,7 @@ class SentenceNetwork(ReorderingModel):
 
     def schedule(self) -> Schedule:
         """How PyTorch trains."""
-        return torch_side().Schedule(  # type: ignore[no-any-return]
+        return _torch_side().Schedule(  # type: ignore[no-any-return]
             dropout=self.dropout,
             word_dropout=self.word_dropout,
             step=self.step,
@@ -93,7 +94,7 @@ class SentenceNetwork(ReorderingModel):
 
     def _train(self, task: Task, inputs: Mapping[str, Array | None], progress: Progress | None) -> None:
         """Learn with PyTorch, from where an interrupted training of the same options and inputs stopped."""
-        side = torch_side()
+        side = _torch_side()
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         text = {"sentences": hash_arrays({name: a for name, a in inputs.items() if a is not None})}
@@ -133,7 +134,7 @@ class SentenceNetwork(ReorderingModel):
         if last is None:
             return None
         arrays = {name: np.array(array) for name, array in last.arrays().items()}
-        return torch_side().State(last.details["epoch"], last.details["history"], arrays)  # type: ignore[no-any-return]
+        return _torch_side().State(last.details["epoch"], last.details["history"], arrays)  # type: ignore[no-any-return]
 
     def _save_state(self, inputs: dict[str, str]) -> Callable[[State], None] | None:
         states = self._states(inputs)
@@ -174,12 +175,18 @@ def rows_of(rows: Array, tokens: Array) -> Array:
     return np.where(known, rows[np.minimum(tokens, len(rows) - 1)], UNKNOWN).astype(np.int32)
 
 
-def torch_side() -> ModuleType:
-    """What needs PyTorch."""
+@contextmanager
+def needing_torch() -> Iterator[None]:
+    """Around imports of what needs PyTorch: says what to install where it is missing."""
     try:
-        from hyperbaton.models import _encoder_torch
+        yield
     except ImportError:
         raise MissingExtra("PyTorch", "torch") from None
+
+
+def _torch_side() -> ModuleType:
+    with needing_torch():
+        from hyperbaton.models import _encoder_torch
     return _encoder_torch
 
 

@@ -166,8 +166,9 @@ class TorchObjective:
                 jumping = np.flatnonzero(following)
                 place = jumping * side + following[jumping] - 1
                 when = None if lists.when is None else lists.when[first : first + part * side].reshape(part, side)
-                tensors = (None if x is None else torch.from_numpy(x).to(self.device) for x in (place, jumping, when))
-                batches.append(_Batch(n, part, begin, end, *tensors))
+                true, rows = (torch.from_numpy(x).to(self.device) for x in (place, jumping))
+                visits = None if when is None else torch.from_numpy(when).to(self.device)
+                batches.append(_Batch(n, part, begin, end, true, rows, visits))
                 begin, first = end, first + part * side
         return batches
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,12 +24,12 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
-from hyperbaton.models._encoder import SentenceNetwork, torch_side
+from hyperbaton.models._encoder import SentenceNetwork, needing_torch
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
 
 if TYPE_CHECKING:
-    from hyperbaton.models._encoder_torch import Sentences, Shape
+    from hyperbaton.models._encoder_jumps_torch import Sentences, Shape
 
 
 @dataclass(eq=False)
@@ -39,14 +40,14 @@ class Encoder(SentenceNetwork, NextPositionModel):
 
     def _fit(self, training: JumpTraining) -> None:
         shape, sentences = self.prepare(training)
-        task = torch_side().Jumps(shape, sentences, self.candidates == "remaining")
+        task = _torch_side().Jumps(shape, sentences, self.candidates == "remaining")
         self._train(task, sentences._asdict(), training.progress)
 
     def prepare(self, training: JumpTraining) -> tuple[Shape, Sentences]:
         """What training in PyTorch reads: the sizes of the network, and the sentences as rows of its embeddings."""
         text, labels = training.source.text, training.source.labels
         sizes = self._number_words(text.tokens, len(self.vocabulary_), labels)
-        visits, side = training.visits, torch_side()
+        visits, side = training.visits, _torch_side()
         shape = side.Shape(**sizes, distances=self.distances)
         return shape, side.Sentences(*self._rows(training.source), text.offsets, visits.positions, visits.offsets)
 
@@ -69,3 +70,9 @@ class Encoder(SentenceNetwork, NextPositionModel):
         if len(self.word_rows_) != len(self.vocabulary_):
             raise ValueError("the rows of words do not fit the embedding")
         _ = self._network  # fits together, or is an error of the artefact
+
+
+def _torch_side() -> ModuleType:
+    with needing_torch():
+        from hyperbaton.models import _encoder_jumps_torch
+    return _encoder_jumps_torch

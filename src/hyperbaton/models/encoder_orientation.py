@@ -24,9 +24,8 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import MissingExtra
 from hyperbaton.base.options import option
-from hyperbaton.models._encoder import FIRST, SentenceNetwork, frequent_rows, rows_of
+from hyperbaton.models._encoder import FIRST, SentenceNetwork, frequent_rows, needing_torch, rows_of
 from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import Occurrences
@@ -152,9 +151,6 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
 
 
 def _torch_side() -> ModuleType:
-    """What needs PyTorch."""
-    try:
+    with needing_torch():
         from hyperbaton.models import _encoder_orientation_torch
-    except ImportError:
-        raise MissingExtra("PyTorch", "torch") from None
     return _encoder_orientation_torch
