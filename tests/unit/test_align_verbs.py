@@ -70,7 +70,7 @@ def test_symmetrize_and_evaluate(tmp_path: Path) -> None:
     assert (short.returncode, short.stdout) == (1, "")
     assert short.stderr.endswith(f"{tmp_path}/b:2: has 2 lines, but {tmp_path}/c has 1; every sentence needs a line\n")
     short = hyperbaton("symmetrize", tmp_path / "b", tmp_path / "c")
-    assert short.stderr.endswith(f"{tmp_path}/c:2: has 1 lines, but {tmp_path}/b has 2; every sentence needs a line\n")
+    assert short.stderr.endswith(f"{tmp_path}/c:2: has 1 line, but {tmp_path}/b has 2; every sentence needs a line\n")
 
 
 def test_faults_are_one_line(texts: tuple[Path, Path], tmp_path: Path) -> None:

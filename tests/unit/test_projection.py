@@ -106,6 +106,13 @@ def test_faults(tmp_path: Path, kind: str, source: str, message: str) -> None:
     assert not (tmp_path / "o").exists()
 
 
+def test_one_sentence_is_no_sentences(tmp_path: Path) -> None:
+    for name, text in (("s", "a X\n"), ("t", "x\n"), ("links", "0-0\n")):
+        (tmp_path / name).write_text(text)
+    done = hyperbaton("project", "tags", tmp_path / "s", tmp_path / "t", tmp_path / "links", "-o", tmp_path / "o")
+    assert done.returncode == 0 and done.stderr == "1 sentence; no conflicts\n"
+
+
 def test_generated_tags_come_back(tmp_path: Path) -> None:
     """Tags go to the other language and back; what is linked both ways has its tag again."""
     text = generate(200, seed=2)

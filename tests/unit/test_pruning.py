@@ -126,7 +126,7 @@ def test_verb(tmp_path: Path) -> None:
         text.write_text("a\n")
     other = run("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "other")
     assert other.returncode == 1
-    assert b"train.source:2: has 1 lines, but" in other.stderr
+    assert b"train.source:2: has 1 line, but" in other.stderr
 
 
 def test_compositions_are_the_best_of_all_cuts(extracted: Extracted) -> None:

@@ -154,5 +154,5 @@ def test_verb_fails_in_one_line_and_keeps_the_best_weights(system: System, tmp_p
     (tmp_path / "ref").write_text("a\n", encoding="utf-8")
     for verb, more in (("tune", ["-o", tmp_path / "other"]), ("diagnose", [])):
         short = hyperbaton(verb, tmp_path / "system", tmp_path / "src", tmp_path / "ref", *more)
-        assert short.returncode == 1 and "ref:2: has 1 lines, but " in short.stderr
+        assert short.returncode == 1 and "ref:2: has 1 line, but " in short.stderr
         assert len(short.stderr.splitlines()) == 1

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from hyperbaton.base.counted import counted
+
 
 class Shown:
     """A short `repr`, and the same facts as a table in a notebook; a class says which facts."""
@@ -26,6 +28,8 @@ def _phrase(name: str, value: Any) -> str:
     """A fact with its name: a list comes after what it lists."""
     if isinstance(value, list | tuple):
         return f"{name} {fact(value)}" if value else f"no {name}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return counted(value, name.removesuffix("s"), name)
     return f"{fact(value)} {name}"
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import MANIFEST, verify
 from hyperbaton.corpus.files import Output, read_pieces, shown
@@ -42,7 +43,7 @@ def say(message: str, quiet: bool = False) -> None:
 def need_as_many_lines(path: str, n_lines: int, beside: str, n_beside: int) -> None:
     """Complain of a file that has not a line for each line of the one beside it."""
     if n_lines != n_beside:
-        what = f"has {n_lines} lines, but {shown(beside)} has {n_beside}; every sentence needs a line"
+        what = f"has {counted(n_lines, 'line')}, but {shown(beside)} has {n_beside}; every sentence needs a line"
         raise InputError(what, shown(path), min(n_lines, n_beside) + 1)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import AnnotationError, InputError, OptionError
 from hyperbaton.base.options import option, options_of
 from hyperbaton.cli._common import need_as_many_lines
@@ -93,8 +94,8 @@ def _read_trees_beside(path: str, n_lines: int) -> list[str]:
     """A bracketed tree, or nothing, for each of a text's lines."""
     lines = list(islice(read_tree_lines(path), n_lines + 1))
     if len(lines) < n_lines or any(lines[n_lines:]):
-        n_trees = "more" if len(lines) > n_lines else len(lines)
-        what = f"has {n_trees} trees, but the text has {n_lines} lines"
+        trees = "more trees" if len(lines) > n_lines else counted(len(lines), "tree")
+        what = f"has {trees}, but the text has {counted(n_lines, 'line')}"
         raise InputError(what, shown(path), min(len(lines), n_lines) + 1)
     return lines[:n_lines]
 

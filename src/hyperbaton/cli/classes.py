@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars, n_threads
@@ -66,5 +67,5 @@ def classes(
         }
         say(json_format.dumps(summary))
     else:
-        words_done = f"{len(words.vocabulary)} words in {result.n_classes} classes"
-        say(f"{words_done}, criterion {result.criterion:.1f} after {n_sweeps} sweeps", quiet)
+        words_done = f"{counted(len(words.vocabulary), 'word')} in {counted(result.n_classes, 'class', 'classes')}"
+        say(f"{words_done}, criterion {result.criterion:.1f} after {counted(n_sweeps, 'sweep')}", quiet)

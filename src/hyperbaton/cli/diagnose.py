@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Threads, Verify
 from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
@@ -73,7 +74,7 @@ def diagnose(
         ]
     )
     say(
-        f"{diagnosis.reachable:,} of {diagnosis.sentences:,} references can be reached; "
+        f"{diagnosis.reachable:,} of {counted(diagnosis.sentences, 'reference')} can be reached; "
         f"the limits cut {100 * diagnosis.cut_fraction:.1f}% of all extensions",
         quiet,
     )

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Threads
 from hyperbaton.cli._common import print_json, say
@@ -65,4 +66,7 @@ def explore(
         return
     write_page(output, data)
     print(output)
-    say(f"{len(data['sentences'])} sentences of {len(data['systems'])} systems; open it in a browser", quiet)
+    say(
+        f"{counted(len(data['sentences']), 'sentence')} of {counted(len(data['systems']), 'system')}; open it in a browser",
+        quiet,
+    )

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.outputs import check_artefact, check_text_folder
@@ -111,4 +112,4 @@ def extract(
     if as_json:
         print_json(summary)
     else:
-        say(", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in summary.items()), quiet)
+        say(", ".join(counted(value, name.removesuffix("s").replace("_", " ")) for name, value in summary.items()), quiet)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from hyperbaton import data
+from hyperbaton.base.counted import counted
 from hyperbaton.base.outputs import check_text_folder
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet, Seed
@@ -51,4 +52,7 @@ def generate(
         sizes = {name: len(part) for name, part in parts.items()}
         print_json({"sentences": sizes, "source_words": n_source, "target_words": n_target})
     else:
-        say(f"{output}: {sentences} sentence pairs, {n_source} source and {n_target} target words", quiet)
+        say(
+            f"{output}: {counted(sentences, 'sentence pair')}, {n_source:,} source and {counted(n_target, 'target word')}",
+            quiet,
+        )

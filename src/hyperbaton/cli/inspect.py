@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from hyperbaton.align import Aligner, StoredScores, pair_gains
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars, n_threads
@@ -65,7 +66,7 @@ def inspect(
         raise OptionError("--worst, --scores and --model are for a page of pairs: give --sample N")
     bitext = Bitext.read(source, target, links)
     if line > len(bitext):
-        raise OptionError(f"--line {line}: {source} has {len(bitext)} lines")
+        raise OptionError(f"--line {line}: {source} has {counted(len(bitext), 'line')}")
     if output is not None:
         from hyperbaton.report.figures import write_figure
         from hyperbaton.report.pair import draw_pair

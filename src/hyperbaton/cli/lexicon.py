@@ -9,6 +9,7 @@ import typer
 from hyperbaton.align.aligners.hmm import KIND as ALIGNER
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.align.lexicon import FORMATS, Lexicon, Selection
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import n_threads
@@ -75,7 +76,7 @@ def lexicon(
         if json:
             print_json(chosen.summary())
         else:
-            say(f"{len(chosen):,} entries", quiet)
+            say(counted(len(chosen), "entry", "entries"), quiet)
 
 
 def _stored(path: str, null: bool) -> Lexicon:

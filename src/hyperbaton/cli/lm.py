@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.memory import parse_memory
@@ -111,5 +112,5 @@ def _summarize(ngrams: Ngrams | LanguageModel, nbytes: int | None, quiet: bool, 
     if json:
         print_json(summary if nbytes is None else summary | {"bytes": nbytes})
         return
-    each = ", ".join(f"{count:,} {n}-grams" for n, count in enumerate(counts, start=1))
+    each = ", ".join(counted(count, f"{n}-gram") for n, count in enumerate(counts, start=1))
     say(each if nbytes is None else f"{each}; {nbytes / 2**20:,.1f} MiB", quiet)

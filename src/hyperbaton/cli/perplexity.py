@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Json, Threads, Verify
 from hyperbaton.cli._common import print_json, verify_artefacts
@@ -48,4 +49,7 @@ def perplexity(
         print_json(result._asdict())
     else:
         print(f"perplexity {result.including_unknown:.4f}, without unknown words {result.excluding_unknown:.4f}")
-        print(f"{result.n_tokens} tokens, {result.n_unknown} unknown; log-probability {result.logprob:.4f}")
+        print(
+            f"{counted(result.n_tokens, 'token', form='d')}, {result.n_unknown} unknown; "
+            f"log-probability {result.logprob:.4f}"
+        )

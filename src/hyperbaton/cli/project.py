@@ -8,6 +8,7 @@ import typer
 
 from hyperbaton.align.annotation_files import KINDS, ProjectionOptions, project_files
 from hyperbaton.align.projection import SPLITS
+from hyperbaton.base.counted import counted
 from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet
@@ -60,4 +61,4 @@ def project(
         print_json(found)
     else:
         counts = ", ".join(f"{n:,} {name}" for name, n in found["conflicts"].items())
-        say(f"{found['sentences']:,} sentences; {counts or 'no conflicts'}", quiet)
+        say(f"{counted(found['sentences'], 'sentence')}; {counts or 'no conflicts'}", quiet)

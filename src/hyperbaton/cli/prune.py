@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact
@@ -54,7 +55,7 @@ def prune(
     options, n_sentences = artefact.options, artefact.details["n_sentences"]
     extracted, bitext = Extracted.load(phrases), Bitext.read(source, target)
     if len(bitext) != n_sentences:
-        what = f"has {len(bitext)} lines, but {phrases} was extracted from {n_sentences}; give the same text"
+        what = f"has {counted(len(bitext), 'line')}, but {phrases} was extracted from {n_sentences}; give the same text"
         raise InputError(what, shown(source), min(len(bitext), n_sentences) + 1)
     with Bars(quiet) as bars:
         smaller = prune_phrases(extracted, bitext, pruning, threads=n_threads(threads), progress=bars.stage("count"))

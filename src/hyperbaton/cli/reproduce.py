@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import print_json, print_table, say
@@ -99,6 +100,6 @@ def reproduce(
     if json:
         print_json({"page": done.page and str(done.page), "done": done.n_done, "cells": done.n_cells})
         return
-    say(f"{done.n_done} of {done.n_cells} cells are done", quiet)
+    say(f"{done.n_done:,} of {counted(done.n_cells, 'cell')} done", quiet)
     if done.page is not None:
         print(f"page: {done.page}")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.cli import Json, Quiet, Seed
 from hyperbaton.cli._common import print_json, print_table, say
@@ -79,7 +80,9 @@ def _read(
     paths: list[str], references: list[str], links: list[str] | None, reference_links: list[str] | None, flag: str
 ) -> list[Outputs]:
     if links and len(links) != len(paths):
-        raise OptionError(f"{flag} is given {len(links)} times for {len(paths)} files of translations")
+        raise OptionError(
+            f"{flag} is given {counted(len(links), 'time')} for {counted(len(paths), 'file')} of translations"
+        )
     return [
         read_outputs(path, references, links[i] if links else None, (reference_links or []) if links else [])
         for i, path in enumerate(paths)

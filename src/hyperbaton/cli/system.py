@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.cli import Force, Json, Quiet, Verify
@@ -104,4 +105,4 @@ def tell(made: System, quiet: bool, as_json: bool) -> None:
     if as_json:
         print_json({"pairs": len(made.table), "weights": dict(made.weights)})
     else:
-        say(f"{len(made.table):,} phrase pairs; features: {', '.join(made.features)}", quiet)
+        say(f"{counted(len(made.table), 'phrase pair')}; features: {', '.join(made.features)}", quiet)

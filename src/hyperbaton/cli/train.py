@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.outputs import check_artefact
@@ -112,4 +113,4 @@ def train(
         print_json(summary)
     else:
         cost = f"{made.train_seconds_:.1f} s, {made.train_peak_mib_:.0f} MiB at most"
-        say(f"{made.name}: {summary['samples']:,} samples, {cost}", quiet)
+        say(f"{made.name}: {counted(summary['samples'], 'sample')}, {cost}", quiet)

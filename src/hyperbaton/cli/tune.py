@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.outputs import check_artefact
@@ -107,7 +108,7 @@ def tune(
         decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
         def report(run: int, iteration: int, turn: Iteration) -> None:
-            new = f"{turn.n_new} new translations"
+            new = counted(turn.n_new, "new translation")
             say(f"run {run + 1}, iteration {iteration}: {options.metric} {turn.score:.2f}, {new}", quiet)
 
         tuning = TuningRuns(
@@ -165,7 +166,7 @@ def _changes(before: System, after: System) -> Iterator[str]:
     for name, new in after.weights.items():
         if name in after.sparse:
             counts = [sum(weight != 0 for weight in weights) for weights in (before.weights[name], new)]
-            yield f"{name:{width}}  {counts[0]:,} of {len(new):,} sparse features with a weight → {counts[1]:,}"
+            yield f"{name:{width}}  {counts[0]:,} of {counted(len(new), 'sparse feature')} with a weight → {counts[1]:,}"
             continue
         old, now = (" ".join(f"{weight:.4g}" for weight in weights) for weights in (before.weights[name], new))
         yield f"{name:{width}}  {old} → {now}"

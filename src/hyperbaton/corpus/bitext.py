@@ -29,7 +29,7 @@ class Bitext(Shown):
     >>> len(bitext), bitext.source[0]
     (1, ['ta', 'chi', 'fan'])
     >>> bitext
-    <Bitext: 1 sentence pairs, 3 source words, 3 target words, 3 links>
+    <Bitext: 1 sentence pair, 3 source words, 3 target words, 3 links>
     """
 
     source: Text

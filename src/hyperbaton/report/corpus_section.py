@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hyperbaton.base.counted import counted
 from hyperbaton.report import prose
 from hyperbaton.report.curves import commonest_tags, draw_distances_by_tag
 from hyperbaton.report.elements import Cell, Column, Element, Group, Number, Picture, Section, Table, Text, number
@@ -55,7 +56,7 @@ def movement_section(results: Mapping[str, Any]) -> Section | None:
         short = sum(n for d, n in distances.items() if 0 < abs(d) < 4)
         elements += [
             Text(
-                f"Of {total:,.0f} phrase pairs of the training text, {percent(moved, total)} move; of these, "
+                f"Of {counted(round(total), 'phrase pair')} of the training text, {percent(moved, total)} move; of these, "
                 f"{percent(short, moved)} by fewer than 4 words. The signed distance d is 0 where a phrase "
                 "follows the previous one, negative where it jumps forward, positive where it goes back."
             ),

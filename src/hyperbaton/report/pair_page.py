@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.align import pair_gains
+from hyperbaton.base.counted import counted
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets
 from hyperbaton.report.page import whole_page
@@ -50,8 +51,8 @@ def pair_page(bitext: Bitext, scores: PairScores, chosen: Sequence[int], title: 
     articles = "\n".join(_article(bitext, scores, s, float(gains[s])) for s in chosen)
     keys = "".join(f'<span class="key" style="--sure:{sure}">{sure}</span> ' for sure in (0.1, 0.4, 0.7, 1.0))
     about = (
-        f"<p>{len(chosen):,} of {len(bitext):,} sentence pairs, the smallest gain first. The gain is what the words of a "
-        "pair gain in log-probability by knowing the other side, over their frequencies, in nats per word.</p>"
+        f"<p>{len(chosen):,} of {counted(len(bitext), 'sentence pair')}, the smallest gain first. The gain is what the "
+        "words of a pair gain in log-probability by knowing the other side, over their frequencies, in nats per word.</p>"
         f'<p>Confidence of links: {keys}<span class="key unlinked">unlinked</span>. Point at a word to see its links.</p>'
     )
     return whole_page(title, "pairs", f"<main>\n<header><h1>{escape(title)}</h1>{about}</header>\n{articles}\n</main>\n")
@@ -76,7 +77,7 @@ def _article(bitext: Bitext, scores: PairScores, s: int, gain: float) -> str:
         for side, name in enumerate(("source", "target"))
     )
     return (
-        f"<article><h2><span>line <b>{s + 1:,}</b></span>{said}<span>{len(links)} links</span></h2>"
+        f"<article><h2><span>line <b>{s + 1:,}</b></span>{said}<span>{counted(len(links), 'link')}</span></h2>"
         f'<div class="pair" data-links="{escape(json.dumps(rows))}">{sides}</div></article>'
     )
 

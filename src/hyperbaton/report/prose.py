@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from hyperbaton.base.counted import counted
+
 Key = TypeVar("Key", int, str)
 Counts = Mapping[int, float]
 Lines = Mapping[str, Mapping[Key, float]]
@@ -80,7 +82,7 @@ def shares(counts: Counts) -> str:
         while reached < share * moved:
             k += 1
             reached += counts.get(k, 0) + counts.get(-k, 0)
-        return f"{k} word" if k == 1 else f"{k} words"
+        return counted(k, "word")
 
     return f"Half of the movements are no longer than {length(0.5)}, nine in ten no longer than {length(0.9)}."
 
@@ -130,7 +132,7 @@ def few_cases(counts: Lines[Key], few: int = 30) -> str:
     small = sum(n < few for n in line.values())
     if not line:
         return ""
-    points = f"{small} of the {len(line)} points" if small else f"None of the {len(line)} points"
+    points = f"{small or 'None'} of the {counted(len(line), 'point')}"
     return f"{points} of a line stand{'s' if small == 1 else ''} on fewer than {few} cases."
 
 
@@ -217,6 +219,6 @@ def costs(seconds: Mapping[str, float], shown: Sequence[str]) -> str:
     if not total or not shown:
         return ""
     longest = percent(seconds[shown[0]], total)
-    text = f"{shown[0]} took longest, {longest} of the {total:,.0f} seconds of all {len(seconds)} stages"
+    text = f"{shown[0]} took longest, {longest} of the {total:,.0f} seconds of all {counted(len(seconds), 'stage')}"
     drawn = percent(sum(seconds[stage] for stage in shown), total)
     return text + (f" added up; the {len(shown)} drawn took {drawn}." if len(shown) < len(seconds) else " added up.")

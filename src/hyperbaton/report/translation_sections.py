@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hyperbaton.base.counted import counted
 from hyperbaton.report import prose
 from hyperbaton.report.curves import draw_by_limit, draw_tuning
 from hyperbaton.report.elements import (
@@ -218,7 +219,7 @@ def tuning_section(results: Mapping[str, Any]) -> Section | None:
             elements.append(Picture(name, caption, figure, prose.tuning(curves)))
     if elements:
         last = max(len(steps) for steps in runs.values())
-        elements.insert(0, Text(f"{len(runs)} systems, at most {last} iterations each."))
+        elements.insert(0, Text(f"{counted(len(runs), 'system')}, at most {counted(last, 'iteration')} each."))
     return Section("tuning", "Tuning", elements) if elements else None
 
 

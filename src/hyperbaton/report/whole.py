@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import writing_file
 from hyperbaton.report.closing_sections import costs_section, reproduction_section, stages_section
@@ -36,7 +37,7 @@ def sentences_section(results: Mapping[str, Any]) -> Section | None:
             segments_of(hypothesis, len(sentence["source"]))
     limits = list(dict.fromkeys(limit_of(sentence) for sentence in sentences if "limit" in sentence))
     how = f", translated with {limit_text(limits[0])}" if len(limits) == 1 else ""
-    text = Text(f"{len(sentences)} sentences of the test text on which the systems differ most{how}.")
+    text = Text(f"{counted(len(sentences), 'sentence')} of the test text on which the systems differ most{how}.")
     return Section("sentences", "Sentences", [text, Sentences(sentences, first_pair(results))])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hyperbaton.base.counted import counted
 from hyperbaton.metrics import higher_is_better
 
 
@@ -19,7 +20,7 @@ def _movement(results: dict[str, Any]) -> str:
     far = sum(n for d, n in distances.items() if abs(d) >= 5)
     pairs = results["corpus"]["train"]["pairs"]
     return (
-        f"In {pairs:,} sentence pairs {100 * moved / total:.0f}% of the phrase pairs move, "
+        f"In {counted(pairs, 'sentence pair')} {100 * moved / total:.0f}% of the phrase pairs move, "
         f"{100 * far / total:.0f}% of all by five words or more."
     )
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from hyperbaton.base.counted import counted
 from hyperbaton.run.execute import Limits, Observer
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
@@ -50,7 +51,9 @@ class Watch(Observer):
         before, cost = self.taken.get(stage.kind, (0.0, 0.0))
         self.taken[stage.kind] = before + seconds, cost + stage.cost.seconds
         mib = stage.record(self.root)["peak_mib"]
-        self.say(f"[{self.n_done}/{self.n_stages}] {stage.name}: {seconds:.1f} s, {mib:.0f} MiB, {threads} threads")
+        self.say(
+            f"[{self.n_done}/{self.n_stages}] {stage.name}: {seconds:.1f} s, {mib:.0f} MiB, {counted(threads, 'thread')}"
+        )
 
     def failed(self, stage: Stage, reason: str) -> None:
         self._leave(stage)
