@@ -40,8 +40,7 @@ struct Judges {
 
 // Who computes scores: `score(i, scores)` of a row to learn from; `update(i, truth, worst, missed)` moves the weights of
 // two classes by it, where `missed` is what the mean of the weights lacked so far; `count_errors(n_visits)` on the rows to
-// judge by; `keep(n_visits)` the weights that are to be returned, and `weights()`. n_visits is 0 unless the mean of the
-// weights is wanted.
+// judge by; `keep(n_visits)` the weights that are to be returned, and `weights()`.
 
 // Rows for many visits: if they are few enough, a copy whose features are numbered by falling frequency, so that the
 // weights of frequent ones lie together, and whose scales are computed once.

@@ -191,7 +191,7 @@ class ClusterModel:
         return cls(
             offsets=arrays["offsets"],
             features=arrays["features"],
-            weights=np.asarray(arrays["weights"], np.float32),  # of 64 bits in models of 0.1 and before
+            weights=np.asarray(arrays["weights"], np.float32),  # models of earlier builds have 64 bits
             objective=arrays["objective"],
             classes=np.arange(arrays["weights"].shape[1]),
             n_features=n_features,
