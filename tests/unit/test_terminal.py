@@ -35,6 +35,7 @@ train linear_jump train.source train.target train.links -o jump --source-tags tr
 evaluate msd test.source test.target test.links
 explain msd --sentence zzz
 lm train.target -o lm --order 3 --discount-fallback --json
+lm train.target --arpa lm.arpa --order 3 --discount-fallback
 perplexity lm test.target
 preorder jump test.source --source-tags test.source.tags --tags tags --links test.links
 show lm
@@ -146,6 +147,8 @@ def test_stdout_is_the_same_at_a_terminal(runs: dict[str, dict[str, dict[str, An
     assert quiet == dict.fromkeys(quiet, "")
     talk = {line.split()[0]: done["talk"] for line, done in runs["stderr"].items()}
     assert all("\x1b" in talk[verb] for verb in ("translate", "train", "extract", "tune", "run"))
+    (summary,) = (done["talk"] for line, done in runs["stderr"].items() if "--arpa" in line)
+    assert "3-grams" in summary.rpartition("\x1b[2K")[2]  # what is said at the end is not erased with the bars
     assert "left: " in talk["run"] and "started" not in talk["run"]
     assert len((folder / "stderr" / "test.hyp").read_text(encoding="utf-8").splitlines()) == 8
 

@@ -71,18 +71,18 @@ def lm(
     if (stored or is_arpa) and (in_shards or estimation != Estimation() or vocabulary is not None):
         raise OptionError(f"{text} is already a model: --order and other options for estimation do not apply")
     verify_artefacts(verify, text)
-    ngrams: Ngrams | None = None
+    made: Ngrams | LanguageModel
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))
         if stored:
-            model = LanguageModel.load(text)
+            made = LanguageModel.load(text)
         elif is_arpa:
-            model = LanguageModel.read_arpa(text)
+            made = LanguageModel.read_arpa(text)
         else:
             words = Text.read(text, scratch=limited(memory))
             allowed = None if vocabulary is None else Text.read(vocabulary).vocabulary
             log.info("estimating from %d sentences of %d words", len(words), words.n_tokens)
-            ngrams = estimate_ngrams(
+            made = estimate_ngrams(
                 words,
                 estimation,
                 allowed,
@@ -91,19 +91,18 @@ def lm(
                 progress=bars.stage("estimate"),
                 sharding=stack.enter_context(open_sharding(executor, shards, threads, output or arpa)),
             )
-            if output is None and quantize is None:
-                # An ARPA file needs no tables.
-                ngrams.write_arpa(str(arpa), n_threads(threads))
-                _summarize(ngrams, None, quiet, json)
-                return
-            model = LanguageModel.of(ngrams, estimation, n_threads(threads))
-    if quantize is not None:
-        model, ngrams = model.quantized(quantize), None
-    if output is not None:
+    model: LanguageModel | None = None  # an ARPA file needs no tables
+    if isinstance(made, LanguageModel):
+        model = made
+    elif output is not None or quantize is not None:
+        model = LanguageModel.of(made, estimation, n_threads(threads))
+    if model is not None and quantize is not None:
+        made = model = model.quantized(quantize)
+    if model is not None and output is not None:
         model.save(output)
     if arpa is not None:
-        (ngrams or model).write_arpa(arpa, n_threads(threads))
-    _summarize(model, model.nbytes, quiet, json)
+        made.write_arpa(arpa, n_threads(threads))
+    _summarize(made, None if model is None else model.nbytes, quiet, json)
 
 
 def _summarize(ngrams: Ngrams | LanguageModel, nbytes: int | None, quiet: bool, json: bool) -> None:
