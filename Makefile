@@ -10,7 +10,7 @@ SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.t
 
 PYTHON_SOURCES := src tests benchmarks tools docs/hooks
 
-.PHONY: help install demo docs test core-test lint check sanitize wheel format clean
+.PHONY: help install demo docs test core-test core-checks lint check sanitize wheel format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -45,9 +45,11 @@ docs: $(DEV_STAMP) ## build the documentation into site/
 test: $(DEV_STAMP) ## run all tests
 	$(BIN)/python -m pytest -n 2
 
-core-test: $(STAMP) ## tests of the core in C++, as it was installed and with checks of memory and undefined behaviour
+core-test: $(STAMP) ## tests of the core in C++, as it was installed
 	@$(BIN)/cmake -S core -B build/core -DHYPERBATON_CORE_LIBRARY="$$(ls -t $(CURDIR)/build/*/core/libhyperbaton_core.a | head -1)" > /dev/null
 	@$(BIN)/cmake --build build/core --parallel 2 && build/core/core_tests
+
+core-checks: $(STAMP) ## the same tests with checks of memory and undefined behaviour
 	@$(BIN)/cmake -S core -B build/core-checked -DHYPERBATON_SANITIZE=ON -DHYPERBATON_OPTIMIZATION=-O0 -DCMAKE_BUILD_TYPE=None > /dev/null
 	@$(BIN)/cmake --build build/core-checked --parallel 2 && build/core-checked/core_tests
 

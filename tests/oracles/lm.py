@@ -99,9 +99,13 @@ def kneser_ney(
         probs[ngram] = own / total[context] + weight[context] * lower
     probs[BOS,] = 1.0
     return {
-        ngram: (math.log10(prob), math.log10(weight[ngram]) if ngram in weight and len(ngram) < order else 0.0)
+        ngram: (_log10(prob), _log10(weight[ngram]) if ngram in weight and len(ngram) < order else 0.0)
         for ngram, prob in probs.items()
     }
+
+
+def _log10(x: float) -> float:
+    return math.log10(x) if x > 0 else -99.0
 
 
 def _discounts(have: Mapping[int, int], fallback: Sequence[float]) -> Sequence[float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.base.executors import Sharding
@@ -57,6 +57,7 @@ def test_queries(model: tuple[int, oracle.Arpa], texts: list[list[str]]) -> None
 
 @settings(max_examples=60, deadline=None)
 @given(texts, st.integers(1, 6), st.sampled_from(["0", "0 1", "0 0 1", "0 1 2"]), st.integers(1, 14))
+@example([["a", "a", "a"], ["a", "b", "b", "a", "a"]], 3, "0", 1)  # a back-off weight of zero
 def test_estimates(text: list[list[str]], order: int, prune: str, shards: int) -> None:
     prune = " ".join(prune.split()[:order])
     thresholds = [int(part) for part in prune.split()]

@@ -12,6 +12,7 @@ import pytest
 
 from hyperbaton.base.errors import Cancelled, InputError, OptionError
 from hyperbaton.base.executors import Sharding
+from hyperbaton.base.shard_arrays import map_arrays
 from hyperbaton.corpus import Text, Vocabulary, class_runs
 from hyperbaton.corpus.classes import Exchange, WordClasses, class_criterion, word_classes
 
@@ -57,12 +58,26 @@ def test_runs_that_are_not_wanted_any_more_are_given_up(tmp_path, monkeypatch):
     do = class_runs.runs_by_workers(Text.of(["a b c", "a c"]), exchange, 2, sharding)
     start = np.array([2, 2, 3], np.uint16)
     assert len(list(do([start], 0))) == 1
-    assert (tmp_path / "end.0.classes").exists()
+    (end,) = tmp_path.glob("end.0.0*")
     job = class_runs._Job(tmp_path, exchange, n_words=3, first_run=0, threads=1)
     assert job.mark.exists()  # the caller has stopped
-    (tmp_path / "end.0.classes").unlink()
+    end.unlink()
     class_runs._do_run(job, 0)
-    assert not (tmp_path / "end.0.classes").exists()
+    assert not end.exists()
+
+
+def test_a_run_that_was_given_up_does_not_write_over_the_one_that_replaced_it(tmp_path):
+    exchange, sharding = Exchange(n_classes=2, sweeps=9, batch_size=1), Sharding(tmp_path, 2)
+    do = class_runs.runs_by_workers(Text.of(["a b c", "a c"]), exchange, 2, sharding)
+    start, better = np.array([2, 2, 3], np.uint16), np.array([2, 3, 3], np.uint16)
+    next(do([start, start], 0))
+    ended = do([better], 1)
+    late = class_runs._Job(tmp_path, exchange, n_words=3, first_run=0, threads=1)
+    (classes, _) = next(ended)
+    late.mark.unlink(missing_ok=True)
+    class_runs._do_run(late, 1)
+    names = {path.name.split(".")[1] for path in tmp_path.glob("end.*.1*")}
+    assert names == {"0", "1"} and classes.tolist() == np.array(map_arrays(tmp_path, "end.1.1")["classes"]).tolist()
 
 
 def test_progress_counts_up_and_cancels():

@@ -40,6 +40,17 @@ class _Job:
         """A file that says that these runs are not wanted any more."""
         return self.folder / f"unwanted.{self.first_run}"
 
+    def start(self, run: int) -> str:
+        """The arrays that a run starts from."""
+        return f"start.{self.first_run}.{run}"
+
+    def end(self, run: int) -> str:
+        """The arrays of a finished run.
+
+        One that was given up may still finish when the same run was started again, so the first run is in the name.
+        """
+        return f"end.{self.first_run}.{run}"
+
 
 def runs_by_workers(
     text: Text, exchange: Exchange, runs: int, sharding: Sharding, progress: Progress | None = None
@@ -50,13 +61,13 @@ def runs_by_workers(
     def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
         job = _Job(sharding.folder, exchange, len(text.vocabulary), first_run, sharding.threads)
         for run, start in enumerate(starts, start=first_run):
-            write_arrays(job.folder, f"start.{run}", {"classes": start})
+            write_arrays(job.folder, job.start(run), {"classes": start})
         with closing(replace(sharding, shards=len(starts)).do(_do_run, job)) as tasks:
             try:
                 for run in tasks:
                     if progress is not None and progress(run + 1, runs) is False:
                         raise Cancelled("cancelled")
-                    ended = map_arrays(job.folder, f"end.{run}")
+                    ended = map_arrays(job.folder, job.end(run))
                     classes, history = (np.array(ended[name]) for name in ARRAYS)
                     yield classes, history
             finally:
@@ -79,9 +90,9 @@ def _do_run(job: _Job, k: int) -> int:
 
     try:
         bigrams = _core.WordBigrams(text["tokens"], text["offsets"], job.n_words, job.threads)
-        start = map_arrays(job.folder, f"start.{run}")["classes"]
+        start = map_arrays(job.folder, job.start(run))["classes"]
         classes, history = job.exchange.run(bigrams, start, job.threads, wanted)
-        write_arrays(job.folder, f"end.{run}", dict(zip(ARRAYS, (classes, history), strict=True)))
+        write_arrays(job.folder, job.end(run), dict(zip(ARRAYS, (classes, history), strict=True)))
     except (Cancelled, FileNotFoundError):  # the latter where the folder is gone already
         if job.folder.exists() and not job.mark.exists():
             raise
