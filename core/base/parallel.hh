@@ -48,7 +48,7 @@ class Poll {
 };
 
 // Call work(begin, end) or, where items take long, work(begin, end, poll) for consecutive chunks of [0, n_items). Throws
-// Cancelled, or what a worker threw first.
+// Cancelled, or what a worker threw first. The last report is of all items, whichever thread was the last.
 template <class Work>
 void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_threads, const Progress& progress,
                      const Work& work) {
@@ -56,11 +56,12 @@ void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_thr
   chunk_size = std::max<std::size_t>(chunk_size, 1);
   const std::size_t n_chunks = (n_items + chunk_size - 1) / chunk_size;
   std::atomic<std::size_t> next{0}, done{0};
+  std::size_t reported = 0;  // by the calling thread
   std::atomic<bool> stop{false};
   std::exception_ptr failure;
   std::mutex failure_mutex;
   const auto loop = [&](bool reports) {
-    const auto proceed = [&] { return !reports || !progress || progress(done.load(), n_items); };
+    const auto proceed = [&] { return !reports || !progress || progress(reported = done.load(), n_items); };
     Poll poll([&] { return !stop.load(std::memory_order_relaxed) && proceed(); });
     try {
       while (!stop.load(std::memory_order_relaxed)) {
@@ -86,6 +87,7 @@ void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_thr
   loop(true);
   for (auto& worker : workers) worker.join();
   if (failure) std::rethrow_exception(failure);
+  if (progress && reported < n_items && !progress(n_items, n_items)) throw Cancelled();
 }
 
 // Turn counts in place into starts of ranges; returns their sum.

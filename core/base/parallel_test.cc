@@ -1,5 +1,7 @@
 #include "base/parallel.hh"
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "testing/testing.hh"
@@ -21,6 +23,21 @@ TEST("chunks cover all items once, whatever the number of threads") {
     });
     CHECK(visits == std::vector<int>(visits.size(), 1));
   }
+}
+
+TEST("the last report is of all items when another thread is the last") {
+  std::atomic<bool> waits = true;
+  std::size_t last_done = 0;
+  const auto calling_thread = std::this_thread::get_id();
+  const auto progress = [&](std::size_t done, std::size_t) {
+    last_done = done;
+    if (done > 0) waits = false;
+    return true;
+  };
+  parallel_chunks(2, 1, 2, progress, [&](std::size_t, std::size_t) {
+    while (std::this_thread::get_id() != calling_thread && waits) std::this_thread::yield();
+  });
+  CHECK(last_done == 2);
 }
 
 TEST("what a worker throws reaches the caller, and progress can cancel") {
