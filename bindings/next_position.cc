@@ -251,7 +251,22 @@ HYPERBATON_BINDINGS(next_position) {
             return to_tuple(std::move(minimum), self.planes());
           },
           nb::kw_only(), "variance"_a, "step"_a, "max_passes"_a, "seed"_a, "progress"_a.none(),
-          "Weights by AdaGrad, and the objective met during each pass.");
+          "Weights by AdaGrad, and the objective met during each pass.")
+      .def(
+          "warm_start",
+          [](const JumpObjective& self, std::size_t n_passes, double variance,
+             const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            WarmStart start;
+            {
+              const nb::gil_scoped_release release;
+              start = warm_start(self, n_passes, variance, report);
+            }
+            return nb::make_tuple(to_numpy(std::move(start.weighted), self.planes()),
+                                  to_numpy(std::move(start.shares), self.planes()));
+          },
+          nb::kw_only(), "n_passes"_a, "variance"_a, "progress"_a.none(),
+          "Sums over parts of the sentences: weights by AdaGrad times their shares, and the shares.");
 
   nb::class_<SummedObjective>(m, "SummedObjective", "An objective whose sums a function makes.")
       .def(

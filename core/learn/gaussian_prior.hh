@@ -1,6 +1,8 @@
 // The weights of a model with a Gaussian prior: minimise −Σ log p + ‖w‖² / (2σ²) by L-BFGS.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -10,7 +12,7 @@
 namespace hyperbaton {
 
 // `objective(w, gradient, progress)` returns −Σ log p and writes its gradient; `objective.curvature(progress)` guesses the
-// diagonal of its Hessian.
+// diagonal of its Hessian. The tolerance is a part of the gradient at zero weights, wherever the search starts.
 template <class Objective>
 Minimum minimize_with_prior(const Objective& objective, std::vector<double> start, double variance,
                             const MinimizeOptions& options, const Progress& progress, Checkpoints checkpoints = {}) {
@@ -25,7 +27,15 @@ Minimum minimize_with_prior(const Objective& objective, std::vector<double> star
   };
   std::vector<double> curvature = objective.curvature(within);
   for (double& one : curvature) one += 1 / variance;
-  return minimize(function, std::move(start), std::move(curvature), options, objective.n_threads(), progress,
+  MinimizeOptions from_here = options;
+  if (!checkpoints.start && std::ranges::any_of(start, [](double one) { return one != 0; })) {
+    std::vector<double> gradient(start.size());
+    function(std::vector<double>(start.size()), gradient);
+    double largest = 0;
+    for (const double one : gradient) largest = std::max(largest, std::abs(one));
+    from_here.goal = options.tolerance * largest;
+  }
+  return minimize(function, std::move(start), std::move(curvature), from_here, objective.n_threads(), progress,
                   std::move(checkpoints));
 }
 

@@ -88,7 +88,7 @@ class Minimizer {
     else
       minimum.objective.push_back(full_value(here));
     Vector pseudo = pseudo_gradient(here, options_.l1);
-    const double goal = start ? start->goal : options_.tolerance * largest(pseudo);
+    const double goal = start ? start->goal : options_.goal.value_or(options_.tolerance * largest(pseudo));
     std::deque<Pair> pairs;
     if (start) pairs = std::move(start->pairs);
     while (n_passes_ < options_.max_passes && largest(pseudo) > goal) {

@@ -16,10 +16,11 @@
 namespace hyperbaton {
 
 struct MinimizeOptions {
-  std::size_t memory;      // pairs of steps and gradient changes kept
-  std::size_t max_passes;  // evaluations of the function at most
-  double tolerance;        // stop when max |pseudo-gradient| is this small a part of its first value
-  double l1;               // factor of Σ|x|
+  std::size_t memory;               // pairs of steps and gradient changes kept
+  std::size_t max_passes;           // evaluations of the function at most
+  double tolerance;                 // stop when max |pseudo-gradient| is this small a part of its first value
+  double l1;                        // factor of Σ|x|
+  std::optional<double> goal = {};  // stop when max |pseudo-gradient| is this small, whatever its first value
 };
 
 // Returns f(x) and writes ∇f(x).

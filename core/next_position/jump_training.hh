@@ -1,4 +1,4 @@
-// Finding the weights of PAIR and SEQUENCE quickly: AdaGrad on one sentence after the other.
+// Finding the weights of PAIR and SEQUENCE quickly: AdaGrad on one sentence after the other, by itself or to start from.
 #pragma once
 
 #include <vector>
@@ -19,5 +19,15 @@ struct AdagradOptions {
 // g_f², sentence by sentence in random order. The prior's part of g_f is spread over the sentences that f occurs in.
 // `objective` has the value met during each pass.
 Minimum adagrad_jumps(const JumpObjective& objective, const AdagradOptions& options, const Progress& progress);
+
+// Weights that L-BFGS can start from, much nearer to the minimum than zeros: the sentences are cut into parts, each part
+// is learned by AdaGrad, and the weights w of the parts are averaged (after Agarwal et al. 2014), each with √Σ g², which is
+// what AdaGrad knows of a weight. The parts depend on the data alone, so that the result does not depend on the number of
+// threads.
+struct WarmStart {
+  std::vector<double> weighted;  // Σ w √Σ g² over the parts
+  std::vector<double> shares;    // Σ √Σ g²: the quotient is the start
+};
+WarmStart warm_start(const JumpObjective& objective, std::size_t n_passes, double variance, const Progress& progress);
 
 }  // namespace hyperbaton

@@ -124,6 +124,52 @@ def test_adagrad_comes_near(name: str, corpus: tuple[Bitext, Tags]) -> None:
     assert least < objective(quick, corpus) < least + 0.05 * (start - least)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_warm_start_is_adagrad_to_and_fro(name: str, corpus: tuple[Bitext, Tags]) -> None:
+    bitext, annotations = corpus[0], Annotations(source_tags=corpus[1])
+    options = {"candidates": "remaining", "coverage": True, "min_count": 2}
+    fitted = model(name, learner="lbfgs:max-passes=1", **options).fit(bitext, annotations)
+    training = JumpTraining(fitted._known(bitext.source, annotations), visit_order(bitext.need_links()), None)
+    weighted, shares = fitted.core_objective(training, cached=True).warm_start(n_passes=2, variance=0.1, progress=None)
+    step, n = {"pair": 0.1, "sequence": 0.03}[name], len(bitext.source)
+    sentences, touched = [], []
+    for s in range(n):
+        one = JumpTraining(training.source.select(np.array([s])), training.visits.select(np.array([s])), None)
+        if len(one.visits.positions):
+            sentences.append(fitted.core_objective(one, cached=True))
+            classes = np.arange(fitted.n_features - _core.N_CANDIDATE_CLASSES, fitted.n_features)
+            touched.append(np.unique(np.concatenate([np.arange(N_CONSTANTS), sentences[-1].lists()[2], classes])))
+    counts = np.bincount(np.concatenate(touched), minlength=fitted.n_features)
+    weights, squares = np.zeros(weighted.shape), np.full(weighted.shape, 1e-8)
+    for s in [*range(len(sentences)), *reversed(range(len(sentences)))]:
+        own = touched[s]
+        gradient = sentences[s](weights)[1][own] + weights[own] / (0.1 * counts[own, None])
+        squares[own] += gradient**2
+        weights[own] -= step * gradient / np.sqrt(squares[own])
+    # A first gradient that is all but zero is rounding, and moves its weight as far as any other.
+    assert np.isclose(weighted / shares, weights, rtol=1e-6, atol=1e-9).mean() > 0.99
+
+
+@pytest.mark.slow
+def test_a_warm_start_changes_how_the_minimum_is_found_and_not_which(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
+    # 40,000 sentences have two parts.
+    made = generate(400, style="japanese", seed=3).bitext
+    made = made.select(np.resize(np.argsort(made.source.lengths, kind="stable")[:40], 40_000))
+    few = "lbfgs:variance=0.003:max-passes=3"
+    cold, warm = (model("sequence", learner=few + end).fit(made) for end in (":warmup=0", ":warmup=2"))
+    assert warm.objective_[-1] < cold.objective_[-1]
+    single = model("sequence", learner=few + ":warmup=2", threads=1).fit(made)
+    assert np.array_equal(warm.weights_, single.weights_)
+    for options in ({"cache": False}, {}):
+        both = [model("sequence", learner=BEST + end, **options).fit(corpus[0]) for end in (":warmup=0", ":warmup=2")]
+        assert both[1].objective_[-1] == pytest.approx(both[0].objective_[-1], rel=1e-6)
+        assert both[1].objective_[0] < both[0].objective_[0]
+    two = model("sequence", learner=BEST + ":warmup=2").fit(corpus[0], sharding=Sharding(tmp_path, 2))
+    assert two.objective_[-1] == pytest.approx(both[0].objective_[-1], rel=1e-6)
+    with pytest.raises(OptionError, match="this model has no AdaGrad to start from: leave warmup out"):
+        MODELS["block_me"](learner="lbfgs:warmup=1").fit(generate(20, seed=1).bitext)
+
+
 def _flat(corpus: tuple[Bitext, Tags]) -> float:
     """The objective where all weights are 0."""
     visits = visit_order(corpus[0].need_links())
@@ -188,11 +234,17 @@ def test_mapped_features_and_one_shard_give_the_same_weights(
     name: str, corpus: tuple[Bitext, Tags], tmp_path: Path
 ) -> None:
     bitext, annotations = corpus[0], Annotations(source_tags=corpus[1])
-    options = {"candidates": "remaining", "coverage": True, "min_count": 2, "learner": "lbfgs:variance=0.1:max-passes=9"}
-    whole = model(name, **options).fit(bitext, annotations)
-    for how in ({"scratch": Scratch(20_000)}, {"sharding": Sharding(tmp_path, 1)}):
-        other = model(name, **options).fit(bitext, annotations, **how)
-        assert np.array_equal(whole.weights_, other.weights_) and np.array_equal(whole.objective_, other.objective_)
+    options = {
+        "candidates": "remaining",
+        "coverage": True,
+        "min_count": 2,
+        "learner": "lbfgs:variance=0.1:max-passes=9:warmup=0",
+    }
+    for each in ({**options, "learner": "lbfgs:variance=0.1:max-passes=9:warmup=1"}, options):
+        whole = model(name, **each).fit(bitext, annotations)
+        for how in ({"scratch": Scratch(20_000)}, {"sharding": Sharding(tmp_path, 1)}):
+            other = model(name, **each).fit(bitext, annotations, **how)
+            assert np.array_equal(whole.weights_, other.weights_) and np.array_equal(whole.objective_, other.objective_)
     shards = model(name, **options).fit(bitext, annotations, sharding=Sharding(tmp_path, 50))  # more than sentences
     assert np.abs(whole.weights_ - shards.weights_).max() < 1e-6
 

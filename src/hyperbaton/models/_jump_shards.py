@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from hyperbaton import _core
 from hyperbaton.align import VisitOrders
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.executors import Sharding
+from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import map_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Text, Vocabulary
@@ -85,6 +87,13 @@ class ShardedJumps:
         _, curvature = self._sum(_curvature, self._job)
         return _core.SummedObjective(self, curvature, n_threads=self._threads).lbfgs(start, **options)
 
+    def warm_start(self, *, n_passes: int, variance: float, progress: Progress | None) -> tuple[Array, Array]:
+        """Sums over parts of the shards: weights by AdaGrad times their shares, and the shares."""
+        # The prior is divided among the shards.
+        task = partial(_warm_start, n_passes=n_passes, variance=variance * self._sharding.shards)
+        _, (weighted, shares) = self._sum(task, self._job, progress)
+        return weighted, shares
+
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """The sum over all sentences, and its gradient."""
         self._job = replace(self._job, number=self._job.number + 1)
@@ -94,9 +103,9 @@ class ShardedJumps:
         remove_arrays(self._job.folder, owner)
         return total
 
-    def _sum(self, task: Callable[[_Job, int], float], job: _Job) -> tuple[float, Array]:
+    def _sum(self, task: Callable[[_Job, int], float], job: _Job, progress: Progress | None = None) -> tuple[float, Array]:
         value, vector = 0.0, None
-        for shard, own_value in enumerate(self._sharding.do(task, job)):
+        for shard, own_value in enumerate(self._sharding.do(task, job, progress)):
             owner = _sums_name(job, shard)
             part = map_arrays(job.folder, owner)["values"]
             value += own_value
@@ -115,6 +124,12 @@ def _find_features(job: _Job, shard: int) -> int:
 
 def _curvature(job: _Job, shard: int) -> float:
     write_arrays(job.folder, _sums_name(job, shard), {"values": job.objective(shard).curvature()})
+    return 0.0
+
+
+def _warm_start(job: _Job, shard: int, *, n_passes: int, variance: float) -> float:
+    sums = job.objective(shard).warm_start(n_passes=n_passes, variance=variance, progress=None)
+    write_arrays(job.folder, _sums_name(job, shard), {"values": np.stack(sums)})
     return 0.0
 
 

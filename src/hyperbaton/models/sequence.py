@@ -24,6 +24,6 @@ class Sequence(JumpWeights):
     """Next word, by features of all words on the way to it (SEQUENCE)."""
 
     # A score adds up many more weights than PAIR's, so that each must be smaller.
-    learner: str | Minimizer = option("lbfgs:variance=0.003", "minimizer and its options", plugins=MINIMIZERS)
+    learner: str | Minimizer = option("lbfgs:variance=0.003:warmup=2", "minimizer and its options", plugins=MINIMIZERS)
 
     planes: ClassVar = 3

@@ -74,9 +74,9 @@ class Minimizer(ABC):
         """Find the weights."""
 
     def _core(self, objective: Objective) -> Any:
-        """The method of the core's objective that does the work."""
+        """The core's objective, which has the method."""
         core = objective.core()
         if not hasattr(core, self.method):
             known = ", ".join(name for name in ("lbfgs", "adagrad", "iis") if hasattr(core, name))
             raise OptionError(f"this model cannot be trained by {self.method}; it can by {known}")
-        return getattr(core, self.method)
+        return core

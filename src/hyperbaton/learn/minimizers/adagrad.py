@@ -20,7 +20,7 @@ class Adagrad(Minimizer):
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
         return Minimum(
-            *self._core(objective)(
+            *self._core(objective).adagrad(
                 step=self.step, variance=self.variance, max_passes=self.max_passes, seed=seed, progress=progress
             )
         )

@@ -20,7 +20,7 @@ class Iis(Minimizer):
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
         return Minimum(
-            *self._core(objective)(
+            *self._core(objective).iis(
                 objective.start,
                 variance=self.variance,
                 max_passes=self.max_passes,

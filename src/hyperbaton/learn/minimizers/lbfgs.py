@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.learn.minimizers._minimizer import Minimizer, Minimum, Objective
@@ -14,20 +18,34 @@ from hyperbaton.learn.minimizers._minimizer import Minimizer, Minimum, Objective
 class Lbfgs(Minimizer):
     """L-BFGS, on all processors."""
 
-    tolerance: float = option(1e-3, "stop when the gradient norm falls below this fraction of its initial value", minimum=0)
+    tolerance: float = option(
+        1e-3, "stop when the gradient norm falls below this fraction of its value at zero weights", minimum=0
+    )
     memory: int = option(7, "number of steps that the curvature is estimated from", minimum=1)
+    warmup: int = option(0, "passes by AdaGrad before the first, to start from better weights", minimum=0)
 
     method: ClassVar = "lbfgs"
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
+        core, checkpoint = self._core(objective), objective.checkpoint
+        start = objective.start
+        if self.warmup and (checkpoint is None or checkpoint.start() is None):
+            start = self._warm_start(core, progress)
         return Minimum(
-            *self._core(objective)(
-                objective.start,
+            *core.lbfgs(
+                start,
                 variance=self.variance,
                 memory=self.memory,
                 max_passes=self.max_passes,
                 tolerance=self.tolerance,
-                checkpoint=objective.checkpoint,
+                checkpoint=checkpoint,
                 progress=progress,
             )
         )
+
+    def _warm_start(self, core: Any, progress: Progress | None) -> npt.NDArray[np.float64]:
+        """Weights that AdaGrad finds for parts of the sentences, averaged."""
+        if not hasattr(core, "warm_start"):
+            raise OptionError("this model has no AdaGrad to start from: leave warmup out")
+        weighted, shares = core.warm_start(n_passes=self.warmup, variance=self.variance, progress=progress)
+        return np.asarray(weighted / shares)
