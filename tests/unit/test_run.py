@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ import pytest
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.data import generate
 from hyperbaton.run.child import do
-from hyperbaton.run.execute import Limits, StageFailed, execute
+from hyperbaton.run.execute import Limits, Observer, StageFailed, _Executor, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.finish import finish
 from hyperbaton.run.plan import Plan, make_plan
@@ -190,6 +191,25 @@ def test_what_runs_is_told_with_the_time_left(done: tuple[Plan, Path], tmp_path:
     assert said[-1] == "score failed: no reason"
 
 
+def test_stages_share_threads_with_those_that_fit_beside_them(tmp_path: Path) -> None:
+    def stage(name: str, mib: float, needs: frozenset[str] = frozenset()) -> Any:
+        return SimpleNamespace(
+            name=name, folder_name=name, needs=needs, cost=SimpleNamespace(mib=mib), is_done=lambda root: False
+        )
+
+    def together(stages: list[Any], jobs: int) -> int:
+        limits = Limits(jobs=jobs, threads=4, memory=100 << 20)
+        return _Executor(stages, tmp_path, limits, Observer(), 0)._n_together(stages[0])
+
+    large, small = stage("align", 80), stage("lm", 15)
+    assert together([large, stage("other", 30)], 2) == 1, "alone, with all threads"
+    assert together([large, stage("other", 30), small], 2) == 2
+    assert together([large, small, stage("classes", 5)], 2) == 2 and together([large, small], 1) == 1
+    assert together([large, small, stage("classes", 5)], 3) == 3
+    assert together([large, stage("extract", 1, frozenset({"align"}))], 2) == 1
+
+
+@pytest.mark.slow
 def test_results_do_not_depend_on_jobs_and_threads(done: tuple[Plan, Path], tmp_path: Path) -> None:
     plan, root = done
     execute(plan, tmp_path, Limits(jobs=1, threads=3))

@@ -129,16 +129,27 @@ class _Executor:
             if self.limits.executor is not None:
                 self._start(stage, self.limits.threads, self.limits.memory)
                 continue
-            n_ready = sum(s.needs <= self.done for s in self.waiting)
-            alone = not self.running and (n_ready == 1 or self.limits.jobs == 1)
+            n_together = self._n_together(stage)
+            alone = not self.running and n_together == 1
             share = 1 if alone else self.limits.jobs
             memory = None if self.limits.memory is None else self.limits.memory // share
-            self._start(stage, self._threads(n_ready), memory)
+            free = self.limits.threads - sum(r.threads for r in self.running)
+            self._start(stage, max(1, free // n_together), memory)
 
-    def _threads(self, n_ready: int) -> int:
-        """Of the threads that no stage uses, the part of one of those that are ready."""
-        free = self.limits.threads - sum(r.threads for r in self.running)
-        return max(1, free // max(1, min(n_ready, self.limits.jobs - len(self.running))))
+    def _n_together(self, stage: Stage) -> int:
+        """How many of the stages that are ready could start now, this one too: they share the threads that are free."""
+        mib = sum(r.stage.cost.mib for r in self.running) + stage.cost.mib
+        n, most = 1, self.limits.jobs - len(self.running)
+        for other in self.waiting:
+            if (
+                n < most
+                and other is not stage
+                and other.needs <= self.done
+                and mib + other.cost.mib <= self.limits.memory_mib
+            ):
+                mib += other.cost.mib
+                n += 1
+        return n
 
     def _start(self, stage: Stage, threads: int, memory: int | None) -> None:
         self.waiting.remove(stage)
