@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from hyperbaton.align import Aligner, LexicalTable
+from hyperbaton.align.lexical import count_links, sum_link_counts
 from hyperbaton.corpus import Bitext
+from hyperbaton.data import generate
 from hyperbaton.phrases import PhraseTable, extract
 
 BITEXT = Bitext.of(
@@ -41,3 +43,13 @@ def test_an_aligner_gives_the_weights_of_a_phrase_table() -> None:
     p_ein = aligner.model_.null_emission(True)[lexical.source.number("ein")]
     assert longer["book"][1] == pytest.approx(p_ein * {t: b for t, _, b in lexical.translations("buch")}["book"], rel=1e-5)
     assert np.isfinite(table.scores).all()
+
+
+def test_counts_of_any_parts_add_up_to_those_of_the_whole() -> None:
+    bitext = generate(60, seed=5).bitext
+    whole = count_links(bitext, 0, len(bitext.source), 1)
+    for size in (1, 7, 60):
+        parts = (count_links(bitext, begin, min(begin + size, 60), 1) for begin in range(0, 60, size))
+        for one, other in zip(sum_link_counts(bitext, parts), whole, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert all(not len(array) or not array.any() for array in sum_link_counts(bitext, []))

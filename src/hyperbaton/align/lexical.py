@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from hyperbaton.corpus.text import Offsets, WordIds
 
 SMALLEST = 1e-7
 LinkCounts = tuple[Offsets, WordIds, npt.NDArray[np.uint32]]
+_Counted = tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]  # word pairs in order, and their counts
 
 
 @dataclass(frozen=True)
@@ -114,17 +116,27 @@ def link_counts(bitext: Bitext, threads: int | None = None, *, scratch: Scratch 
 
 
 def sum_link_counts(bitext: Bitext, parts: Iterable[LinkCounts]) -> LinkCounts:
-    """Counts of the links of a bitext from those of its parts."""
+    """Counts of the links of a bitext from those of its parts.
+
+    Sums of about the same size are added to each other, so that a part is added to others only log₂ of their number times.
+    """
     n_rows = len(bitext.source.vocabulary) + 1
-    keys, counts = np.zeros(0, np.uint64), np.zeros(0, np.int64)  # of all sentence pairs so far
-    for offsets, targets, more in parts:
+    sums: list[_Counted] = [(np.zeros(0, np.uint64), np.zeros(0, np.int64))]
+    for offsets, targets, counts in parts:
         sources = np.repeat(np.arange(n_rows, dtype=np.uint64), np.diff(offsets))
-        keys, where = np.unique(np.concatenate([keys, sources << np.uint64(32) | targets]), return_inverse=True)
-        both = np.zeros(len(keys), np.int64)
-        np.add.at(both, where, np.concatenate([counts, more]))
-        counts = both
+        sums.append((sources << np.uint64(32) | targets, counts.astype(np.int64)))
+        while len(sums) > 1 and len(sums[-2][0]) <= 2 * len(sums[-1][0]):
+            sums.append(_added(sums.pop(), sums.pop()))
+    keys, total = reduce(_added, reversed(sums))
     starts = np.searchsorted(keys, np.arange(n_rows + 1, dtype=np.uint64) << np.uint64(32)).astype(np.int64)
-    return starts, (keys & np.uint64(0xFFFFFFFF)).astype(np.uint32), counts.astype(np.uint32)
+    return starts, (keys & np.uint64(0xFFFFFFFF)).astype(np.uint32), total.astype(np.uint32)
+
+
+def _added(one: _Counted, other: _Counted) -> _Counted:
+    keys, where = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    counts = np.zeros(len(keys), np.int64)
+    np.add.at(counts, where, np.concatenate([one[1], other[1]]))
+    return keys, counts
 
 
 def count_links(bitext: Bitext, begin: int, end: int, threads: int | None) -> LinkCounts:
