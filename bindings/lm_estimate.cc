@@ -156,8 +156,14 @@ HYPERBATON_BINDINGS(lm_estimate) {
             new (self) NgramTree({view(tokens), view(offsets)}, n_words, thresholds);
           },
           "tokens"_a, "offsets"_a, nb::kw_only(), "n_words"_a, "thresholds"_a)
-      .def("add_level", &NgramTree::add_level, nb::call_guard<nb::gil_scoped_release>(),
-           "Count the n-grams of the next order.")
+      .def(
+          "add_level",
+          [](NgramTree& self) {
+            const auto report = make_progress(std::nullopt);  // which looks for Ctrl-C
+            const nb::gil_scoped_release release;
+            self.add_level(report);
+          },
+          "Count the n-grams of the next order.")
       .def(
           "count_of_counts",
           [](const NgramTree& self, std::size_t order) {

@@ -45,19 +45,21 @@ void NgramTree::add_words() {
   next_places_.resize(order() > 1 ? text_.size() : 0);
 }
 
-void NgramTree::add_level() {
+void NgramTree::add_level(const Progress& progress) {
   if (levels_.size() == order()) throw Error("all orders are counted");
   if (levels_.empty()) {
     add_words();
   } else {
     constexpr std::size_t ahead = 16;
     const auto n = places_.size();
+    Poll poll([&] { return !progress || progress(levels_.size(), order()); });
     auto next = starts_;
     const auto following = [&](std::size_t i) { return places_[i].position + 1U == n ? 0U : places_[i].position + 1U; };
     for (std::size_t i = 0; i < n; ++i) {
       if (i + ahead < n) __builtin_prefetch(&text_[following(i + ahead)]);
       const auto t = following(i);
       next_places_[next[text_[t]]++] = {t, places_[i].group};
+      poll();
     }
 
     // So far the groups of the next places are those of their contexts, and a group of places still has all its n-grams in
@@ -74,6 +76,7 @@ void NgramTree::add_level() {
         continue;
       }
       for (auto i = begin; i < end;) {
+        poll();
         const auto context = next_places_[i].group, first = i;
         const bool padded = (context & kPadded) != 0;
         const auto group = padded ? kPadded | n_padded++ : static_cast<std::uint32_t>(level.context.size());

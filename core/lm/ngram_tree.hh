@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/parallel.hh"
 #include "corpus/text.hh"
 #include "lm/counts.hh"
 #include "lm/kneser_ney.hh"
@@ -35,8 +36,9 @@ class NgramTree {
   // The levels that there are so far, [k - 1] of order k.
   const std::vector<Level>& levels() const { return levels_; }
 
-  // Count the n-grams of the next order. The counts of an order are adjusted when the next one is counted.
-  void add_level();
+  // Count the n-grams of the next order. The counts of an order are adjusted when the next one is counted. When `progress`
+  // says stop, the tree is of no more use.
+  void add_level(const Progress& progress);
   CountOfCounts count_of_counts(std::size_t order) const;
   // Turn counts into probabilities, order by order; every order must have been counted.
   void estimate(std::size_t order, const Discounts& discounts, unsigned n_threads);

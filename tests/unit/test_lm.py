@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, Cancelled, InputError, OptionError
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
@@ -154,3 +156,18 @@ def test_verbs(golden: Path, tmp_path: Path) -> None:
     assert wrong.returncode == 1 and "is already a model" in wrong.stderr
     nothing = hyperbaton("lm", train)
     assert nothing.returncode == 1 and "no output: give -o LM" in nothing.stderr
+
+
+def test_counting_one_order_can_be_interrupted() -> None:
+    words = np.random.default_rng(1).integers(3, 200_000, 3_000_000, dtype=np.uint32)
+    words[:199_997] = np.arange(3, 200_000)
+    tree = _core.NgramTree(words, np.array([0, len(words)]), n_words=200_000, thresholds=[0, 0])
+    tree.add_level()
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        with pytest.raises(KeyboardInterrupt):
+            tree.add_level()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert len(tree.count_ngrams()) == 1, "the order was not finished first"
