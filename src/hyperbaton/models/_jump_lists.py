@@ -20,7 +20,7 @@ N_CONSTANTS = 8
 # Memory that finding features may take for each list, of which there are the square of a sentence's length: a list has up
 # to 28 features, which take 4 bytes each, and up to twice that in the vectors that they are gathered from.
 _BYTES = 28 * 12
-_COUNTED = 1 << 20  # features whose frequency is counted at once: numpy makes them twice as wide
+_COUNTED = 1 << 20  # features that are counted at once: numpy makes them twice as wide
 
 
 def n_lists(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -43,7 +43,7 @@ def feature_lists(
         for column, values in zip((counts, ids, n_ids), part, strict=True):
             column.append(values)
         for at in range(0, len(part[1]), _COUNTED):
-            frequency += np.bincount(part[1][at : at + _COUNTED], minlength=n_features)
+            np.add.at(frequency, part[1][at : at + _COUNTED], 1)  # bincount would go over all features every time
     last = N_CONSTANTS + len(keys)
     order = np.arange(n_features, dtype=np.uint32)
     order[N_CONSTANTS:last] = N_CONSTANTS + np.argsort(-frequency[N_CONSTANTS:last], kind="stable")
