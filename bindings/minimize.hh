@@ -10,10 +10,9 @@ namespace hyperbaton::bindings {
 
 namespace minimize_states {
 
-using Values = Array<double>;
-
-inline std::vector<double> copied(const nb::dict& state, const std::string& name) {
-  const auto values = nb::cast<Values>(state[name.c_str()]);
+template <class T = double>
+std::vector<T> copied(const nb::dict& state, const std::string& name) {
+  const auto values = nb::cast<Array<T>>(state[name.c_str()]);
   return {values.data(), values.data() + values.size()};
 }
 
@@ -28,16 +27,16 @@ inline MinimizeState read(const nb::dict& state) {
                      .objective = copied(state, "objective"),
                      .pairs = {}};
   for (std::size_t i = 0; i < products.size(); ++i)
-    read.pairs.push_back(
-        {copied(state, "step." + std::to_string(i)), copied(state, "change." + std::to_string(i)), products[i]});
+    read.pairs.push_back({copied<float>(state, "step." + std::to_string(i)),
+                          copied<float>(state, "change." + std::to_string(i)), products[i]});
   return read;
 }
 
 // Views of the vectors, for the time of a call.
 inline nb::dict write(const MinimizeState& state) {
   nb::dict written;
-  const auto add = [&](const std::string& name, const std::vector<double>& values) {
-    written[name.c_str()] = nb::cast(Values(values.data(), {values.size()}, nb::handle()), nb::rv_policy::reference);
+  const auto add = [&]<class T>(const std::string& name, const std::vector<T>& values) {
+    written[name.c_str()] = nb::cast(Array<T>(values.data(), {values.size()}, nb::handle()), nb::rv_policy::reference);
   };
   const auto add_copy = [&](const char* name, std::vector<double> values) { written[name] = to_numpy(std::move(values)); };
   add("x", state.x);

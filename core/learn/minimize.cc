@@ -16,6 +16,7 @@ using Vector = std::vector<double>;
 constexpr double kArmijo = 1e-4;
 constexpr double kCurvature = 0.9;
 constexpr int kMaxTrials = 60;
+constexpr std::size_t kVectorChunk = std::size_t{1} << 16;
 
 using Pair = MinimizeState::Pair;
 
@@ -30,10 +31,10 @@ double l1_norm(const Vector& x) {
   return sum;
 }
 
-// The element of smallest size among the subgradients of f + l1·Σ|x|.
-Vector pseudo_gradient(const Point& point, double l1) {
-  Vector pseudo = point.gradient;
-  if (l1 == 0) return pseudo;
+// The element of smallest size among the subgradients of f + l1·Σ|x|: the gradient itself where l1 is 0, else in `pseudo`.
+const Vector& pseudo_gradient(const Point& point, double l1, Vector& pseudo) {
+  if (l1 == 0) return point.gradient;
+  pseudo = point.gradient;
   for (std::size_t j = 0; j < pseudo.size(); ++j) {
     const double g = point.gradient[j], x = point.x[j];
     if (x != 0)
@@ -55,7 +56,10 @@ Vector direction(const Vector& gradient, const std::deque<Pair>& pairs, const Ve
   double scale = 1;
   if (!pairs.empty()) {
     double size = 0;
-    for (std::size_t j = 0; j < d.size(); ++j) size += pairs.back().change[j] * pairs.back().change[j] * inverse[j];
+    for (std::size_t j = 0; j < d.size(); ++j) {
+      const double change = pairs.back().change[j];
+      size += change * change * inverse[j];
+    }
     scale = pairs.back().product / size;
   }
   for (std::size_t j = 0; j < d.size(); ++j) d[j] *= scale * inverse[j];
@@ -87,16 +91,17 @@ class Minimizer {
       minimum.objective = std::move(start->objective);
     else
       minimum.objective.push_back(full_value(here));
-    Vector pseudo = pseudo_gradient(here, options_.l1);
-    const double goal = start ? start->goal : options_.goal.value_or(options_.tolerance * largest(pseudo));
+    Vector of_l1;
+    const Vector* pseudo = &pseudo_gradient(here, options_.l1, of_l1);
+    const double goal = start ? start->goal : options_.goal.value_or(options_.tolerance * largest(*pseudo));
     std::deque<Pair> pairs;
     if (start) pairs = std::move(start->pairs);
-    while (n_passes_ < options_.max_passes && largest(pseudo) > goal) {
-      Vector d = direction(pseudo, pairs, inverse_, n_threads_);
+    while (n_passes_ < options_.max_passes && largest(*pseudo) > goal) {
+      Vector d = direction(*pseudo, pairs, inverse_, n_threads_);
       if (options_.l1 > 0)
         for (std::size_t j = 0; j < d.size(); ++j)
-          if (d[j] * pseudo[j] >= 0) d[j] = 0;
-      double slope = dot(pseudo, d, n_threads_);
+          if (d[j] * (*pseudo)[j] >= 0) d[j] = 0;
+      double slope = dot(*pseudo, d, n_threads_);
       if (!(slope < 0)) {
         // Rounding has spoilt the memory: start again from steepest descent.
         if (pairs.empty()) break;
@@ -104,7 +109,7 @@ class Minimizer {
         continue;
       }
       Point next;
-      if (!search(here, pseudo, d, slope, next)) {
+      if (!search(here, *pseudo, d, slope, next)) {
         if (pairs.empty()) break;
         pairs.clear();
         continue;
@@ -112,7 +117,7 @@ class Minimizer {
       remember(here, next, pairs);
       here = std::move(next);
       minimum.objective.push_back(full_value(here));
-      pseudo = pseudo_gradient(here, options_.l1);
+      pseudo = &pseudo_gradient(here, options_.l1, of_l1);
       if (checkpoints.due && checkpoints.due()) {
         // Lent for the call: a copy would take as much memory again.
         MinimizeState state{std::move(here.x), std::move(here.gradient), here.value,      goal,
@@ -185,9 +190,13 @@ class Minimizer {
   }
 
   void remember(const Point& here, const Point& next, std::deque<Pair>& pairs) const {
-    Pair pair{next.x, next.gradient, 0};
-    add_scaled(-1, here.x, pair.step, n_threads_);
-    add_scaled(-1, here.gradient, pair.change, n_threads_);
+    Pair pair{std::vector<float>(here.x.size()), std::vector<float>(here.x.size()), 0};
+    parallel_chunks(here.x.size(), kVectorChunk, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t j = begin; j < end; ++j) {
+        pair.step[j] = static_cast<float>(next.x[j] - here.x[j]);
+        pair.change[j] = static_cast<float>(next.gradient[j] - here.gradient[j]);
+      }
+    });
     pair.product = dot(pair.step, pair.change, n_threads_);
     if (pair.product <= 1e-14 * dot(pair.change, pair.change, n_threads_)) return;
     pairs.push_back(std::move(pair));

@@ -34,9 +34,10 @@ struct Minimum {
 // All that the next step depends on, besides the function and the options: minimisation goes on from here with the same
 // bits.
 struct MinimizeState {
-  // A step and the change of the gradient along it.
+  // A step and the change of the gradient along it; the curvature that they show is an estimate, and half the memory is
+  // enough for it.
   struct Pair {
-    std::vector<double> step, change;
+    std::vector<float> step, change;
     double product;  // step · change
   };
   std::vector<double> x, gradient;

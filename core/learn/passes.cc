@@ -84,11 +84,14 @@ std::vector<double> squared_columns(const Rows& rows) {
   return sums;
 }
 
-double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads) {
+namespace {
+
+template <class A, class B>
+double sum_products(std::span<const A> a, std::span<const B> b, unsigned n_threads) {
   std::vector<double> sums((a.size() + kVectorChunk - 1) / kVectorChunk);
   parallel_chunks(a.size(), kVectorChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     double sum = 0;
-    for (std::size_t j = begin; j < end; ++j) sum += a[j] * b[j];
+    for (std::size_t j = begin; j < end; ++j) sum += static_cast<double>(a[j]) * static_cast<double>(b[j]);
     sums[begin / kVectorChunk] = sum;
   });
   double total = 0;
@@ -96,10 +99,28 @@ double dot(std::span<const double> a, std::span<const double> b, unsigned n_thre
   return total;
 }
 
-void add_scaled(double factor, std::span<const double> x, std::span<double> y, unsigned n_threads) {
+template <class X>
+void add_product(double factor, std::span<const X> x, std::span<double> y, unsigned n_threads) {
   parallel_chunks(x.size(), kVectorChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t j = begin; j < end; ++j) y[j] += factor * x[j];
+    for (std::size_t j = begin; j < end; ++j) y[j] += factor * static_cast<double>(x[j]);
   });
+}
+
+}  // namespace
+
+double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads) {
+  return sum_products(a, b, n_threads);
+}
+double dot(std::span<const float> a, std::span<const double> b, unsigned n_threads) {
+  return sum_products(a, b, n_threads);
+}
+double dot(std::span<const float> a, std::span<const float> b, unsigned n_threads) { return sum_products(a, b, n_threads); }
+
+void add_scaled(double factor, std::span<const double> x, std::span<double> y, unsigned n_threads) {
+  add_product(factor, x, y, n_threads);
+}
+void add_scaled(double factor, std::span<const float> x, std::span<double> y, unsigned n_threads) {
+  add_product(factor, x, y, n_threads);
 }
 
 }  // namespace hyperbaton

@@ -35,8 +35,12 @@ double sum_over_rows(std::size_t n_rows, unsigned n_threads, const std::function
 // Σ_i x_if² of every feature.
 std::vector<double> squared_columns(const Rows& rows);
 
+// Σ a · b, in doubles
 double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads);
+double dot(std::span<const float> a, std::span<const double> b, unsigned n_threads);
+double dot(std::span<const float> a, std::span<const float> b, unsigned n_threads);
 // y += factor · x
 void add_scaled(double factor, std::span<const double> x, std::span<double> y, unsigned n_threads);
+void add_scaled(double factor, std::span<const float> x, std::span<double> y, unsigned n_threads);
 
 }  // namespace hyperbaton
