@@ -82,6 +82,14 @@ def test_over_possible_classes(name: str, kind: str, parts: dict[str, Bitext], t
     assert (probabilities[~model.possible(parts["test"], samples)] < 1e-20).all()
 
 
+@pytest.mark.parametrize("name", ["lexicalized", "dpr"])
+def test_some_of_the_sentences_can_be_learned_from(name: str, parts: dict[str, Bitext], held_out: Samples) -> None:
+    train, chosen = parts["train"], np.arange(50) * 400 // 50  # all have links
+    few, alone = MODELS[name](max_sentences=50).fit(train), MODELS[name]().fit(train.select(chosen))
+    logprobs = [made.sample_logprobs(parts["test"], held_out) for made in (few, alone)]
+    assert few.class_counts_.tolist() == alone.class_counts_.tolist() and np.array_equal(*logprobs)
+
+
 def test_possible_classes_are_those_towards_the_previous_phrase(parts: dict[str, Bitext]) -> None:
     with pytest.raises(OptionError, match="use --side before"):
         MODELS["lexicalized"](classes="possible", side="after").fit(parts["train"])

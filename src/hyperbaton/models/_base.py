@@ -22,7 +22,7 @@ import numpy as np
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import ArtefactError, OptionError
-from hyperbaton.base.options import check_options, from_mapping, to_mapping
+from hyperbaton.base.options import check_options, from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.shown import Shown
@@ -188,3 +188,18 @@ def restored_side(state: ModelState, side: str) -> tuple[Vocabulary, WordClasses
 def _peak_mib() -> float:
     scale = 2**20 if sys.platform == "darwin" else 2**10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
+
+
+def max_sentences_option() -> Any:
+    """The option of models that can do with less than the whole text."""
+    return option(0, "learn from this many of the sentences with links, at even intervals; 0 takes all", minimum=0)
+
+
+def some_sentences(bitext: Bitext, annotations: Annotations, most: int) -> tuple[Bitext, Annotations]:
+    """At most so many of the sentence pairs that have links, at even intervals; 0 for all pairs."""
+    if not most:
+        return bitext, annotations
+    linked = np.flatnonzero(np.diff(bitext.need_links().offsets))
+    n = min(most, len(linked))
+    chosen = linked[np.arange(n) * len(linked) // max(n, 1)]
+    return bitext.select(chosen), annotations.select(chosen)

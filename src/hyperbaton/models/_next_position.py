@@ -29,7 +29,7 @@ from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.text import gather
-from hyperbaton.models._base import ReorderingModel, restored_side, side_arrays
+from hyperbaton.models._base import ReorderingModel, max_sentences_option, restored_side, side_arrays, some_sentences
 from hyperbaton.models._store import ModelState
 
 if TYPE_CHECKING:
@@ -145,9 +145,7 @@ class NextPositionModel(ReorderingModel):
         "words that probabilities are normalised over: all, or those not yet translated",
         choices=("all", "remaining"),
     )
-    max_sentences: int = option(
-        0, "learn from this many of the sentences with links, at even intervals; 0 takes all", minimum=0
-    )
+    max_sentences: int = max_sentences_option()
 
     # Whether training can be shared out, and its memory be limited.
     in_shards: ClassVar = False
@@ -177,11 +175,7 @@ class NextPositionModel(ReorderingModel):
         if annotations.source_tags is not None and annotations.source_classes is not None:
             raise OptionError("give source tags or source classes, not both")
         with self._training(bitext, annotations):
-            if self.max_sentences:
-                linked = np.flatnonzero(np.diff(bitext.need_links().offsets))
-                n = min(self.max_sentences, len(linked))
-                chosen = linked[np.arange(n) * len(linked) // max(n, 1)]
-                bitext, annotations = bitext.select(chosen), annotations.select(chosen)
+            bitext, annotations = some_sentences(bitext, annotations, self.max_sentences)
             visits = visit_order(bitext.need_links(), threads=self.threads or None)
             self.n_jumps_ = len(visits.jumps(bitext.source.lengths).next)
             if self.n_jumps_ == 0:

@@ -23,7 +23,7 @@ from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.models._base import ReorderingModel, restored_side, side_arrays
+from hyperbaton.models._base import ReorderingModel, max_sentences_option, restored_side, side_arrays, some_sentences
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import (
     Occurrences,
@@ -77,6 +77,7 @@ class OrientationModel(ReorderingModel):
     )
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
     max_distance: int = option(15, "skip phrase pairs that move farther in training; 0 keeps all", minimum=0)
+    max_sentences: int = max_sentences_option()
 
     shape: ClassVar = "orientation"
     uses: ClassVar[tuple[str, ...]] = ("source_classes", "target_classes")
@@ -99,7 +100,7 @@ class OrientationModel(ReorderingModel):
         samples: Samples | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from the samples of a bitext with links; without samples, they are extracted.
+        """Learn from the samples of a bitext with links; without samples, they are extracted, from `max_sentences` pairs.
 
         Arguments:
             annotations: classes of words, for features that look at them.
@@ -108,6 +109,7 @@ class OrientationModel(ReorderingModel):
         with self._training(bitext, annotations):
             self._check()
             if samples is None:
+                bitext, annotations = some_sentences(bitext, annotations, self.max_sentences)
                 samples = extract(bitext, self.max_length, threads=self.threads or None, progress=progress)
             samples = near_samples(samples, self.max_distance, cast(Side, self.side))
             if len(samples) == 0:
