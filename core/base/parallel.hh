@@ -20,6 +20,9 @@
 
 namespace hyperbaton {
 
+// Elements of a long vector that a thread takes at once.
+inline constexpr std::size_t kVectorChunk = std::size_t{1} << 16;
+
 // Called with (items done, items in all); returns false to cancel. May be empty.
 using Progress = std::function<bool(std::size_t, std::size_t)>;
 

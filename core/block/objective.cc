@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t kMaxParts = 16;
 constexpr std::size_t kMaxBufferBytes = std::size_t{1} << 30;
-constexpr std::size_t kVectorChunk = std::size_t{1} << 16;
 
 }  // namespace
 

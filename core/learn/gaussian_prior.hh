@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -31,9 +30,7 @@ Minimum minimize_with_prior(const Objective& objective, std::vector<double> star
   if (!checkpoints.start && std::ranges::any_of(start, [](double one) { return one != 0; })) {
     std::vector<double> gradient(start.size());
     function(std::vector<double>(start.size()), gradient);
-    double largest = 0;
-    for (const double one : gradient) largest = std::max(largest, std::abs(one));
-    from_here.goal = options.tolerance * largest;
+    from_here.goal = options.tolerance * largest(gradient);
   }
   return minimize(function, std::move(start), std::move(curvature), from_here, objective.n_threads(), progress,
                   std::move(checkpoints));

@@ -16,7 +16,6 @@ using Vector = std::vector<double>;
 constexpr double kArmijo = 1e-4;
 constexpr double kCurvature = 0.9;
 constexpr int kMaxTrials = 60;
-constexpr std::size_t kVectorChunk = std::size_t{1} << 16;
 
 using Pair = MinimizeState::Pair;
 
@@ -144,12 +143,6 @@ class Minimizer {
 
   double full_value(const Point& point) const {
     return options_.l1 > 0 ? point.value + options_.l1 * l1_norm(point.x) : point.value;
-  }
-
-  static double largest(const Vector& v) {
-    double top = 0;
-    for (const double one : v) top = std::max(top, std::abs(one));
-    return top;
   }
 
   // Find a step along d that lowers the function enough, and (without L1) bends its slope enough.

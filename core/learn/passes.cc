@@ -1,12 +1,12 @@
 #include "learn/passes.hh"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kVectorChunk = std::size_t{1} << 16;
 constexpr std::size_t kRowChunk = std::size_t{1} << 12;
 constexpr std::size_t kMaxChunks = 16;
 constexpr std::size_t kMaxBufferBytes = std::size_t{1} << 28;
@@ -107,6 +107,12 @@ void add_product(double factor, std::span<const X> x, std::span<double> y, unsig
 }
 
 }  // namespace
+
+double largest(std::span<const double> x) {
+  double top = 0;
+  for (const double one : x) top = std::max(top, std::abs(one));
+  return top;
+}
 
 double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads) {
   return sum_products(a, b, n_threads);

@@ -35,6 +35,8 @@ double sum_over_rows(std::size_t n_rows, unsigned n_threads, const std::function
 // Σ_i x_if² of every feature.
 std::vector<double> squared_columns(const Rows& rows);
 
+// max |x|
+double largest(std::span<const double> x);
 // Σ a · b, in doubles
 double dot(std::span<const double> a, std::span<const double> b, unsigned n_threads);
 double dot(std::span<const float> a, std::span<const double> b, unsigned n_threads);

@@ -12,8 +12,6 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kVectorChunk = std::size_t{1} << 16;
-
 struct Step {
   double size;
   double variance;  // σ² of the Gaussian prior

@@ -51,6 +51,10 @@ class MinimizerStates:
     details: Mapping[str, Any] | None = None  # to be kept with every state
     saved: float = field(default_factory=time.monotonic)  # when the last state was
 
+    def has_start(self) -> bool:
+        """Whether there is a last state."""
+        return self.states.last() is not None
+
     def start(self) -> dict[str, Array] | None:
         """The arrays of the last state."""
         last = self.states.last()

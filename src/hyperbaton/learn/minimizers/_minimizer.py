@@ -31,6 +31,9 @@ class Minimum(NamedTuple):
 class States(Protocol):
     """Keeps states of a minimizer, as named arrays."""
 
+    def has_start(self) -> bool:
+        """Whether there is a state to begin from."""
+
     def start(self) -> dict[str, npt.NDArray[np.float64]] | None:
         """The state to begin from; None for none."""
 

@@ -29,7 +29,7 @@ class Lbfgs(Minimizer):
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
         core, checkpoint = self._core(objective), objective.checkpoint
         start = objective.start
-        if self.warmup and (checkpoint is None or checkpoint.start() is None):
+        if self.warmup and (checkpoint is None or not checkpoint.has_start()):
             start = self._warm_start(core, progress)
         return Minimum(
             *core.lbfgs(
