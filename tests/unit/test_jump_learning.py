@@ -69,6 +69,19 @@ def test_torch_computes_the_same_objective_and_gradient(name: str, candidates: s
     torch_value, torch_gradient = other(torch.from_numpy(weights))
     assert np.isclose(torch_value, value, rtol=1e-12)
     assert np.allclose(torch_gradient.numpy(), gradient, rtol=1e-9, atol=1e-9)
+    # Blocks of few sentences, one, some or none of which stay where PyTorch computes.
+    for room in (None, 10_000, 0):
+        streamed = TorchObjective(
+            fitted.lists(training._replace(scratch=Scratch(20_000))), fitted.planes, room=room, block=2000
+        )
+        kept = [block.kept is not None for block in streamed.blocks]
+        assert len(kept) > 5 and not any(kept)
+        for _ in range(2):  # the second time with what was kept
+            streamed_value, streamed_gradient = streamed(torch.from_numpy(weights))
+            assert np.isclose(streamed_value, value, rtol=1e-12)
+            assert np.allclose(streamed_gradient.numpy(), gradient, rtol=1e-9, atol=1e-9)
+        n_kept = sum(block.kept is not None for block in streamed.blocks)
+        assert n_kept == len(kept) if room is None else n_kept == 0 if room == 0 else n_kept < len(kept)
     single = TorchObjective(fitted.lists(training), fitted.planes, dtype=torch.float32)
     assert np.isclose(single(torch.from_numpy(weights).float())[0], value, rtol=1e-4)
 
@@ -113,6 +126,13 @@ def test_wrong_use_of_coverage_says_so(corpus: tuple[Bitext, Tags]) -> None:
         model("pair", coverage=True).fit(corpus[0])
     with pytest.raises(OptionError, match="cannot be trained with PyTorch"):
         model("pair", coverage=True, candidates="remaining", learner="torch").fit(corpus[0])
+
+
+def test_wrong_options_of_torch_say_so(corpus: tuple[Bitext, Tags]) -> None:
+    with pytest.raises(OptionError, match="no AdaGrad to start from"):
+        model("pair", learner="torch:warmup=1").fit(corpus[0])
+    with pytest.raises(OptionError, match="device-memory must be an amount like 512M"):
+        model("pair", learner="torch:device-memory=much").fit(corpus[0])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -263,15 +283,18 @@ def progress(done, total):
     if total == 25 and done == 7:
         os.kill(os.getpid(), signal.SIGKILL)
 
-model = MODELS["pair"](learner="lbfgs:variance=0.1:max-passes=25", min_count=2, checkpoint=Path(sys.argv[1]))
+model = MODELS["pair"](learner=sys.argv[2], min_count=2, checkpoint=Path(sys.argv[1]))
 model.fit(generate(40, style="japanese", seed=2).bitext, progress=progress)
 """
 
 
-def test_a_killed_training_goes_on_to_the_same_weights(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
-    options = {"learner": "lbfgs:variance=0.1:max-passes=25", "min_count": 2}
+@pytest.mark.parametrize("minimizer", ["lbfgs", "torch"])
+def test_a_killed_training_goes_on_to_the_same_weights(minimizer: str, corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
+    if minimizer == "torch":
+        pytest.importorskip("torch")
+    options = {"learner": f"{minimizer}:variance=0.1:max-passes=25", "min_count": 2}
     whole, state = model("pair", **options).fit(corpus[0]), tmp_path / "model.training"
-    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, str(state)], timeout=120)
+    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, str(state), options["learner"]], timeout=120)
     assert killed.returncode < 0 and state.is_dir()
     passes = []
     again = model("pair", checkpoint=state, **options)

@@ -1,11 +1,9 @@
-"""The features of all training sentences of a jump model, found once and kept: in memory, or in mapped files.
-
-Features are numbered by falling frequency, so that the weights of frequent ones lie together in memory.
-"""
+"""The features of all training sentences of a jump model, found once and kept: in memory, or in mapped files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,32 +26,48 @@ def n_lists(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return (lengths + 1) * (lengths + 5)
 
 
+class FeatureLists(NamedTuple):
+    """Features of lists, sentence by sentence; features are numbered as their keys are, behind the constants."""
+
+    counts: Array  # (n_lists,): features of each list
+    ids: Array  # (Σ counts,)
+    id_starts: Array  # (n_sentences + 1,): of the sentences' ids
+
+
 def feature_lists(
-    training: JumpTraining, keys: Array, n_features: int, *, threads: int, scratch: Scratch
-) -> dict[str, Array]:
-    """The arrays of `_core.KeptLists`, which lie where scratch puts them."""
+    training: JumpTraining, keys: Array, *, threads: int, scratch: Scratch, frequency: Array | None = None
+) -> FeatureLists:
+    """The features of all sentences, in arrays that lie where scratch puts them; they are counted in `frequency`."""
     text, labels = training.source.text, training.source.labels
     core, features = training.core(), _core.JumpFeatures(keys, tagged=labels is not None)
     counts, ids, n_ids = Column(scratch, np.uint8), Column(scratch, np.uint32), Column(scratch, np.int64)
     n_ids.append(np.zeros(1, np.int64))
-    frequency = np.zeros(n_features, np.int64)
     ends = np.concatenate([[0], np.cumsum(n_lists(text.lengths))])
     for begin, end in scratch.ranges(ends, _BYTES):
         part = features.lists(core, begin, end, n_threads=threads)
         for column, values in zip((counts, ids, n_ids), part, strict=True):
             column.append(values)
-        for at in range(0, len(part[1]), _COUNTED):
-            np.add.at(frequency, part[1][at : at + _COUNTED], 1)  # bincount would go over all features every time
+        if frequency is not None:
+            for at in range(0, len(part[1]), _COUNTED):
+                np.add.at(frequency, part[1][at : at + _COUNTED], 1)  # bincount would go over all features every time
+    return FeatureLists(counts.finish(), ids.finish(), np.cumsum(n_ids.finish(), dtype=np.int64))
+
+
+def lists_by_frequency(
+    training: JumpTraining, keys: Array, n_features: int, *, threads: int, scratch: Scratch
+) -> dict[str, Array]:
+    """The arrays of `_core.KeptLists`, which lie where scratch puts them. Features are numbered by falling frequency, so
+    that the weights of frequent ones lie together in memory."""
+    frequency = np.zeros(n_features, np.int64)
+    lists = feature_lists(training, keys, threads=threads, scratch=scratch, frequency=frequency)
     last = N_CONSTANTS + len(keys)
     order = np.arange(n_features, dtype=np.uint32)
     order[N_CONSTANTS:last] = N_CONSTANTS + np.argsort(-frequency[N_CONSTANTS:last], kind="stable")
     numbers = np.empty(n_features, np.uint32)
     numbers[order] = np.arange(n_features, dtype=np.uint32)
-    all_ids = ids.finish()
-    for rows in scratch.rows(len(all_ids), 4 * all_ids.itemsize):
-        all_ids[rows] = numbers[all_ids[rows]]
-    id_starts = np.cumsum(n_ids.finish(), dtype=np.int64)
-    return {"counts": counts.finish(), "ids": all_ids, "id_starts": id_starts, "order": order}
+    for rows in scratch.rows(len(lists.ids), 4 * lists.ids.itemsize):
+        lists.ids[rows] = numbers[lists.ids[rows]]
+    return {**lists._asdict(), "order": order}
 
 
 @dataclass(frozen=True)

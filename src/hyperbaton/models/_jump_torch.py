@@ -8,13 +8,16 @@ This file needs NumPy and PyTorch alone. The features of all lists (see `Lists`)
 Both products are gathers: the rows of M, and those of Mᵀ, are cut into pieces of at most 32 entries, padded to few
 widths, so that pieces of one width form a rectangle whose gathered values are added along one side. Nothing is added
 in an order that chance decides. Between the two, sentences of one length form a batch, and running sums give all jumps.
+
+Sentences come in blocks of about as many features. The rectangles of a block stay on the device while there is room; the
+others are made again in every pass, from lists that may lie in mapped files, so that no text is too large.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +32,11 @@ N_DISTANCES = 3
 _WIDTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 # Values gathered at once: bounds the memory.
 _GATHERED = 1 << 25
+# Features of the lists of a block, about. The same on every machine, since sums of blocks are rounded.
+_BLOCK = 1 << 26
+# Vectors of weights that L-BFGS needs on the device besides its steps, and bytes that a block takes while it is made.
+_VECTORS = 10
+_MAKING = 64 * _BLOCK
 # Features of a jump that move together, about: what the first step must allow for.
 _TOGETHER = 20.0
 
@@ -42,7 +50,7 @@ class Lists(NamedTuple):
 
     lengths: Array  # (n_sentences,), increasing
     counts: Array | Tensor  # (n_lists,): features of each list
-    ids: Array | Tensor  # (Σ counts,)
+    ids: Array | Tensor  # (Σ counts,); may be a mapped file
     next: Array  # (Σ (n + 1),)
     n_features: int
     # (Σ (n + 1)): when BOS and each word is visited, NEVER where a word is not, for models over what is left.
@@ -90,6 +98,13 @@ class SparseSums:
         # Behind the last entry stands the padding row, which is zero.
         return columns[where].to(torch.int32).masked_fill_(within >= n[:, None], self.n_columns)
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory that the indices take."""
+        of_pieces = self.of_pieces.n_bytes if self.pieces else 0
+        rests = sum(rows.nbytes + index.nbytes for rows, index in self.rests)
+        return rests + sum(index.nbytes for index in self.pieces) + of_pieces
+
     def __call__(self, dense: Tensor) -> Tensor:
         """(n_columns, planes) → (n_rows, planes)."""
         padded = torch.cat([dense, dense.new_zeros(1, dense.shape[1])])
@@ -112,9 +127,31 @@ def _gathered_sums(padded: Tensor, index: Tensor) -> Tensor:
     return torch.index_select(padded, 0, index.flatten()).view(*index.shape, -1).sum(1)
 
 
+class _Matrices(NamedTuple):
+    """M of a block, and Mᵀ without the rows of features that do not occur."""
+
+    sums: SparseSums
+    features: Tensor  # of the rows of `transposed`
+    transposed: SparseSums
+
+    @classmethod
+    def of(cls, counts: Tensor, ids: Tensor, n_features: int) -> _Matrices:
+        sums = SparseSums(counts, ids, n_features)
+        by_feature, order = torch.sort(ids, stable=True)
+        features, n_of = torch.unique_consecutive(by_feature, return_counts=True)
+        del by_feature
+        numbers = torch.arange(len(counts), device=ids.device, dtype=torch.int32)
+        of_list = torch.repeat_interleave(numbers, counts.long())[order]
+        return cls(sums, features.long(), SparseSums(n_of, of_list, len(counts)))
+
+    @property
+    def n_bytes(self) -> int:
+        return self.sums.n_bytes + self.features.nbytes + self.transposed.n_bytes
+
+
 @dataclass
 class _Batch:
-    """Sentences of n words: their lists are [begin, end)."""
+    """Sentences of n words: their lists are [begin, end) of those of their block."""
 
     n: int
     size: int
@@ -133,27 +170,45 @@ class _Batch:
         return (following[:, None] <= here) & (here != NEVER)
 
 
-class TorchObjective:
-    """−Σ log P(NP | CP) over all jumps, and its gradient."""
+@dataclass
+class _Block:
+    """Sentences whose lists are multiplied together."""
 
-    def __init__(self, lists: Lists, planes: int, device: str = "cpu", dtype: torch.dtype = torch.float64) -> None:
+    counts: Array | Tensor
+    ids: Array | Tensor
+    batches: list[_Batch]
+    kept: _Matrices | None = None
+
+
+class TorchObjective:
+    """−Σ log P(NP | CP) over all jumps, and its gradient.
+
+    `room`: bytes of the device's memory that may be filled with matrices; None for all that is needed.
+    """
+
+    def __init__(
+        self,
+        lists: Lists,
+        planes: int,
+        device: str = "cpu",
+        dtype: torch.dtype = torch.float64,
+        *,
+        room: int | None = None,
+        block: int = _BLOCK,
+    ) -> None:
         if planes not in (1, 3):
             raise ValueError("a feature has one weight or three")
         self.planes, self.device, self.dtype = planes, torch.device(device), dtype
-        self.n_features = lists.n_features
-        counts = torch.as_tensor(lists.counts, device=self.device)
-        ids = lists.ids if isinstance(lists.ids, Tensor) else torch.from_numpy(lists.ids.view(np.int32))
-        ids = ids.to(self.device)
-        self.sums = SparseSums(counts, ids, lists.n_features)
-        order = torch.argsort(ids, stable=True)
-        numbers = torch.arange(len(counts), device=self.device, dtype=torch.int32)
-        of_list = torch.repeat_interleave(numbers, counts.long())[order]
-        self.transposed = SparseSums(torch.bincount(ids, minlength=lists.n_features), of_list, len(counts))
-        self.batches = self._cut(lists)
-        self.grids = {batch.n: _grid(batch.n, self.device) for batch in self.batches}
+        self.n_features, self.room = lists.n_features, room
+        self.blocks = list(self._cut(lists, block))
+        lengths = {batch.n for block in self.blocks for batch in block.batches}
+        self.grids = {n: _grid(n, self.device) for n in lengths}
 
-    def _cut(self, lists: Lists) -> list[_Batch]:
-        batches, begin, first = [], 0, 0
+    def _cut(self, lists: Lists, largest: int) -> Iterator[_Block]:
+        """Sentences of one length become batches, and batches blocks."""
+        counts, ids = lists.counts, lists.ids
+        batches: list[_Batch] = []
+        first = first_id = begin = end = n_ids = 0
         lengths, sizes = np.unique(lists.lengths, return_counts=True)
         for n, size in zip(lengths.tolist(), sizes.tolist(), strict=True):
             side = n + 1
@@ -161,23 +216,44 @@ class TorchObjective:
             most = max(1, _GATHERED // (4 * side * side * self.planes))
             for start in range(0, size, most):
                 part = min(most, size - start)
-                end = begin + part * (4 * side + side * side)
+                n_lists = part * (4 * side + side * side)
+                n_more = int(counts[end : end + n_lists].sum())
+                if batches and n_ids + n_more > largest:
+                    yield _Block(counts[begin:end], ids[first_id : first_id + n_ids], batches)
+                    batches, begin, first_id, n_ids = [], end, first_id + n_ids, 0
                 following = np.asarray(lists.next[first : first + part * side])
                 jumping = np.flatnonzero(following)
                 place = jumping * side + following[jumping] - 1
                 when = None if lists.when is None else lists.when[first : first + part * side].reshape(part, side)
                 true, rows = (torch.from_numpy(x).to(self.device) for x in (place, jumping))
                 visits = None if when is None else torch.from_numpy(when).to(self.device)
-                batches.append(_Batch(n, part, begin, end, true, rows, visits))
-                begin, first = end, first + part * side
-        return batches
+                batches.append(_Batch(n, part, end - begin, end - begin + n_lists, true, rows, visits))
+                end, first, n_ids = end + n_lists, first + part * side, n_ids + n_more
+        yield _Block(counts[begin:end], ids[first_id : first_id + n_ids], batches)
+
+    def _matrices(self, block: _Block) -> _Matrices:
+        """Kept, or made now, and kept if there is room."""
+        if block.kept is not None:
+            return block.kept
+        made = _Matrices.of(self._moved(block.counts), self._moved(block.ids), self.n_features)
+        if self.room is None:
+            block.kept = made
+        elif made.n_bytes <= self.room:
+            block.kept = made
+            self.room -= made.n_bytes
+        return made
+
+    def _moved(self, array: Array | Tensor) -> Tensor:
+        if isinstance(array, Tensor):
+            return array.to(self.device)
+        plain = np.array(array)  # a mapped file cannot be handed over
+        return torch.from_numpy(plain.view(np.int32) if plain.dtype == np.uint32 else plain).to(self.device)
 
     def __call__(self, weights: Tensor) -> tuple[float, Tensor]:
         """The sum, and its gradient; weights of shape (n_features, planes), constants first."""
-        sums = self.sums(weights)
         losses = []
 
-        def slope_of(batch: _Batch) -> Tensor:
+        def slope_of(batch: _Batch, sums: Tensor) -> Tensor:
             logprobs = self._logprobs(batch, weights, sums)
             losses.append(-logprobs.reshape(-1)[batch.true].sum())
             slope = torch.zeros_like(logprobs).view(-1, batch.n + 1)
@@ -185,19 +261,20 @@ class TorchObjective:
             slope.view(-1)[batch.true] -= 1
             return slope.view_as(logprobs)
 
-        gradient = self._gradient(slope_of)
+        gradient = self._gradient(slope_of, weights)
         return float(torch.stack(losses).double().sum()), gradient
 
     def logprobs(self, weights: Tensor) -> Iterator[tuple[_Batch, Tensor]]:
         """log P(NP | CP) of all jumps, batch by batch: (size, CP, NP)."""
-        sums = self.sums(weights)
-        for batch in self.batches:
-            yield batch, self._logprobs(batch, weights, sums)
+        for block in self.blocks:
+            sums = self._matrices(block).sums(weights)
+            for batch in block.batches:
+                yield batch, self._logprobs(batch, weights, sums)
 
     def curvature(self) -> Tensor:
         """A guess of the Hessian's diagonal: that of each weight by itself where all jumps are equally likely."""
 
-        def flat(batch: _Batch) -> Tensor:
+        def flat(batch: _Batch, sums: Tensor) -> Tensor:
             side, excluded = batch.n + 1, batch.excluded()
             part = torch.full((batch.size, side, side), 1 / max(1, batch.n), dtype=self.dtype, device=self.device)
             if excluded is not None:
@@ -207,33 +284,45 @@ class TorchObjective:
             values[batch.rows] = (part * (1 - part)).view(-1, side)[batch.rows]
             return values.view(batch.size, side, -1).masked_fill(self.grids[batch.n][2], 0)
 
-        result = self._gradient(flat)
+        result = self._gradient(flat, None)
         if self.planes == 3:
             result[:, 1] *= 2
         return result
 
-    def _gradient(self, slope_of: Callable[[_Batch], Tensor]) -> Tensor:
-        """From derivatives by the scores (size, CP, NP) of each batch to those by the weights."""
-        derivatives = torch.empty(self.sums.n_rows, self.planes, dtype=self.dtype, device=self.device)
+    def _gradient(self, slope_of: Callable[[_Batch, Tensor], Tensor], weights: Tensor | None) -> Tensor:
+        """From derivatives by the scores (size, CP, NP) of each batch to those by the weights.
+
+        `slope_of` gets the sums of lists of the batch's block at the weights, if there are weights.
+        """
+        gradient = torch.zeros(self.n_features, self.planes, dtype=self.dtype, device=self.device)
         constants = torch.zeros(2, N_DISTANCES, self.planes, dtype=self.dtype, device=self.device)
-        for batch in self.batches:
-            side = batch.n + 1
-            back, distance, own = self.grids[batch.n]
-            cells = self._back(slope_of(batch), back, own)
-            out = derivatives[batch.begin : batch.end].view(batch.size, 4 * side + side * side, self.planes)
-            out[:, 4 * side :] = cells.reshape(batch.size, side * side, self.planes)
-            for o in (0, 1):
-                here = cells * ((back == o) & ~own)[..., None]
-                out[:, o : 2 * side : 2] = here.sum(2)
-                by_np = here.sum(1)
-                out[:, 2 * side + o : 4 * side : 2] = by_np
-                total = here.sum(0)
-                for d in range(N_DISTANCES):
-                    constants[o, d] += (total * (distance == d)[..., None]).sum((0, 1))
-        gradient = self.transposed(derivatives)
+        for block in self.blocks:
+            matrices = self._matrices(block)
+            sums = gradient[:0] if weights is None else matrices.sums(weights)
+            derivatives = torch.empty(matrices.sums.n_rows, self.planes, dtype=self.dtype, device=self.device)
+            for batch in block.batches:
+                side = batch.n + 1
+                out = derivatives[batch.begin : batch.end].view(batch.size, 4 * side + side * side, self.planes)
+                self._back_to_lists(batch, slope_of(batch, sums), out, constants)
+            # Each feature once: nothing is added in an order that chance decides.
+            gradient[matrices.features] += matrices.transposed(derivatives)
         gradient[:2] += constants.sum(1)
         gradient[2:N_CONSTANTS] += constants.reshape(-1, self.planes)
         return gradient
+
+    def _back_to_lists(self, batch: _Batch, slope: Tensor, out: Tensor, constants: Tensor) -> None:
+        """Derivatives by the sums of lists, into `out`, and by the constants, added."""
+        side = batch.n + 1
+        back, distance, own = self.grids[batch.n]
+        cells = self._back(slope, back, own)
+        out[:, 4 * side :] = cells.reshape(batch.size, side * side, self.planes)
+        for o in (0, 1):
+            here = cells * ((back == o) & ~own)[..., None]
+            out[:, o : 2 * side : 2] = here.sum(2)
+            out[:, 2 * side + o : 4 * side : 2] = here.sum(1)
+            total = here.sum(0)
+            for d in range(N_DISTANCES):
+                constants[o, d] += (total * (distance == d)[..., None]).sum((0, 1))
 
     def _logprobs(self, batch: _Batch, weights: Tensor, sums: Tensor) -> Tensor:
         """(size, CP, NP): normalised over all but the CP, or over what is left."""
@@ -287,6 +376,27 @@ def _after(values: Tensor, dim: int) -> Tensor:
     return values.sum(dim, keepdim=True) - torch.cumsum(values, dim)
 
 
+class States(Protocol):
+    """Keeps states of training, as named arrays."""
+
+    def start(self) -> dict[str, Array] | None:
+        """The state to go on from; None for none."""
+
+    def due(self) -> bool:
+        """Whether a state is to be saved now."""
+
+    def save(self, state: Mapping[str, Array]) -> None:
+        """Keep a state."""
+
+
+def free_room(n_weights: int, memory: int, device: str) -> int | None:
+    """What a GPU has left for matrices beside the vectors of L-BFGS; None on a processor, which has no other memory."""
+    if torch.device(device).type != "cuda":
+        return None
+    free, _ = torch.cuda.mem_get_info(device)
+    return max(0, free - (8 * _VECTORS + 2 * 4 * memory) * n_weights - _MAKING)
+
+
 def train(
     objective: TorchObjective,
     variance: float,
@@ -295,11 +405,13 @@ def train(
     tolerance: float,
     memory: int,
     progress: Callable[[int, int], bool | None] | None = None,
+    states: States | None = None,
 ) -> tuple[Tensor, list[float]]:
     """Weights that minimise −Σ log P + ‖w‖² / (2σ²) by L-BFGS, and the objective after each step.
 
-    The same method as the core's `minimize`. Stops where the largest derivative is `tolerance` times that of the
-    start. `progress` returns False to stop early.
+    The same method as the core's `minimize`, its steps in single precision too. Stops where the largest derivative is
+    `tolerance` times that of the start. `progress` returns False to stop early. With `states`, an interrupted training
+    goes on where its last state was saved, and finds the same weights.
     """
     n_passes = 0
 
@@ -310,12 +422,20 @@ def train(
         flat = slope.reshape(-1) + at / variance
         return value + float(at.double() @ at.double()) / (2 * variance), flat
 
-    x = torch.zeros(objective.n_features * objective.planes, dtype=objective.dtype, device=objective.device)
     inverse = 1 / (_TOGETHER * objective.curvature().reshape(-1) + 1 / variance)
-    value, slope = evaluate(x)
-    goal = tolerance * float(slope.abs().max())
-    history = [value]
+    saved = None if states is None else states.start()
     pairs: list[tuple[Tensor, Tensor, float]] = []
+    if saved is None:
+        x = torch.zeros(objective.n_features * objective.planes, dtype=objective.dtype, device=objective.device)
+        value, slope = evaluate(x)
+        goal = tolerance * float(slope.abs().max())
+        history = [value]
+    else:
+        x = torch.from_numpy(saved["weights"]).to(objective.device, objective.dtype)
+        value, slope = evaluate(x)
+        goal, history, n_passes = float(saved["goal"][0]), saved["history"].tolist(), int(saved["passes"][0])
+        steps, changes = (torch.from_numpy(saved[name]).to(objective.device) for name in ("steps", "changes"))
+        pairs = list(zip(steps, changes, saved["products"].tolist(), strict=True))
     while n_passes < max_passes and float(slope.abs().max()) > goal:
         if progress is not None and progress(n_passes, max_passes) is False:
             break
@@ -327,14 +447,38 @@ def train(
             pairs.clear()
             continue
         new_x, new_value, new_slope = point
-        step, change = new_x - x, new_slope - slope
-        product = float(step @ change)
-        if product > 1e-14 * float(change @ change):
+        step, change = (new_x - x).float(), (new_slope - slope).float()
+        product = _dot(step, change)
+        if product > 1e-14 * _dot(change, change):
             pairs.append((step, change, product))
             del pairs[:-memory]
         x, value, slope = new_x, new_value, new_slope
         history.append(value)
+        if states is not None and states.due():
+            states.save(_state(x, goal, history, n_passes, pairs))
     return x.view(-1, objective.planes), history
+
+
+def _state(
+    x: Tensor, goal: float, history: list[float], n_passes: int, pairs: list[tuple[Tensor, Tensor, float]]
+) -> dict[str, Array]:
+    def stacked(tensors: list[Tensor]) -> Array:
+        return np.stack([each.cpu().numpy() for each in tensors]) if tensors else np.empty((0, len(x)), np.float32)
+
+    return {
+        "weights": x.cpu().numpy(),
+        "goal": np.array([goal]),
+        "history": np.array(history),
+        "passes": np.array([n_passes]),
+        "steps": stacked([step for step, _, _ in pairs]),
+        "changes": stacked([change for _, change, _ in pairs]),
+        "products": np.array([product for _, _, product in pairs]),
+    }
+
+
+def _dot(a: Tensor, b: Tensor) -> float:
+    """In double precision, whatever the vectors are kept in."""
+    return float(a.double() @ b.double())
 
 
 def _direction(slope: Tensor, pairs: list[tuple[Tensor, Tensor, float]], inverse: Tensor) -> Tensor:
@@ -342,14 +486,14 @@ def _direction(slope: Tensor, pairs: list[tuple[Tensor, Tensor, float]], inverse
     d = slope.clone()
     factors = []
     for step, change, product in reversed(pairs):
-        factors.append(float(step @ d) / product)
+        factors.append(_dot(step, d) / product)
         d -= factors[-1] * change
     d *= inverse
     if pairs:
         _, change, product = pairs[-1]
-        d *= product / float((change * change) @ inverse)
+        d *= product / _dot(change.to(d.dtype) ** 2, inverse)
     for (step, change, product), factor in zip(pairs, reversed(factors), strict=True):
-        d += (factor - float(change @ d) / product) * step
+        d += (factor - _dot(change, d) / product) * step
     return -d
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,9 +24,10 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import MissingExtra, OptionError
 from hyperbaton.base.options import option, plugin, to_mapping
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import hash_arrays
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._jump_lists import N_CONSTANTS, JumpForm, feature_lists
+from hyperbaton.models._jump_lists import N_CONSTANTS, JumpForm, feature_lists, lists_by_frequency
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
 from hyperbaton.models._training_states import MinimizerStates, TrainingStates
@@ -63,20 +63,26 @@ class _JumpObjective:
             return ShardedJumps(training, model.keys_, model.form, training.sharding, model._n_threads)
         if training.scratch is not None and model.cache:
             threads = model._n_threads
-            lists = feature_lists(training, model.keys_, model.n_features, threads=threads, scratch=training.scratch)
+            lists = lists_by_frequency(training, model.keys_, model.n_features, threads=threads, scratch=training.scratch)
             return model.form.objective(training, lists, threads)
         return model.core_objective(training, cached=model.cache)
 
-    def torch(self, device: str) -> Callable[..., Any]:
-        if self.model.coverage:
+    def torch(self, device: str, room: int | None) -> Callable[..., Any]:
+        model = self.model
+        if model.coverage:
             raise OptionError("features of the coverage cannot be trained with PyTorch: use --learner lbfgs or adagrad")
         try:
             from hyperbaton.models import _jump_torch
         except ImportError:
             raise MissingExtra("PyTorch", "torch") from None
-        return partial(
-            _jump_torch.train, _jump_torch.TorchObjective(self.model.lists(self.training), self.model.planes, device)
-        )
+
+        def train(variance: float, *, memory: int, **options: Any) -> Any:
+            n_weights = model.n_features * model.planes
+            space = _jump_torch.free_room(n_weights, memory, device) if room is None else room
+            objective = _jump_torch.TorchObjective(model.lists(self.training), model.planes, device, room=space)
+            return _jump_torch.train(objective, variance, memory=memory, states=self.checkpoint, **options)
+
+        return train
 
 
 @dataclass(eq=False)
@@ -152,7 +158,7 @@ class JumpWeights(NextPositionModel):
         from hyperbaton.models._jump_torch import NEVER, Lists
 
         sorted_training = training.by_length()
-        _, counts, ids = self.core_objective(sorted_training, cached=True).lists()
+        found = feature_lists(sorted_training, self.keys_, threads=self._n_threads, scratch=training.scratch or Scratch())
         lengths = sorted_training.source.text.lengths
         jumps = sorted_training.visits.jumps(lengths)
         following = np.zeros(int(lengths.sum()) + len(lengths), np.int64)
@@ -162,7 +168,7 @@ class JumpWeights(NextPositionModel):
         if self.candidates == "remaining":
             when = np.full(len(following), NEVER)
             when[rows + jumps.current + 1] = np.arange(len(rows))  # only the order inside a sentence counts
-        return Lists(lengths, counts, ids, following, self.n_features, when)
+        return Lists(lengths, found.counts, found.ids, following, self.n_features, when)
 
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
         return _core.jump_logprobs(
