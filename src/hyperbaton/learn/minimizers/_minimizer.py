@@ -84,3 +84,13 @@ class Minimizer(ABC):
             known = ", ".join(name for name in ("lbfgs", "adagrad", "iis") if hasattr(core, name))
             raise OptionError(f"this model cannot be trained by {self.method}; it can by {known}")
         return core
+
+
+@dataclass(eq=False)
+class QuasiNewton(Minimizer):
+    """Base of minimizers that estimate the curvature from their last steps."""
+
+    tolerance: float = option(
+        1e-3, "stop when the gradient norm falls below this fraction of its value at zero weights", minimum=0
+    )
+    memory: int = option(7, "number of steps that the curvature is estimated from", minimum=1)

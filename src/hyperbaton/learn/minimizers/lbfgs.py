@@ -11,17 +11,13 @@ import numpy.typing as npt
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn.minimizers._minimizer import Minimizer, Minimum, Objective
+from hyperbaton.learn.minimizers._minimizer import Minimum, Objective, QuasiNewton
 
 
 @dataclass(eq=False)
-class Lbfgs(Minimizer):
+class Lbfgs(QuasiNewton):
     """L-BFGS, on all processors."""
 
-    tolerance: float = option(
-        1e-3, "stop when the gradient norm falls below this fraction of its value at zero weights", minimum=0
-    )
-    memory: int = option(7, "number of steps that the curvature is estimated from", minimum=1)
     warmup: int = option(0, "passes by AdaGrad before the first, to start from better weights", minimum=0)
 
     method: ClassVar = "lbfgs"

@@ -6,24 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperbaton.base.errors import OptionError
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn.minimizers._minimizer import Minimum, Objective
-from hyperbaton.learn.minimizers.lbfgs import Lbfgs
+from hyperbaton.learn.minimizers._minimizer import Minimum, Objective, QuasiNewton
 
 
 @dataclass(eq=False)
-class Torch(Lbfgs):
+class Torch(QuasiNewton):
     """L-BFGS in PyTorch, on a GPU with device=cuda."""
 
     device: str = option("cpu", "where PyTorch computes, e.g. cpu or cuda")
     device_memory: str = option("", "memory of the device for features, e.g. 8G; the others are sent in every pass")
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
-        if self.warmup:
-            raise OptionError("PyTorch has no AdaGrad to start from: leave warmup out")
         room = parse_memory(self.device_memory, "device-memory") if self.device_memory else None
         weights, history = objective.torch(self.device, room)(
             self.variance,
