@@ -2,12 +2,14 @@
 
     python -m benchmarks.next_position accuracy SRC TGT LINKS --tags F --test SRC TGT LINKS --test-tags F -o RESULTS
     python -m benchmarks.next_position speed SRC TGT LINKS [--tags F] [--sizes 5000 20000]
+    python -m benchmarks.next_position stream SRC TGT LINKS [--tags F] [--device cuda] [--device-memory all 8G] [--core]
     python -m benchmarks.next_position cubic
     python -m benchmarks.next_position pack SRC TGT LINKS [--tags F] -o PACK.npz
     python -m benchmarks.next_position gpu PACK.npz -o RESULTS [--device cuda]
 
-`accuracy` trains all models and draws GO13 Fig. 5. `speed` times objective and gradient by backend. `cubic` compares the
-running sums with eq. 2 as it stands. `pack` writes what `gpu` needs on a machine that has NumPy and PyTorch alone: words,
+`accuracy` trains all models and draws GO13 Fig. 5. `speed` times objective and gradient by backend. `stream` trains with
+PyTorch, with all features on the device or as many as a limit allows. `cubic` compares the running sums with eq. 2 as it
+stands. `pack` writes what `gpu` needs on a machine that has NumPy and PyTorch alone: words,
 tags and jumps as numbers; `gpu` finds the features itself, times objective and gradient, and trains to convergence; where
 the pack holds test text too, it tells accuracy and mean log-probability there.
 """
@@ -39,6 +41,15 @@ def main() -> None:
     speed.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     speed.add_argument("--torch", nargs="*", default=["cpu"], help="devices of PyTorch")
 
+    stream = commands.add_parser("stream", parents=[corpus])
+    stream.add_argument("--model", default="sequence")
+    stream.add_argument("--device", default="cuda")
+    stream.add_argument("--device-memory", nargs="+", default=["all"], help="limits to try, e.g. all 8G")
+    stream.add_argument("--variance", type=float, default=0.003)
+    stream.add_argument("--max-passes", type=int, default=150)
+    stream.add_argument("--threads", type=int, default=0)
+    stream.add_argument("--core", action="store_true", help="compute the objective in the core too")
+
     cubic = commands.add_parser("cubic")
     cubic.add_argument("--lengths", type=int, nargs="+", default=[10, 20, 30, 40, 50, 60])
 
@@ -65,6 +76,8 @@ def main() -> None:
         from benchmarks.next_position import accuracy as chosen
     elif arguments.command == "speed":
         from benchmarks.next_position import speed as chosen
+    elif arguments.command == "stream":
+        from benchmarks.next_position import stream as chosen
     elif arguments.command == "cubic":
         from benchmarks.next_position import cubic as chosen
     elif arguments.command == "pack":
