@@ -117,6 +117,16 @@ def test_the_verb(tmp_path: Path) -> None:
     oracle = json.loads(hyperbaton("preorder", "test.source", "--oracle", "test.links", "--links", "test.links", "--json"))
     assert oracle["reordered"]["kendall"] == 100 and oracle["sentences"] == 20
     assert "give a MODEL and SRC, or SRC with --oracle LINKS" in hyperbaton("preorder", "test.source", fails=True)
+    # Links of the new order: read with the new text, they are those of the old one.
+    hyperbaton("preorder", "pair", "test.source", *files, "--reordered-links", "new.links", "-o", "new.source")
+    pairs = [
+        {(text[s].split()[i], j) for i, j in points}
+        for s, points in enumerate(Links.read(tmp_path / "new.links", Text.read(tmp_path / "new.source")))
+    ]
+    old = Links.read(tmp_path / "test.links", Text.read(tmp_path / "test.source"))
+    assert pairs == [{(before[s].split()[i], j) for i, j in points} for s, points in enumerate(old)]
+    refused = hyperbaton("preorder", "pair", "test.source", "--reordered-links", "x", fails=True)
+    assert "--reordered-links needs the links to reorder: --links FILE or --oracle FILE" in refused
     assert "--tags needs the tags to reorder" in hyperbaton("preorder", "pair", "test.source", "--tags", "x", fails=True)
     assert "was trained with tags" in hyperbaton("preorder", "pair", "test.source", fails=True)
     (tmp_path / "short").write_text("0-0\n")

@@ -29,6 +29,9 @@ def preorder(
     links: Annotated[str | None, typer.Option(help="Compare the order with these links, on stderr.")] = None,
     permutations: Annotated[str | None, typer.Option(help="Write the old positions of the words to this file.")] = None,
     tags: Annotated[str | None, typer.Option(help="Write the reordered tags of --source-tags to this file.")] = None,
+    reordered_links: Annotated[
+        str | None, typer.Option(help="Write the links of --links or --oracle, for the new order, to this file.")
+    ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="File to write; default: stdout, or none with --json.")
     ] = None,
@@ -48,21 +51,24 @@ def preorder(
 
         hyperbaton preorder encoder test.ja --source-tags test.pos --tags reordered.pos --links test.links -o test.reordered
 
-        hyperbaton preorder train.ja --oracle train.links --permutations train.orders > train.reordered
+        hyperbaton preorder train.ja --oracle train.links --reordered-links reordered.links > train.reordered
     """
     if len(inputs) != (1 if oracle else 2):
         raise OptionError("give SRC alone with --oracle" if oracle else "give a MODEL and SRC, or SRC with --oracle LINKS")
     if tags is not None and source_tags is None:
         raise OptionError("--tags needs the tags to reorder: --source-tags FILE")
-    for path in (permutations, tags, output):
+    if reordered_links is not None and links is None and oracle is None:
+        raise OptionError("--reordered-links needs the links to reorder: --links FILE or --oracle FILE")
+    for path in (permutations, tags, reordered_links, output):
         if path is not None:
             check_file(path)
     source, n = Text.read(inputs[-1]), n_threads(threads)
     source_labels = None if source_tags is None else Tags.read(source_tags, source)
-    reference = None if links is None else Links.read(links, source)
+    reference = known = None if links is None else Links.read(links, source)
     with Bars(quiet) as bars:
         if oracle is not None:
-            orders = link_orders(source, Links.read(oracle, source), threads=n)
+            known = Links.read(oracle, source)
+            orders = link_orders(source, known, threads=n)
         else:
             verify_artefacts(verify, inputs[0])
             model = load_model(inputs[0])
@@ -75,6 +81,8 @@ def preorder(
         write_pieces(permutations, [orders.lines()])
     if tags is not None and source_labels is not None:
         write_pieces(tags, orders.reorder_tags(source_labels).pieces())
+    if reordered_links is not None and known is not None:
+        orders.reorder_links(known).write(reordered_links)
     compared = {"unchanged": unchanged(source), "reordered": orders} if reference is not None else {}
     qualities = {name: order_quality(each, reference, threads=n) for name, each in compared.items() if reference}
     if json:
