@@ -73,6 +73,7 @@ HYPERBATON_BINDINGS(features) {
       .def("__len__", &Occurrences::size);
 
   m.attr("KEYS_TOGETHER") = kKeysTogether;
+  m.attr("MAX_WORDS") = kMaxWords;
   nb::class_<KeyIndex>(m, "KeyIndex", "Finds the numbers of features by their sorted keys.")
       .def(
           "__init__", [](KeyIndex* self, const Array<std::uint64_t>& keys) { new (self) KeyIndex(view(keys)); },
@@ -82,22 +83,23 @@ HYPERBATON_BINDINGS(features) {
       .def(
           "__init__",
           [](TrainingFeatures* self, const Array2<std::int32_t>& rows, const Occurrences& where, std::uint32_t min_count,
-             unsigned n_threads, const std::optional<nb::callable>& progress) {
+             unsigned n_threads, const std::optional<nb::callable>& progress, const std::optional<nb::callable>& room) {
             const auto templates = view_templates(rows, where);
             const auto report = make_progress(progress);
+            const auto large = make_room(room);
             const nb::gil_scoped_release release;
-            new (self) TrainingFeatures(templates, where, min_count, n_threads, report);
+            new (self) TrainingFeatures(templates, where, min_count, n_threads, report, large);
           },
-          "templates"_a, "occurrences"_a, nb::kw_only(), "min_count"_a, "n_threads"_a, "progress"_a.none(),
+          "templates"_a, "occurrences"_a, nb::kw_only(), "min_count"_a, "n_threads"_a, "progress"_a.none(), "room"_a.none(),
           nb::keep_alive<1, 3>())
       .def(
           "take_space",
           [](TrainingFeatures& self) {
             FeatureSpace space = std::move(self.space);
             return nb::make_tuple(to_numpy(std::move(space.keys)), to_numpy(std::move(space.names)),
-                                  to_numpy(std::move(space.lengths)), to_numpy(std::move(space.words), kMaxWords));
+                                  to_numpy(std::move(space.lengths)), to_numpy(std::move(space.words)));
           },
-          "Key, name, number of words and words of each feature; the object does not keep them.")
+          "Key, name, number of words and words, MAX_WORDS for each feature; the object does not keep them.")
       .def(
           "rows",
           [](const TrainingFeatures& self, const Words& occurrences, unsigned n_threads,

@@ -4,6 +4,7 @@
 
 #include "learn/clusters.hh"
 #include "learn/passes.hh"
+#include "learn/visits.hh"
 
 namespace hyperbaton::bindings {
 
@@ -26,10 +27,14 @@ struct BoundProblem {
   OptionalPrior log_prior;
   std::uint64_t seed;
   unsigned n_threads;
+  std::optional<Array<std::uint32_t>> order;
+  std::optional<nb::callable> room;
 
   Problem problem(const Validation* validation, const std::optional<nb::callable>& progress) const {
     Problem made{rows, view(labels), n_classes, {}, seed, n_threads, make_progress(progress), validation};
     if (log_prior) made.log_prior = {log_prior->data(), log_prior->size()};
+    if (order) made.order = view(*order);
+    made.room = make_room(room);
     return made;
   }
 };
@@ -39,7 +44,16 @@ BoundProblem make_problem(const Rows& rows, Array<Label> labels, std::size_t n_c
   check_labels(rows, labels, n_classes);
   if (log_prior && (log_prior->shape(0) != rows.size() || log_prior->shape(1) != n_classes))
     throw Error("the prior needs one value for each row and class");
-  return {rows, std::move(labels), n_classes, std::move(log_prior), seed, n_threads};
+  return {rows, std::move(labels), n_classes, std::move(log_prior), seed, n_threads, {}, {}};
+}
+
+void set_order(BoundProblem& problem, Array<std::uint32_t> order) {
+  if (order.size() != problem.rows.size()) throw Error("there must be one place for each row");
+  if (problem.rows.n_shards() != 1 || problem.log_prior)
+    throw Error("rows in the order of visits are one shard, without a prior");
+  for (const std::uint32_t id : view(order))
+    if (id >= order.size()) throw Error("a row is out of range");
+  problem.order = std::move(order);
 }
 
 // Other examples, to choose by; clusters only where there are some.
@@ -107,7 +121,11 @@ HYPERBATON_BINDINGS(learn) {
                 BoundProblem(make_problem(rows, std::move(labels), n_classes, std::move(log_prior), seed, n_threads));
           },
           nb::kw_only(), "rows"_a, "labels"_a, "n_classes"_a, nb::arg("log_prior").none(), "seed"_a, "n_threads"_a,
-          nb::keep_alive<1, 2>());
+          nb::keep_alive<1, 2>())
+      .def("set_order", &set_order, "order"_a, "Say that the rows come in the order of `visit_order`.")
+      .def(
+          "set_room", [](BoundProblem& self, nb::callable room) { self.room = std::move(room); }, "room"_a,
+          "Where large arrays lie: a function from a number of bytes to an array of bytes.");
   nb::class_<BoundValidation>(m, "Validation", "Rows with their labels and, where there are some, clusters, to choose by.")
       .def(
           "__init__",
@@ -134,14 +152,20 @@ HYPERBATON_BINDINGS(learn) {
 
   m.def(
       "group_rows",
-      [](const Array<std::int64_t>& clusters, std::size_t n_clusters) {
+      [](const Array<std::int32_t>& clusters, std::size_t n_clusters, const std::optional<nb::callable>& room) {
         if (clusters.size() >= std::size_t{1} << 32) throw Error("at most 2^32 - 1 rows");
         for (const std::int64_t c : view(clusters))
           if (c >= static_cast<std::int64_t>(n_clusters)) throw Error("a cluster is out of range");
-        RowGroups groups = group_rows(view(clusters), n_clusters);
+        RowGroups groups = group_rows(view(clusters), n_clusters, make_room(room));
         return nb::make_tuple(to_numpy(std::move(groups.starts)), to_numpy(std::move(groups.rows)));
       },
-      "clusters"_a, "n_clusters"_a, "Offsets of clusters, and the rows of each in their old order.");
+      "clusters"_a, "n_clusters"_a, nb::arg("room").none(),
+      "Offsets of clusters, and the rows of each in their old order.");
+
+  m.def(
+      "visit_order",
+      [](std::uint64_t seed, OutArray<std::uint32_t> order) { visit_order(seed, {order.data(), order.size()}); }, "seed"_a,
+      nb::arg("order").noconvert(), "Fill in the order in which learners visit the rows of one shard.");
 
   m.def(
       "fit_clusters",

@@ -28,6 +28,21 @@ Progress make_progress(const std::optional<nb::callable>& callable) {
   };
 }
 
+Room make_room(const std::optional<nb::callable>& callable) {
+  if (!callable) return {};
+  constexpr std::size_t kSmall = std::size_t{1} << 20;
+  return [call = nb::object(*callable)](std::size_t n_bytes) -> std::shared_ptr<std::byte[]> {
+    if (n_bytes <= kSmall) return std::shared_ptr<std::byte[]>(new std::byte[n_bytes]);
+    const nb::gil_scoped_acquire gil;
+    auto* array = new OutArray<std::uint8_t>(nb::cast<OutArray<std::uint8_t>>(call(n_bytes)));
+    const auto release = [array](std::byte*) {
+      const nb::gil_scoped_acquire held;
+      delete array;
+    };
+    return std::shared_ptr<std::byte[]>(reinterpret_cast<std::byte*>(array->data()), release);
+  };
+}
+
 }  // namespace hyperbaton::bindings
 
 NB_MODULE(_core, m) {

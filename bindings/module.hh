@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "align/links.hh"
+#include "base/large_array.hh"
 #include "base/parallel.hh"
 
 namespace nb = nanobind;
@@ -61,6 +62,14 @@ OutArray2<T> to_numpy(std::vector<T>&& values, std::size_t width) {
   return OutArray2<T>(kept->data(), {kept->size() / width, width}, owner);
 }
 
+// A large array, wherever it lies.
+template <class T>
+OutArray<T> to_numpy(LargeArray<T>&& values) {
+  auto* kept = new LargeArray<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<LargeArray<T>*>(p); });
+  return OutArray<T>(kept->data(), {kept->size()}, owner);
+}
+
 inline OutArray2<std::uint16_t> to_numpy(std::vector<Link>&& links) {
   auto* kept = new std::vector<Link>(std::move(links));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Link>*>(p); });
@@ -96,5 +105,8 @@ nb::class_<Reader>& def_feed(nb::class_<Reader>& reader) {
 
 // A Python callable(done, total) as a core callback: takes the GIL, lets Ctrl-C through, cancels on False.
 Progress make_progress(const std::optional<nb::callable>& callable);
+
+// A Python callable(number of bytes) that gives an array of bytes, as room for large arrays; small ones are in memory.
+Room make_room(const std::optional<nb::callable>& callable);
 
 }  // namespace hyperbaton::bindings

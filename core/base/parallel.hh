@@ -14,6 +14,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "base/errors.hh"
@@ -94,8 +95,9 @@ void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_thr
 }
 
 // Turn counts in place into starts of ranges; returns their sum.
-template <class T>
-T exclusive_sum(std::vector<T>& counts) {
+template <class Counts>
+auto exclusive_sum(Counts& counts) {
+  using T = std::remove_reference_t<decltype(counts[0])>;
   T total = 0;
   for (auto& count : counts) {
     const T here = count;

@@ -18,8 +18,9 @@ constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 // Numbers for pairs of 32-bit values, in the order in which they come.
 class PairNumbers {
  public:
+  explicit PairNumbers(const Room& room) : room_(room) { grow(1024); }
   std::uint32_t number(std::uint32_t first, std::uint32_t second) {
-    if (2 * n_ >= places_.size()) grow();
+    if (2 * n_ >= places_.size()) grow(2 * places_.size());
     const std::uint64_t key = (std::uint64_t{first} << 32) | second;
     Place& place = find(key);
     if (place.number == kNone) place = {key, static_cast<std::uint32_t>(n_++)};
@@ -29,8 +30,8 @@ class PairNumbers {
 
  private:
   struct Place {
-    std::uint64_t key = 0;
-    std::uint32_t number = kNone;
+    std::uint64_t key;
+    std::uint32_t number;
   };
 
   Place& find(std::uint64_t key) {
@@ -38,34 +39,36 @@ class PairNumbers {
     while (places_[at].number != kNone && places_[at].key != key) at = (at + 1) & (places_.size() - 1);
     return places_[at];
   }
-  void grow() {
-    std::vector<Place> old(2 * places_.size());
-    old.swap(places_);
+  void grow(std::size_t size) {
+    const LargeArray<Place> old = std::move(places_);
+    places_ = LargeArray<Place>(size, room_);
+    std::fill(places_.begin(), places_.end(), Place{0, kNone});
     for (const Place& place : old)
       if (place.number != kNone) find(place.key) = place;
   }
 
+  const Room& room_;
   std::size_t n_ = 0;
-  std::vector<Place> places_ = std::vector<Place>(1024);
+  LargeArray<Place> places_;
 };
 
 // The numbers of the n-grams of one layer.
 class GramNumbers {
  public:
-  GramNumbers(const TokensView& text, std::size_t longest)
-      : text_(text), longest_(longest), numbers_(text.tokens.size() * longest), first_(longest) {
+  GramNumbers(const TokensView& text, std::size_t longest, const Room& room)
+      : text_(text), longest_(longest), numbers_(text.tokens.size() * longest, room), first_(longest) {
     if (text.tokens.size() >= kNone) throw Error("features need texts of fewer than 2^32 - 1 words");
     for (std::size_t n = 1; n <= longest; ++n) {
-      PairNumbers pairs;
-      for (std::size_t s = 0; s + 1 < text.offsets.size(); ++s) {
-        const auto begin = static_cast<std::size_t>(text.offsets[s]), end = static_cast<std::size_t>(text.offsets[s + 1]);
-        for (std::size_t p = begin; p + n <= end; ++p) {
-          const std::uint32_t shorter = n == 1 ? 0 : numbers_[p * longest + n - 2];
-          const std::uint32_t number = pairs.number(shorter, text.tokens[p + n - 1]);
-          numbers_[p * longest + n - 1] = number;
-          if (number == first_[n - 1].size()) first_[n - 1].push_back(static_cast<std::uint32_t>(p));
-        }
-      }
+      PairNumbers pairs(room);
+      each_gram(n, [&](std::size_t p) {
+        const std::uint32_t shorter = n == 1 ? 0 : numbers_[p * longest + n - 2];
+        numbers_[p * longest + n - 1] = pairs.number(shorter, text.tokens[p + n - 1]);
+      });
+      first_[n - 1] = LargeArray<std::uint32_t>(pairs.size(), room);
+      std::uint32_t n_known = 0;
+      each_gram(n, [&](std::size_t p) {
+        if (numbers_[p * longest + n - 1] == n_known) first_[n - 1][n_known++] = static_cast<std::uint32_t>(p);
+      });
     }
   }
   // Numbers of the n-grams that start at a position, the shortest first; those that leave the sentence are undefined.
@@ -76,43 +79,57 @@ class GramNumbers {
   }
 
  private:
+  template <class OnGram>
+  void each_gram(std::size_t length, const OnGram& on_gram) const {
+    for (std::size_t s = 0; s + 1 < text_.offsets.size(); ++s) {
+      const auto begin = static_cast<std::size_t>(text_.offsets[s]), end = static_cast<std::size_t>(text_.offsets[s + 1]);
+      for (std::size_t p = begin; p + length <= end; ++p) on_gram(p);
+    }
+  }
+
   TokensView text_;
   std::size_t longest_;
-  std::vector<std::uint32_t> numbers_;
-  std::vector<std::vector<std::uint32_t>> first_;  // by length and number: a position of the n-gram
+  LargeArray<std::uint32_t> numbers_;
+  std::vector<LargeArray<std::uint32_t>> first_;  // by length and number: a position of the n-gram
 };
 
 // The numbers of the pairs of linked words.
 class LinkNumbers {
  public:
-  LinkNumbers(const Occurrences& where, const TokensView& source, const TokensView& target)
-      : numbers_(where.links.points.size(), kNone) {
+  LinkNumbers(const Occurrences& where, const TokensView& source, const TokensView& target, const Room& room)
+      : numbers_(where.links.points.size(), room) {
     std::vector<std::uint32_t> source_of(where.links.offsets.size() - 1, kNone);
     for (std::size_t i = 0; i < where.size(); ++i) {
       std::uint32_t& sentence = source_of[where.target.sentence[i]];
       if (sentence != kNone && sentence != where.source.sentence[i]) throw Error("links join a sentence with two others");
       sentence = where.source.sentence[i];
     }
-    PairNumbers pairs;
-    for (std::size_t t = 0; t < source_of.size(); ++t) {
-      if (source_of[t] == kNone) continue;
-      const auto source_words = source[source_of[t]], target_words = target[t];
-      for (auto k = static_cast<std::size_t>(where.links.offsets[t]);
-           k < static_cast<std::size_t>(where.links.offsets[t + 1]); ++k) {
-        const Link link = where.links.points[k];
-        const std::array<WordId, 2> pair{source_words[link.source], target_words[link.target]};
-        numbers_[k] = pairs.number(pair[0], pair[1]);
-        if (numbers_[k] == words_.size()) words_.push_back(pair);
+    const auto each_link = [&](const auto& on_link) {
+      for (std::size_t t = 0; t < source_of.size(); ++t) {
+        if (source_of[t] == kNone) continue;
+        const auto source_words = source[source_of[t]], target_words = target[t];
+        for (auto k = static_cast<std::size_t>(where.links.offsets[t]);
+             k < static_cast<std::size_t>(where.links.offsets[t + 1]); ++k) {
+          const Link link = where.links.points[k];
+          on_link(k, std::array<WordId, 2>{source_words[link.source], target_words[link.target]});
+        }
       }
-    }
+    };
+    PairNumbers pairs(room);
+    each_link([&](std::size_t k, const std::array<WordId, 2>& pair) { numbers_[k] = pairs.number(pair[0], pair[1]); });
+    words_ = LargeArray<std::array<WordId, 2>>(pairs.size(), room);
+    std::uint32_t n_known = 0;
+    each_link([&](std::size_t k, const std::array<WordId, 2>& pair) {
+      if (numbers_[k] == n_known) words_[n_known++] = pair;
+    });
   }
   std::uint32_t at(std::size_t point) const { return numbers_[point]; }
   std::size_t size() const { return words_.size(); }
   std::span<const WordId> words(std::uint32_t number) const { return words_[number]; }
 
  private:
-  std::vector<std::uint32_t> numbers_;  // by point
-  std::vector<std::array<WordId, 2>> words_;
+  LargeArray<std::uint32_t> numbers_;  // by point; undefined for those of sentences without phrase pairs
+  LargeArray<std::array<WordId, 2>> words_;
 };
 
 // Templates of one kind can share features.
@@ -142,7 +159,8 @@ class TrainingFeatures::Slots {
     std::vector<std::pair<int, std::uint32_t>> grams;  // length, increasing, and first slot; a limit for numbers of words
   };
 
-  Slots(std::span<const Template> templates, const Occurrences& where, unsigned n_threads) : where_(where) {
+  Slots(std::span<const Template> templates, const Occurrences& where, unsigned n_threads, const Room& room)
+      : where_(where) {
     std::vector<std::size_t> longest(where.layers.size(), 0);
     std::map<std::int32_t, std::vector<Template>> by_name;
     for (const Template& t : templates) {
@@ -155,12 +173,12 @@ class TrainingFeatures::Slots {
         most = std::max(most, static_cast<std::size_t>(t.length));
       } else if (kind_of(t) == Kind::Link && !links_) {
         links_ = std::make_unique<LinkNumbers>(where, where.layers[static_cast<std::size_t>(t.layer)].text,
-                                               where.layers[static_cast<std::size_t>(t.linked_layer)].text);
+                                               where.layers[static_cast<std::size_t>(t.linked_layer)].text, room);
       }
     }
     grams_.resize(where.layers.size());
     parallel_chunks(grams_.size(), 1, n_threads, {}, [&](std::size_t l, std::size_t) {
-      grams_[l] = std::make_unique<GramNumbers>(where.layers[l].text, longest[l]);
+      grams_[l] = std::make_unique<GramNumbers>(where.layers[l].text, longest[l], room);
     });
     for (auto& [name, own] : by_name) add_name(name, own);
     if (n_slots_ >= kNone) throw Error("more features than can be numbered: use fewer templates or less text");
@@ -311,20 +329,20 @@ struct Entry {
 };
 
 // Sort by keys, which are spread evenly: into as many buckets as there are entries, then inside each.
-void sort_by_key(std::vector<Entry>& entries) {
+void sort_by_key(LargeArray<Entry>& entries, const Room& room) {
   if (entries.size() < 2) return;
   const unsigned shift = 64 - static_cast<unsigned>(std::bit_width(entries.size() - 1));
-  std::vector<std::uint32_t> next((std::uint64_t{1} << (64 - shift)) + 1, 0);
+  LargeArray<std::uint32_t> next((std::size_t{1} << (64 - shift)) + 1, room);
+  std::fill(next.begin(), next.end(), 0u);
   for (const Entry& e : entries) ++next[static_cast<std::size_t>(e.key >> shift)];
   exclusive_sum(next);
-  std::vector<Entry> sorted(entries.size());
+  LargeArray<Entry> sorted(entries.size(), room);
   for (const Entry& e : entries) sorted[next[static_cast<std::size_t>(e.key >> shift)]++] = e;
   const auto before = [](const Entry& a, const Entry& b) { return std::pair(a.key, a.slot) < std::pair(b.key, b.slot); };
   std::size_t begin = 0;
   for (std::size_t bucket = 0; bucket + 1 < next.size(); begin = next[bucket++])
-    if (next[bucket] - begin > 1)
-      std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin), sorted.begin() + next[bucket], before);
-  entries.swap(sorted);
+    if (next[bucket] - begin > 1) std::sort(sorted.begin() + begin, sorted.begin() + next[bucket], before);
+  entries = std::move(sorted);
 }
 
 // Sort a few numbers that are all different. A number's place is how many are below it: no branch depends on the numbers,
@@ -348,13 +366,14 @@ void sort_distinct(Iterator begin, Iterator end) {
 }  // namespace
 
 TrainingFeatures::TrainingFeatures(std::span<const Template> templates, const Occurrences& where, std::uint32_t min_count,
-                                   unsigned n_threads, const Progress& progress)
+                                   unsigned n_threads, const Progress& progress, const Room& room)
 
-    : slots_(std::make_unique<Slots>(templates, where, n_threads)),
+    : slots_(std::make_unique<Slots>(templates, where, n_threads, room)),
       n_occurrences_(where.size()),
       repeats_(may_repeat(templates)) {
   // The slots of a name are counted by one thread.
-  std::vector<std::uint32_t> counts(slots_->size(), 0);
+  LargeArray<std::uint32_t> counts(slots_->size(), room);
+  std::fill(counts.begin(), counts.end(), 0u);
   parallel_chunks(slots_->n_names(), 1, n_threads, progress, [&](std::size_t name, std::size_t, Poll& poll) {
     std::vector<std::uint32_t> own;
     for (std::size_t i = 0; i < n_occurrences_; ++i) {
@@ -370,23 +389,24 @@ TrainingFeatures::TrainingFeatures(std::span<const Template> templates, const Oc
       for (const std::uint32_t slot : own) ++counts[slot];
     }
   });
-  std::vector<Entry> kept;
   const auto& families = slots_->families();
-  kept.reserve(
-      static_cast<std::size_t>(std::count_if(counts.begin(), counts.end(), [&](auto c) { return c >= min_count; })));
-  WordId room;
+  // An n-gram can lie where no phrase pair looks.
+  const auto is_kept = [&](std::uint32_t count) { return count > 0 && count >= min_count; };
+  LargeArray<Entry> kept(static_cast<std::size_t>(std::count_if(counts.begin(), counts.end(), is_kept)), room);
+  std::size_t n_kept = 0;
+  WordId number_of_words;
   for (std::size_t f = 0; f < families.size(); ++f)
     for (std::size_t j = 0; j < families[f].size; ++j) {
       const std::size_t slot = families[f].begin + j;
-      // An n-gram can lie where no phrase pair looks.
-      if (counts[slot] == 0 || counts[slot] < min_count) continue;
-      const auto words = slots_->words(families[f], static_cast<std::uint32_t>(j), room);
-      kept.push_back(
-          {feature_key(families[f].name, words), static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(f)});
+      if (!is_kept(counts[slot])) continue;
+      const auto words = slots_->words(families[f], static_cast<std::uint32_t>(j), number_of_words);
+      kept[n_kept++] = {feature_key(families[f].name, words), static_cast<std::uint32_t>(slot),
+                        static_cast<std::uint32_t>(f)};
     }
-  sort_by_key(kept);
-  std::vector<std::uint32_t>().swap(counts);
-  numbers_.assign(slots_->size(), -1);
+  counts = {};
+  sort_by_key(kept, room);
+  numbers_ = LargeArray<std::int32_t>(slots_->size(), room);
+  std::fill(numbers_.begin(), numbers_.end(), -1);
   std::size_t n_features = 0;
   for (std::size_t e = 0; e < kept.size(); ++e) {
     // Two features with one key, which hardly ever happens, are one.
@@ -397,18 +417,16 @@ TrainingFeatures::TrainingFeatures(std::span<const Template> templates, const Oc
     check_number(n_features);
     numbers_[kept[e].slot] = static_cast<std::int32_t>(n_features++);
   }
-  space.keys.resize(n_features);
-  space.names.resize(n_features);
-  space.lengths.resize(n_features);
-  space.words.assign(kMaxWords * n_features, 0);
+  space = {{n_features, room}, {n_features, room}, {n_features, room}, {kMaxWords * n_features, room}};
+  std::fill(space.words.begin(), space.words.end(), WordId{0});
   for (const Entry& e : kept) {
     const Slots::Family& family = families[e.family];
     const auto number = static_cast<std::size_t>(numbers_[e.slot]);
-    const auto words = slots_->words(family, static_cast<std::uint32_t>(e.slot - family.begin), room);
+    const auto words = slots_->words(family, static_cast<std::uint32_t>(e.slot - family.begin), number_of_words);
     space.keys[number] = e.key;
     space.names[number] = family.name;
     space.lengths[number] = static_cast<std::uint8_t>(words.size());
-    std::copy(words.begin(), words.end(), space.words.begin() + static_cast<std::ptrdiff_t>(kMaxWords * number));
+    std::copy(words.begin(), words.end(), space.words.begin() + kMaxWords * number);
   }
 }
 

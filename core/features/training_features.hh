@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "base/large_array.hh"
 #include "features/rows.hh"
 #include "features/templates.hh"
 
@@ -16,18 +17,19 @@ namespace hyperbaton {
 
 // What the features are: key, name and words of each, in the order of the keys.
 struct FeatureSpace {
-  std::vector<std::uint64_t> keys;
-  std::vector<std::int32_t> names;
-  std::vector<std::uint8_t> lengths;
-  std::vector<WordId> words;  // kMaxWords for each feature, padded with 0
+  LargeArray<std::uint64_t> keys;
+  LargeArray<std::int32_t> names;
+  LargeArray<std::uint8_t> lengths;
+  LargeArray<WordId> words;  // kMaxWords for each feature, padded with 0
 };
 
 class TrainingFeatures {
  public:
   // Keeps the features that at least `min_count` occurrences have. Templates and `where` must have been checked; `where`
-  // is looked at again by `rows`. Throws Error where templates of one name differ in layer or kind.
+  // is looked at again by `rows`. What grows with the text or the number of features lies where `room` puts it. Throws
+  // Error where templates of one name differ in layer or kind.
   TrainingFeatures(std::span<const Template> templates, const Occurrences& where, std::uint32_t min_count,
-                   unsigned n_threads, const Progress& progress);
+                   unsigned n_threads, const Progress& progress, const Room& room);
   ~TrainingFeatures();
   TrainingFeatures(const TrainingFeatures&) = delete;
   TrainingFeatures& operator=(const TrainingFeatures&) = delete;
@@ -42,8 +44,8 @@ class TrainingFeatures {
   class Slots;
   std::unique_ptr<Slots> slots_;
   std::size_t n_occurrences_;
-  std::vector<std::int32_t> numbers_;  // of the feature of each slot; -1: none
-  bool repeats_;                       // whether an occurrence can have a feature twice
+  LargeArray<std::int32_t> numbers_;  // of the feature of each slot; -1: none
+  bool repeats_;                      // whether an occurrence can have a feature twice
 };
 
 }  // namespace hyperbaton

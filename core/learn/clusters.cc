@@ -19,7 +19,7 @@ constexpr std::size_t kScoreChunk = 4096;
 
 std::span<const std::uint32_t> members_of(const RowGroups& groups, std::size_t c) {
   const auto begin = static_cast<std::size_t>(groups.starts[c]), end = static_cast<std::size_t>(groups.starts[c + 1]);
-  return std::span(groups.rows).subspan(begin, end - begin);
+  return std::span(groups.rows.begin(), groups.rows.size()).subspan(begin, end - begin);
 }
 
 // Numbers for the features of one cluster at a time. The table is as small as the cluster, so that it stays in the cache.
@@ -194,22 +194,11 @@ void append(std::vector<T>& all, std::vector<T>&& part) {
 
 }  // namespace
 
-RowGroups group_rows(std::span<const std::int64_t> clusters, std::size_t n_clusters) {
-  RowGroups groups{std::vector<std::int64_t>(n_clusters + 1, 0), {}};
-  for (const std::int64_t c : clusters)
-    if (c >= 0) ++groups.starts[static_cast<std::size_t>(c)];
-  groups.rows.resize(static_cast<std::size_t>(exclusive_sum(groups.starts)));
-  std::vector<std::int64_t> next = groups.starts;
-  for (std::size_t i = 0; i < clusters.size(); ++i)
-    if (clusters[i] >= 0)
-      groups.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(clusters[i])]++)] = static_cast<std::uint32_t>(i);
-  return groups;
-}
-
 ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std::span<const std::int64_t> clusters,
                             std::size_t n_clusters, std::size_t first_cluster,
                             std::span<const std::int64_t> validation_clusters) {
-  const RowGroups groups = group_rows(clusters, n_clusters), judges = group_rows(validation_clusters, n_clusters);
+  const RowGroups groups = group_rows(clusters, n_clusters, {});
+  const RowGroups judges = group_rows(validation_clusters, n_clusters, {});
   const std::vector<std::size_t> chunks = cut_chunks(groups, n_clusters);
   ClusterWeights all;
   all.offsets.assign(n_clusters + 1, 0);

@@ -22,9 +22,21 @@ struct ClusterView {
 // Rows grouped by cluster, in their old order inside each; rows of a negative cluster are in none.
 struct RowGroups {
   std::vector<std::int64_t> starts;  // rows of cluster c: rows[starts[c]] … rows[starts[c + 1] - 1]
-  std::vector<std::uint32_t> rows;
+  LargeArray<std::uint32_t> rows;
 };
-RowGroups group_rows(std::span<const std::int64_t> clusters, std::size_t n_clusters);
+// `Cluster` is a signed integer of 32 or 64 bits.
+template <class Cluster>
+RowGroups group_rows(std::span<const Cluster> clusters, std::size_t n_clusters, const Room& room) {
+  RowGroups groups{std::vector<std::int64_t>(n_clusters + 1, 0), {}};
+  for (const Cluster c : clusters)
+    if (c >= 0) ++groups.starts[static_cast<std::size_t>(c)];
+  groups.rows = LargeArray<std::uint32_t>(static_cast<std::size_t>(exclusive_sum(groups.starts)), room);
+  std::vector<std::int64_t> next = groups.starts;
+  for (std::size_t i = 0; i < clusters.size(); ++i)
+    if (clusters[i] >= 0)
+      groups.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(clusters[i])]++)] = static_cast<std::uint32_t>(i);
+  return groups;
+}
 
 // Rows whose cluster is negative are left out. Each cluster has its own seed, by its number and that of the first among all
 // clusters where these are some of them. With rows for validation, those of a cluster

@@ -30,8 +30,8 @@ class DualEg {
         problem_(problem),
         n_classes_(problem.n_classes),
         random_(problem.seed),
-        visits_(problem, all_rows(problem.rows), random_),
-        log_alpha_(problem.rows.size() * n()),
+        visits_(problem, random_),
+        log_alpha_(problem.rows.size() * n(), problem.room),
         weights_(problem.rows.width() * n(), 0.0),
         tolerance_(options.epsilon) {
     if constexpr (K == 0)
@@ -55,9 +55,11 @@ class DualEg {
       history["rechecks"].push_back(n_rechecks);
     }
     history["left"] = {static_cast<double>(visits_.n_active())};
-    visits_.put_back(log_alpha_, n());
-    for (double& value : log_alpha_) value = math::exp(value);
-    history["alpha"] = std::move(log_alpha_);
+    if (problem_.order.empty()) {
+      visits_.put_back(log_alpha_, n());
+      for (double& value : log_alpha_) value = math::exp(value);
+      history["alpha"].assign(log_alpha_.begin(), log_alpha_.end());
+    }
     fit.weights = std::move(weights_);
     return fit;
   }
@@ -231,7 +233,8 @@ class DualEg {
   std::size_t n_classes_;
   Random random_;
   Visits visits_;
-  std::vector<double> log_alpha_, weights_;  // (places, classes), (width, classes)
+  LargeArray<double> log_alpha_;  // (places, classes)
+  std::vector<double> weights_;   // (width, classes)
   ByClass scores_{}, gradient_{}, alpha_{}, next_{}, log_next_{}, change_{};
   double tolerance_;
   double dual_ = 0;

@@ -23,6 +23,8 @@ class Random {
   void shuffle(std::span<T> items) {
     for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
   }
+  // Go on as if so many items had been shuffled.
+  void skip_shuffle(std::size_t n_items) { n_ += n_items > 1 ? n_items - 1 : 0; }
 
  private:
   std::uint64_t seed_;

@@ -60,8 +60,7 @@ class Sgd {
 };
 
 // The first step size whose neighbours do worse after one pass over a sample.
-double find_step(const Problem& problem, double lambda, std::vector<std::uint32_t> sample) {
-  std::sort(sample.begin(), sample.end());
+double find_step(const Problem& problem, double lambda, const std::vector<std::uint32_t>& sample) {
   const auto cost = [&](double step) {
     Sgd sgd(problem, lambda, step, true);
     Random random(problem.seed);
@@ -93,7 +92,7 @@ Trainer sgd_trainer(const SgdOptions& options) {
   return [options](const Problem& problem) {
     const double lambda = 1 / (options.variance * static_cast<double>(problem.rows.size()));
     Random random(problem.seed);
-    Visits visits(problem, all_rows(problem.rows), random);
+    Visits visits(problem, random);
     const double step = options.step > 0 ? options.step : find_step(problem, lambda, visits.sample(kSample));
     Sgd sgd(problem, lambda, step, options.decreasing);
     Fit fit;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/large_array.hh"
 #include "base/parallel.hh"
 #include "learn/rows.hh"
 
@@ -33,6 +34,10 @@ struct Problem {
   unsigned n_threads;
   Progress progress;             // told (passes done, passes at most)
   const Validation* validation;  // null: none given
+  // Where rows and labels come in the order of their visits (visits.hh): the number of each in the data. They are one shard
+  // then, and have no prior. Empty: the order of the data.
+  std::span<const std::uint32_t> order = {};
+  Room room = {};  // for what learners keep for each row
 
   std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels[row]); }
   // Tell how far we are; throws Cancelled when asked to stop.

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
 from hyperbaton.base.errors import Cancelled, OptionError
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.learn import LEARNERS, BinaryRows, RowsError
 
 NAMES = list(LEARNERS)
@@ -131,6 +132,21 @@ def test_clusters_in_groups_are_those_of_all_at_once(name):
         )
         for array, expected in parts.arrays().items():
             np.testing.assert_array_equal(expected, whole.arrays()[array])
+
+
+def test_rows_made_in_pieces_are_learned_from_as_all_at_once(name, monkeypatch):
+    monkeypatch.setattr("hyperbaton.learn._learner.ROWS_TOGETHER", 50)
+    matrix, binary, labels = make_rows()
+    whole = quick(name).fit(matrix, labels, n_classes=3)
+
+    def binary_at(numbers):
+        some = matrix[numbers]
+        return BinaryRows(some.indptr.astype(np.int64), some.indices, binary.n_features)
+
+    for rows_at, scratch in ((lambda numbers: matrix[numbers], None), (binary_at, None), (binary_at, Scratch(1000))):
+        made = quick(name).fit_made(rows_at, labels, 3, scratch=scratch)
+        np.testing.assert_array_equal(made.scores(matrix), whole.scores(matrix))
+        np.testing.assert_array_equal(made.history_["objective"], whole.history_["objective"])
 
 
 def test_progress_can_cancel(name):

@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,10 @@ from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
+from hyperbaton.models import MODELS
 from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
+from hyperbaton.run.experiment import parse_experiment
+from hyperbaton.run.plan import make_plan
 
 MEMORY = "256M"
 
@@ -71,6 +75,52 @@ def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: 
         assert same([tables[0]], [tables[1]])
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("dpr", {"min_cluster": 5}),
+        ("dpr", {"features": "context:coverage=true", "classes": "possible", "learner": "lbfgs:max-passes=5"}),
+        ("dual_mlr", {"orientations": "msd", "max_distance": 0}),
+        ("mms", {"orientations": "five"}),
+        ("mms", {"learner": "psl:delta=estimated:max-passes=3"}),
+        ("maxent", {"side": "after", "learner": "lbfgs:max-passes=5"}),
+        ("maxent", {"features": "statistical", "scope": "global", "classes": "possible"}),
+        ("svm", {"scope": "global", "learner": "svm:max-passes=5"}),
+        ("lexicalized", {"towards": "ladder"}),
+        ("linear", {}),
+    ],
+)
+def test_what_orientation_models_learn_does_not_depend_on_memory(
+    files: list[str], tmp_path: Path, name: str, options: dict[str, Any]
+) -> None:
+    scratch = Scratch(20_000)
+    one = MODELS[name](**options, threads=1).fit(Bitext.read(*files))
+    other = MODELS[name](**options, threads=3).fit(Bitext.read(*files, scratch=scratch), scratch=scratch)
+    for model, folder in ((one, "one"), (other, "other")):
+        model.save(tmp_path / folder)
+    first, second = ([(f.name, f.read_bytes()) for f in sorted((tmp_path / x).glob("*.npy"))] for x in ("one", "other"))
+    assert len(first) > 3 and first == second
+
+
+def test_models_that_are_trained_in_memory_say_so(files: list[str], tmp_path: Path) -> None:
+    assert not MODELS["osm"].takes_scratch
+    command = ["train", "osm", *files, "-o", str(tmp_path / "osm"), "--memory", "1G"]
+    done = subprocess.run([sys.executable, "-m", "hyperbaton", *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "--memory is not for the model osm, but for dpr, dual_mlr, lexicalized" in done.stderr
+    with pytest.raises(OptionError, match="the model encoder_orientation is trained in memory"):
+        MODELS["encoder_orientation"]().fit(Bitext.read(*files), scratch=Scratch(1024))
+
+
+def test_the_limit_is_what_a_stage_is_expected_to_take(tmp_path: Path) -> None:
+    corpus = {"generate": {"sentences": 3_000_000, "dev": 100, "test": 100}}
+    values = {"memory": "8G", "corpus": corpus, "models": {"dpr": {}, "sequence": {}, "osm": {}}}
+    experiment = parse_experiment(values, "exp.toml", tmp_path)
+    mib = {stage.name: stage.cost.mib for stage in make_plan(experiment)}
+    assert mib["train.dpr"] == mib["train.sequence"] == 8192 < mib["train.osm"]
+    assert {stage.cost.mib for stage in make_plan(experiment, "2G") if stage.name == "train.dpr"} == {2048}
+
+
 def test_no_samples_in_little_memory() -> None:
     bitext = Bitext.of(["a"], ["x"], [[]])
     extracted = Extracted.of(bitext, scoring=Scoring(min_count=2), scratch=Scratch(1024))
@@ -123,9 +173,23 @@ def test_extract_keeps_to_its_memory(tmp_path: Path) -> None:
 def test_training_keeps_to_its_memory(tmp_path: Path) -> None:
     """The same for the features of all jumps of long sentences."""
     write_pairs(tmp_path, n_pairs=6000, n_words=5, length=30)
-    train = ["train", "pair", "source", "target", "links", "--min-count", "20", "--learner", "lbfgs:max-passes=1"]
-    limited = run_limited(tmp_path, *train, "-o", "model", "--memory", MEMORY)
+    check_training(tmp_path, "pair", "--min-count", "20", "--learner", "lbfgs:max-passes=1")
+
+
+@pytest.mark.slow
+@linux_only
+def test_orientation_models_keep_to_their_memory(tmp_path: Path) -> None:
+    """The same for samples and their rows of features."""
+    write_pairs(tmp_path, n_pairs=30_000, n_words=3, length=12)
+    check_training(tmp_path, "dpr", "--learner", "lbfgs:max-passes=1", "--global-learner", "sgd:max-passes=1")
+    check_training(tmp_path, "dual_mlr", "--learner", "dual_eg:max-passes=2")
+
+
+def check_training(folder: Path, model: str, *options: str) -> None:
+    """A process that may not have more memory trains a model that takes more without the option."""
+    train = ["train", model, "source", "target", "links", *options]
+    limited = run_limited(folder, *train, "-o", model, "--memory", MEMORY)
     assert limited.returncode == 0, limited.stderr
-    free = run_limited(tmp_path, *train, "-o", "other")
+    free = run_limited(folder, *train, "-o", "other")
     assert free.returncode == 1
     assert "not enough memory" in free.stderr

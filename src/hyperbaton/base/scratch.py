@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,27 @@ class Scratch:
         array = self.array(shape, dtype)
         array[...] = 0
         return array
+
+    def filled(
+        self, shape: int | tuple[int, ...], dtype: npt.DTypeLike, row_bytes: int, make: Callable[[slice], Array]
+    ) -> Array:
+        """A new array whose rows `make` gives, in pieces that fit into memory, if a row takes so many bytes there.
+
+        >>> Scratch(memory=16).filled(5, np.int64, 8, lambda rows: np.arange(rows.start, rows.stop)).tolist()
+        [0, 1, 2, 3, 4]
+        """
+        n = shape if isinstance(shape, int) else shape[0]
+        if self.memory is None:
+            return np.asarray(make(slice(0, n)), dtype)
+        array = self.array(shape, dtype)
+        for rows in self.rows(n, row_bytes):
+            array[rows] = make(rows)
+        return array
+
+    @property
+    def room(self) -> Callable[[int], Array] | None:
+        """What gives the core bytes for large arrays; None for memory."""
+        return None if self.memory is None else lambda n_bytes: np.asarray(self.array(n_bytes, np.uint8))
 
     def keep(self, array: Array) -> Array:
         """The same array, out of memory if need be."""
@@ -110,7 +131,8 @@ class Column:
     """An array that grows at its end; on disk where its scratch is."""
 
     def __init__(self, scratch: Scratch, dtype: npt.DTypeLike) -> None:
-        self._dtype, self._pieces, self._n = np.dtype(dtype), list[Array](), 0
+        self._dtype, self._n = np.dtype(dtype), 0
+        self._whole: Array | None = None  # with room at its end, unless it is the only piece
         self._file = None if scratch.memory is None else tempfile.TemporaryFile(prefix="hyperbaton-")  # noqa: SIM115
         self._shape: tuple[int, ...] = ()
 
@@ -119,19 +141,37 @@ class Column:
 
     def append(self, piece: Array) -> None:
         """Add rows."""
-        self._n, self._shape = self._n + len(piece), piece.shape[1:]
+        begin, self._n, self._shape = self._n, self._n + len(piece), piece.shape[1:]
         piece = np.ascontiguousarray(piece, self._dtype)
-        if self._file is None:
-            self._pieces.append(piece)
-        elif piece.size:
-            self._file.write(piece.reshape(-1).view(np.uint8).data)
+        if self._file is not None:
+            if piece.size:
+                self._file.write(piece.reshape(-1).view(np.uint8).data)
+        elif begin == 0:
+            self._whole = piece
+        else:
+            self._grow(begin)[begin : self._n] = piece
+
+    def _grow(self, n: int) -> Array:
+        """The array in memory, with room for all rows, of which n are there."""
+        whole = self._whole
+        if whole is None or not whole.flags.owndata or whole.base is not None:
+            owned = np.empty((n, *self._shape), self._dtype)
+            owned[:] = self._whole
+            whole = self._whole = owned
+        if len(whole) < self._n:
+            # A large array is moved without being copied.
+            whole.resize((max(self._n, n + n // 8), *self._shape), refcheck=False)
+        return whole
 
     def finish(self) -> Array:
         """The whole array; nothing can be added then."""
         shape = (self._n, *self._shape)
         if self._file is None:
-            whole = len(self._pieces) == 1  # and needs no copy
-            return self._pieces[0] if whole else np.concatenate([np.empty((0, *self._shape), self._dtype), *self._pieces])
+            if self._whole is None:
+                return np.empty(shape, self._dtype)
+            if len(self._whole) > self._n:
+                self._whole.resize(shape, refcheck=False)
+            return self._whole
         with self._file as file:
             file.flush()
             return np.memmap(file, self._dtype, "r+", 0, shape) if np.prod(shape) else np.empty(shape, self._dtype)

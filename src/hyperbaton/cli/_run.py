@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hyperbaton.base.executors import n_shards, open_executor
-from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.progress import LiveLine, is_terminal, n_threads
 from hyperbaton.cli._common import say
 from hyperbaton.run.execute import Limits, execute
@@ -31,14 +30,12 @@ def carry_out(
     quiet: bool = False,
 ) -> None:
     """Run an experiment; print the findings and where the report is."""
-    plan = make_plan(read_experiment(experiment, settings))
-    amount = plan.experiment.memory if memory is None else memory
-    limited = None if amount is None else parse_memory(amount)
+    plan = make_plan(read_experiment(experiment, settings), memory)
     if executor is None:
-        limits = Limits(jobs, n_threads(threads), limited)
+        limits = Limits(jobs, n_threads(threads), plan.memory)
     else:
         with open_executor(executor):
-            limits = Limits(jobs, threads or 1, limited, executor, n_shards(shards, executor))
+            limits = Limits(jobs, threads or 1, plan.memory, executor, n_shards(shards, executor))
     write_plan(plan, folder)
     live = not quiet and is_terminal(sys.stderr)
     watch = Watch(plan, folder, limits, lambda line: say(line, quiet), says_starts=not live)

@@ -60,7 +60,7 @@ def run(
     """
     folder = output or Path(experiment.stem)
     if dry_run:
-        print_table(plan_rows(make_plan(read_experiment(experiment, settings or [])), folder))
+        print_table(plan_rows(make_plan(read_experiment(experiment, settings or []), memory), folder))
     else:
         carry_out(
             experiment,

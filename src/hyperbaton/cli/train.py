@@ -89,8 +89,11 @@ def train(
         raise OptionError(f"the model comes first: hyperbaton train {model} …")
     check_artefact(output, KIND, made.name, force=force)
     made.seed, made.threads, made.checkpoint = seed, n_threads(threads), output.with_name(f"{output.name}.training")
-    if (executor or shards > 1 or memory) and not (isinstance(made, NextPositionModel) and made.in_shards):
-        raise OptionError(f"--executor, --shards and --memory are for the models pair and sequence, not {made.name}")
+    if (executor or shards > 1) and not (isinstance(made, NextPositionModel) and made.in_shards):
+        raise OptionError(f"--executor and --shards are for the models pair and sequence, not {made.name}")
+    if memory and not made.takes_scratch:
+        able = ", ".join(name for name in MODELS.names() if MODELS[name].takes_scratch)
+        raise OptionError(f"--memory is not for the model {made.name}, but for {able}")
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))
         scratch = limited(memory)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.phrases import Occurrences
@@ -40,23 +41,6 @@ class TrainingRows(ABC):
         return self.at(np.arange(self.n_rows, dtype=np.uint32))
 
 
-class WholeRows(TrainingRows):
-    """Rows that are in memory."""
-
-    def __init__(self, rows: Rows) -> None:
-        self.rows, self.n_features, self.n_rows = rows, rows.n_features, len(rows.indptr) - 1
-
-    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
-        indptr, indices, values, n_features = self.rows
-        lengths = (indptr[1:] - indptr[:-1])[numbers]
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        entries = np.arange(starts[-1]) + np.repeat(indptr[numbers] - starts[:-1], lengths)
-        return Rows(starts, indices[entries], None if values is None else values[entries], n_features)
-
-    def all(self) -> Rows:
-        return self.rows
-
-
 class FeatureSet(Picklable, ABC):
     """Turns phrase pairs in context into sparse rows; its options are its fields.
 
@@ -66,18 +50,13 @@ class FeatureSet(Picklable, ABC):
 
     coverage: bool = False
 
-    @abstractmethod
     def fit(
-        self,
-        occurrences: Occurrences,
-        labels: npt.NDArray[np.uint8],
-        n_classes: int,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, occurrences: Occurrences, labels: npt.NDArray[np.uint8], n_classes: int, *, threads: int | None = None
     ) -> Rows:
         """Fix the feature space on training data, and give its rows."""
+        return self.fit_rows(occurrences, labels, n_classes, threads=threads).all()
 
+    @abstractmethod
     def fit_rows(
         self,
         occurrences: Occurrences,
@@ -86,9 +65,9 @@ class FeatureSet(Picklable, ABC):
         *,
         threads: int | None = None,
         progress: Progress | None = None,
+        scratch: Scratch | None = None,
     ) -> TrainingRows:
-        """The same, with rows that are made when they are asked for, where the set can do that."""
-        return WholeRows(self.fit(occurrences, labels, n_classes, threads=threads, progress=progress))
+        """The same, with rows that are made when they are asked for; what they are made from lies where scratch puts it."""
 
     @abstractmethod
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:

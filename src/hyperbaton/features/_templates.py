@@ -20,6 +20,7 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.features._set import FeatureSet, Rows, TrainingRows
@@ -67,18 +68,6 @@ class TemplateFeatures(FeatureSet):
     def templates(self) -> Iterator[Template]:
         """All templates; those of layers that the data lacks are passed over."""
 
-    def fit(
-        self,
-        occurrences: Occurrences,
-        labels: npt.NDArray[np.uint8],
-        n_classes: int,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> Rows:
-        """Count features; keep those of at least `min_count` phrase pairs."""
-        return self.fit_rows(occurrences, labels, n_classes, threads=threads, progress=progress).all()
-
     def fit_rows(
         self,
         occurrences: Occurrences,
@@ -87,7 +76,9 @@ class TemplateFeatures(FeatureSet):
         *,
         threads: int | None = None,
         progress: Progress | None = None,
+        scratch: Scratch | None = None,
     ) -> TrainingRows:
+        """Count features; keep those of at least `min_count` phrase pairs."""
         threads = threads or default_threads()
         features = _core.TrainingFeatures(
             self._table(occurrences),
@@ -95,9 +86,11 @@ class TemplateFeatures(FeatureSet):
             min_count=self.min_count,
             n_threads=threads,
             progress=progress,
+            room=None if scratch is None else scratch.room,
         )
         vars(self).pop("_index", None)  # of an earlier feature space
-        self.keys_, self.feature_names_, self.lengths_, self.words_ = features.take_space()
+        self.keys_, self.feature_names_, self.lengths_, words = features.take_space()
+        self.words_ = words.reshape(-1, _core.MAX_WORDS)
         return TemplateRows(features, self.n_features, len(occurrences), threads)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:

@@ -18,13 +18,40 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
-from hyperbaton.features._set import FeatureSet, Rows
-from hyperbaton.phrases import ClassCounts, Occurrences, smooth
+from hyperbaton.features._set import FeatureSet, Rows, TrainingRows
+from hyperbaton.phrases import ClassCounts, Occurrences, class_frequencies, smooth
+from hyperbaton.phrases.occurrences import Keys
 
 _LENGTH_UNIT = 10.0
 _FOLDS = 10
+
+
+class _StatisticalRows(TrainingRows):
+    """Rows of samples, from the counts of other sentences, (n, n_classes), of their pairs and their source phrases."""
+
+    def __init__(self, features: Statistical, occurrences: Occurrences, pairs: Array, sources: Array) -> None:
+        self.n_features, self.n_rows = features.n_features, len(occurrences)
+        self._features, self._occurrences, self._pairs, self._sources = features, occurrences, pairs, sources
+
+    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
+        counts = (counts[numbers].astype(np.float64) for counts in (self._pairs, self._sources))
+        return self._features.described(self._occurrences.select(numbers), *counts)
+
+
+def _in_other_sentences(counts: ClassCounts, keys: Keys, sentences: Array, labels: Array, scratch: Scratch) -> Array:
+    """The counts of each sample's key in the sentences of other folds, (n, n_classes)."""
+    n_classes = counts.counts.shape[1]
+    others = scratch.array((len(keys), n_classes), np.uint32)
+    for fold in range(_FOLDS):
+        here = np.flatnonzero(sentences % _FOLDS == fold)
+        own = ClassCounts.of(np.asarray(keys[here]), labels[here], n_classes, scratch)
+        for rows in scratch.rows(len(here), row_bytes=32 * n_classes):
+            some = keys[here[rows]]
+            others[here[rows]] = counts.at(some) - own.at(some)
+    return others
 
 
 @dataclass
@@ -33,7 +60,7 @@ class Statistical(FeatureSet):
 
     smoothing: float = option(0.5, "pseudo-count of each class", minimum=1e-6)
 
-    def fit(
+    def fit_rows(
         self,
         occurrences: Occurrences,
         labels: npt.NDArray[np.uint8],
@@ -41,25 +68,26 @@ class Statistical(FeatureSet):
         *,
         threads: int | None = None,
         progress: Progress | None = None,
-    ) -> Rows:
+        scratch: Scratch | None = None,
+    ) -> TrainingRows:
         """Count, and describe each sample by the counts of other sentences."""
-        pair_keys, source_keys = occurrences.pair_keys(threads), occurrences.source_keys(threads)
-        self.pairs_ = ClassCounts.of(pair_keys, labels, n_classes)
-        self.sources_ = ClassCounts.of(source_keys, labels, n_classes)
-        self.prior_ = smooth(np.bincount(labels, minlength=n_classes).astype(float), 1.0, np.full(n_classes, 1 / n_classes))
-        pairs, sources = self.pairs_.at(pair_keys), self.sources_.at(source_keys)
-        for fold in range(_FOLDS):
-            here = occurrences.source_spans.sentence % _FOLDS == fold
-            for counts, keys in ((pairs, pair_keys[here]), (sources, source_keys[here])):
-                counts[here] -= ClassCounts.of(keys, labels[here], n_classes).at(keys)
-        return self._rows(occurrences, pairs, sources)
+        scratch = scratch or Scratch()
+        pair_keys, source_keys = occurrences.pair_keys(threads, scratch), occurrences.source_keys(threads, scratch)
+        self.pairs_ = ClassCounts.of(pair_keys, labels, n_classes, scratch)
+        self.sources_ = ClassCounts.of(source_keys, labels, n_classes, scratch)
+        self.prior_ = smooth(class_frequencies(labels, n_classes).astype(float), 1.0, np.full(n_classes, 1 / n_classes))
+        sentences = occurrences.source_spans.sentence
+        pairs = _in_other_sentences(self.pairs_, pair_keys, sentences, labels, scratch)
+        sources = _in_other_sentences(self.sources_, source_keys, sentences, labels, scratch)
+        return _StatisticalRows(self, occurrences, pairs, sources)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
         """Describe phrase pairs by the counts of training."""
         pairs = self.pairs_.at(occurrences.pair_keys(threads))
-        return self._rows(occurrences, pairs, self.sources_.at(occurrences.source_keys(threads)))
+        return self.described(occurrences, pairs, self.sources_.at(occurrences.source_keys(threads)))
 
-    def _rows(self, occurrences: Occurrences, pairs: Array, sources: Array) -> Rows:
+    def described(self, occurrences: Occurrences, pairs: Array, sources: Array) -> Rows:
+        """The rows of phrase pairs that have these counts of classes, (n, n_classes), themselves and as source phrases."""
         by_source = smooth(sources, self.smoothing, self.prior_)
         by_pair = smooth(pairs, self.smoothing, by_source)
         lengths = np.stack([occurrences.source_spans.length, occurrences.target_spans.length], axis=1)

@@ -36,11 +36,10 @@ def number_labels(labels: Any, n_rows: int, n_classes: int | None) -> tuple[Arra
         raise RowsError(f"n_classes must be at least 1, not {n_classes}")
     if values.dtype.kind not in "iufb":
         raise RowsError(f"with n_classes, labels must be the numbers 0…{n_classes - 1}, not {values.dtype}")
-    outside = np.flatnonzero((values < 0) | (values >= n_classes))
-    if outside.size:
-        row = outside[0]
+    if values.size and (values.min() < 0 or values.max() >= n_classes):
+        row = np.flatnonzero((values < 0) | (values >= n_classes))[0]
         raise RowsError(f"label {values[row]} of row {row} is outside 0…{n_classes - 1}")
-    return np.arange(n_classes), values.astype(np.int32)
+    return np.arange(n_classes), values.astype(np.int32, copy=False)
 
 
 def number_known_labels(labels: Any, n_rows: int, classes: Array) -> Array:

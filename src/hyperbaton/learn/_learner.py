@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,9 +20,10 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
 from hyperbaton.learn._models import ClusterModel, GlobalModel, JoinedClusters, LinearModel, NotFitted, softmax
-from hyperbaton.learn._rows import Chunk, RowsError, RowsLike, as_chunks, core_rows
+from hyperbaton.learn._rows import Chunk, RowsError, RowsLike, as_chunks, core_rows, join_rows
 
 # Rows of clusters that are in memory at a time.
 ROWS_TOGETHER = 1 << 16
@@ -44,6 +45,9 @@ class Training:
     labels: Array
     classes: Array
     log_prior: Array | None
+    # Where rows and labels come in the order of visits: their numbers in the data.
+    order: Array | None = None
+    scratch: Scratch = field(default_factory=Scratch)
 
     @property
     def n_classes(self) -> int:
@@ -63,6 +67,8 @@ class Learner(ABC):
     takes_prior: ClassVar[bool] = False
     # Whether `fit` accepts examples to judge by while learning.
     takes_validation: ClassVar[bool] = False
+    # Whether the core visits all rows in the random order of `_core.visit_order`, if they are one chunk.
+    visits_at_random: ClassVar[bool] = False
     # Whether sub-models for clusters can be trained.
     takes_clusters: ClassVar[bool] = True
 
@@ -91,9 +97,54 @@ class Learner(ABC):
         training = self._check(rows, labels, n_classes, prior)
         judges = None if validation is None else self._check_validation(training, *validation)
         self._fit(training, judges, progress)
+        return self._fitted(training)
+
+    def _fitted(self, training: Training) -> Self:
         self.classes_ = training.classes
         self.n_features_in_ = training.chunks[0].shape[1]
         return self
+
+    def fit_made(
+        self,
+        rows_at: Callable[[Array], RowsLike],
+        labels: Array,
+        n_classes: int,
+        progress: Progress | None = None,
+        prior: Callable[[slice], Array] | None = None,
+        scratch: Scratch | None = None,
+    ) -> Self:
+        """The same as `fit`, with rows that are made piece by piece in the order in which they are visited.
+
+        Arguments:
+            rows_at: gives rows by their numbers, in the order of these.
+            labels: shape (n,), the numbers 0…n_classes - 1.
+            prior: gives the prior of some consecutive rows.
+            scratch: where rows, and what is learned about each, lie.
+        """
+        scratch, n_rows = scratch or Scratch(), len(labels)
+        order = None
+        if self.visits_at_random:
+            order = np.asarray(scratch.array(n_rows, np.uint32))
+            _core.visit_order(self.seed, order)
+
+        def numbers(rows: slice) -> Array:
+            return np.arange(rows.start, rows.stop, dtype=np.uint32) if order is None else order[rows]
+
+        pieces = (slice(at, min(at + ROWS_TOGETHER, n_rows)) for at in range(0, n_rows, ROWS_TOGETHER))
+        rows = join_rows(rows_at, map(numbers, pieces), scratch)
+        in_order = scratch.filled(n_rows, np.int32, 16, lambda rows: labels[numbers(rows)])
+        training = self._check(rows, np.asarray(in_order), n_classes, None)
+        logs = None
+        if prior is not None:
+            self._check_prior()
+
+            def log_of(rows: slice) -> Array:
+                return np.asarray(log_prior(prior(rows), rows.stop - rows.start, n_classes))
+
+            logs = np.asarray(scratch.filled((n_rows, n_classes), np.float64, 64 * n_classes, log_of))
+        training = dataclasses.replace(training, log_prior=logs, order=order, scratch=scratch)
+        self._fit(training, None, progress)
+        return self._fitted(training)
 
     def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
         weights, self.history_ = _core.fit(
@@ -105,7 +156,7 @@ class Learner(ABC):
         self.model_: GlobalModel = LinearModel(weights, self.intercept, self.unit_length)
 
     def _problem(self, training: Training, rows: _core.Rows) -> _core.Problem:
-        return _core.Problem(
+        problem = _core.Problem(
             rows=rows,
             labels=training.labels,
             n_classes=training.n_classes,
@@ -113,6 +164,11 @@ class Learner(ABC):
             seed=self.seed,
             n_threads=n_threads(self.threads),
         )
+        if training.order is not None:
+            problem.set_order(training.order)
+        if (room := training.scratch.room) is not None:
+            problem.set_room(room)
+        return problem
 
     def fit_clusters(
         self,
@@ -166,33 +222,38 @@ class Learner(ABC):
         n_classes: int,
         n_clusters: int,
         progress: Progress | None = None,
-        prior: Array | None = None,
+        prior: Callable[[Array, RowsLike], Array | None] | None = None,
         rows_together: int = ROWS_TOGETHER,
+        scratch: Scratch | None = None,
     ) -> ClusterModel:
         """The same sub-models as those of `fit_clusters`, with the rows of few clusters in memory at a time.
 
         Arguments:
             rows_at: gives rows by their numbers, in the order of these.
             labels: shape (n,), the numbers 0…n_classes - 1.
+            prior: gives the prior of rows, by their numbers and themselves.
+            scratch: where the weights lie, and other large arrays.
             rows_together: rows to work on at a time, or those of one cluster where it has more.
         """
-        n_rows = len(labels)
-        if self._needs_all_clusters() or not (np.asarray(clusters) >= 0).any():
-            return self.fit_clusters(
-                rows_at(np.arange(n_rows, dtype=np.uint32)), labels, clusters, n_classes, n_clusters, progress, prior
-            )
-        starts, order = _core.group_rows(number_clusters(clusters, n_rows, n_clusters)[0], n_clusters)
-        joined = JoinedClusters(n_clusters)
+        scratch = scratch or Scratch()
+        starts, order = _core.group_rows(np.asarray(clusters, np.int32), n_clusters, scratch.room)
+        if self._needs_all_clusters() or len(order) == 0:
+            numbers = np.arange(len(labels), dtype=np.uint32)
+            rows = rows_at(numbers)
+            of_rows = None if prior is None else prior(numbers, rows)
+            return self.fit_clusters(rows, labels, clusters, n_classes, n_clusters, progress, of_rows)
+        joined = JoinedClusters(n_clusters, scratch)
         for first, last in cut_groups(starts, rows_together):
             members = order[starts[first] : starts[last]]
+            rows = rows_at(members)
             model = self.fit_clusters(
-                rows_at(members),
+                rows,
                 labels[members],
                 clusters[members] - first,
                 n_classes,
                 last - first,
                 _part_of(progress, int(starts[first]), len(members), len(order)),
-                None if prior is None else prior[members],
+                None if prior is None else prior(members, rows),
                 first_cluster=first,
             )
             joined.append(model)
@@ -275,8 +336,8 @@ class Learner(ABC):
 
     def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> Training:
         check_options(self)
-        if prior is not None and not self.takes_prior:
-            raise OptionError(f"{type(self).__name__} takes no prior for each row")
+        if prior is not None:
+            self._check_prior()
         chunks = as_chunks(rows)
         n_rows = sum(chunk.shape[0] for chunk in chunks)
         for what, count in (("sample(s)", n_rows), ("feature(s)", chunks[0].shape[1])):
@@ -284,6 +345,10 @@ class Learner(ABC):
                 raise RowsError(f"0 {what} (shape=({n_rows}, {chunks[0].shape[1]})) while a minimum of 1 is required.")
         classes, numbers = number_labels(labels, n_rows, n_classes)
         return Training(chunks, numbers, classes, log_prior(prior, n_rows, len(classes)))
+
+    def _check_prior(self) -> None:
+        if not self.takes_prior:
+            raise OptionError(f"{type(self).__name__} takes no prior for each row")
 
     def _check_validation(self, training: Training, rows: RowsLike, labels: Any) -> Validation:
         if not self.takes_validation:

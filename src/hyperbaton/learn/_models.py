@@ -16,6 +16,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.learn._labels import number_clusters
 from hyperbaton.learn._rows import RowsError, RowsLike, as_chunks, core_rows
 
@@ -210,11 +211,11 @@ class ClusterModel:
 
 
 class JoinedClusters:
-    """Clusters that were trained one group after the other, as one model."""
+    """Clusters that were trained one group after the other, as one model, whose weights lie where scratch puts them."""
 
-    def __init__(self, n_clusters: int) -> None:
+    def __init__(self, n_clusters: int, scratch: Scratch) -> None:
         self._offsets, self._objective = np.zeros(n_clusters + 1, np.int64), np.full(n_clusters, np.nan)
-        self._features, self._weights = np.zeros(0, np.int32), np.zeros((0, 0), np.float32)
+        self._features, self._weights = Column(scratch, np.int32), Column(scratch, np.float32)
         self._last: ClusterModel | None = None
         self._n_clusters = 0
 
@@ -224,11 +225,8 @@ class JoinedClusters:
         self._n_clusters = n + model.n_clusters
         self._offsets[n + 1 : self._n_clusters + 1] = begin + model.offsets[1:]
         self._objective[n : self._n_clusters] = model.objective
-        # The arrays grow in place: large ones are moved without being copied.
-        end = begin + len(model.features)
-        self._features.resize(end, refcheck=False)
-        self._weights.resize((end, model.weights.shape[1]), refcheck=False)
-        self._features[begin:], self._weights[begin:] = model.features, model.weights
+        self._features.append(model.features)
+        self._weights.append(model.weights)
         self._last = model
 
     def finish(self) -> ClusterModel:
@@ -238,8 +236,8 @@ class JoinedClusters:
         return replace(
             self._last,
             offsets=self._offsets,
-            features=self._features,
-            weights=self._weights,
+            features=self._features.finish(),
+            weights=self._weights.finish(),
             objective=self._objective,
         )
 

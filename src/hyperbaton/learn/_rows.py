@@ -6,7 +6,7 @@ Arrays of those types are never copied, so they can be memory-mapped files large
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from scipy import sparse
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import HyperbatonError, InputError
+from hyperbaton.base.scratch import Column, Scratch
 
 
 class RowsError(InputError, ValueError):
@@ -100,6 +101,26 @@ def _contiguous(array: Array, dtype: type) -> Array:
         raise RowsError(f"feature {array.max()} is beyond the largest feature id, {np.iinfo(np.int32).max}")
     # The file is read through the mapping, but handed over as a plain array: the core knows no other.
     return np.asarray(np.ascontiguousarray(array, dtype=dtype))
+
+
+def join_rows(rows_at: Callable[[Array], RowsLike], numbers: Iterable[Array], scratch: Scratch) -> Chunk:
+    """The rows with these numbers, made piece by piece, as one chunk that lies where scratch puts it."""
+    starts, indices = Column(scratch, np.int64), Column(scratch, np.int32)
+    values: Column | None = None
+    starts.append(np.zeros(1, np.int64))
+    n_features = 0
+    for piece in numbers:
+        for chunk in as_chunks(rows_at(piece)):
+            n_features = chunk.shape[1]
+            starts.append(chunk.indptr[1:] + np.int64(len(indices)))
+            indices.append(chunk.indices)
+            if not isinstance(chunk, BinaryRows):
+                values = Column(scratch, np.float64) if values is None else values
+                values.append(chunk.data)
+    if values is None:
+        return BinaryRows(starts.finish(), indices.finish(), n_features)
+    parts = (values.finish(), indices.finish(), starts.finish())
+    return sparse.csr_array(parts, shape=(len(parts[2]) - 1, n_features))
 
 
 def split_rows(chunks: Sequence[Chunk], chosen: Array) -> list[Chunk]:

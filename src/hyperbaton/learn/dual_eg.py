@@ -16,6 +16,7 @@ row's share tells how far it is from the condition of eq. 16, under which a row 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,12 +30,14 @@ from hyperbaton.learn._learner import Learner, Training, Validation
 class DualEg(Learner):
     """Multinomial logistic regression on the dual, skipping solved rows; fast on all rows at once.
 
-    `history_` tells the active rows, the duality gap and the re-checks by pass; `alpha_` holds the dual variables;
+    `history_` tells the active rows, the duality gap and the re-checks by pass; `alpha_` holds the dual variables of `fit`;
     `converged_` tells whether the last look at all rows (`recheck`) found none above `epsilon`.
 
     >>> DualEg(epsilon=0.01).fit([[1.0], [-1.0]], [0, 1]).predict([[3.0]]).tolist()
     [0]
     """
+
+    visits_at_random: ClassVar[bool] = True
 
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
     epsilon: float = option(0.1, "a row is inactive when its gradients differ by at most this threshold", minimum=0)

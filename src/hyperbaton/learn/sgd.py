@@ -7,6 +7,7 @@ visit, which meets the conditions for convergence; η₀ is found on a sample of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from hyperbaton import _core
 from hyperbaton.base.options import option
@@ -22,6 +23,8 @@ class Sgd(Learner):
     >>> Sgd().fit([[1.0], [-1.0]], [0, 1]).predict([[3.0]]).tolist()
     [0]
     """
+
+    visits_at_random: ClassVar[bool] = True
 
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)
     step: float = option(0.0, "initial step size η₀; 0: chosen on a sample", minimum=0)

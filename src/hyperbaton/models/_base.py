@@ -48,6 +48,8 @@ class ReorderingModel(Shown, Picklable, ABC):
     uses: ClassVar[tuple[str, ...]] = ()
     # Raised when what the model stores changes its meaning: models of other versions are refused.
     version: ClassVar[int] = 1
+    # Whether `fit` takes `scratch`: room for what does not fit into memory.
+    takes_scratch: ClassVar[bool] = False
     # Whether it says no more than the distance, which every translation system has as a feature of its own.
     is_distance: ClassVar[bool] = False
 

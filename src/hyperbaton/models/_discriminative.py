@@ -11,17 +11,18 @@ towards those of the source phrase, and those towards the frequencies of all sam
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import option, plugin
+from hyperbaton.base.scratch import Column
 from hyperbaton.corpus import Text
 from hyperbaton.features import FEATURES, FeatureSet, Rows, TrainingRows
 from hyperbaton.learn import LEARNERS, BinaryRows, ClusterModel, GlobalModel, Learner, LinearModel, restored_model
@@ -55,12 +56,18 @@ class SourcePhrases:
     @classmethod
     def of(cls, training: Training, n_classes: int, min_cluster: int, threads: int | None) -> tuple[SourcePhrases, Array]:
         """Count, and number the phrases with at least `min_cluster` samples; also the sub-model of each sample."""
-        keys, first, numbers = _core.number_keys(training.occurrences.source_keys(threads))
-        counts = ClassCounts.of_numbered(keys, numbers, training.labels, n_classes)
-        large = counts.totals >= min_cluster
-        clusters = np.where(large, np.cumsum(large) - 1, -1)
-        phrases = cls(counts, clusters, *training.occurrences.select(first[large]).source_words())
-        return phrases, clusters.astype(np.int32)[numbers]
+        scratch, occurrences = training.scratch, training.occurrences
+        keys = occurrences.source_keys(threads, scratch)
+        counts, first, numbers = ClassCounts.numbered(keys, training.labels, n_classes, scratch)
+        clusters, examples = scratch.array(len(first), np.int32), [first[:0]]
+        n_clusters = 0
+        for rows in scratch.rows(len(first), row_bytes=64):
+            large = counts.counts[rows].sum(axis=1) >= min_cluster
+            clusters[rows] = np.where(large, n_clusters + np.cumsum(large) - 1, -1)
+            examples.append(first[rows][large])
+            n_clusters += len(examples[-1])
+        phrases = cls(counts, clusters, *occurrences.select(np.concatenate(examples)).source_words())
+        return phrases, scratch.filled(len(numbers), np.int32, 16, lambda rows: clusters[numbers[rows]])
 
     def clusters_of(self, keys: Keys) -> Array:
         """The sub-model of each phrase, -1 for none."""
@@ -118,6 +125,7 @@ class Discriminative(OrientationModel):
             len(self.class_names),
             threads=self.threads or None,
             progress=training.progress,
+            scratch=training.scratch,
         )
         if rows.n_features == 0:
             name = FEATURES.name_of(self.feature_set_)
@@ -128,26 +136,50 @@ class Discriminative(OrientationModel):
         """Learn from rows of features; `clusters` is the sub-model of each row, -1 for none."""
         if training.coverage is not None and not self._learner().takes_prior:
             raise OptionError("coverage needs a learner that takes a prior: lbfgs, gis or iis")
-        self._fit_coverage(training, np.broadcast_to(self.prior, (len(training.labels), len(self.class_names))))
+        self._fit_coverage(training, lambda rows: self.prior)
         self.clusters_, self.global_ = None, None
         if self.scope == "global":
-            self.global_ = self._fit_global(self._learner(), training, learner_rows(rows.all()))
+            self.global_ = self._fit_global(self._learner(), training, rows)
         else:
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters)
             del rows  # what they are made of need not be in memory any longer
-            rest = np.flatnonzero(clusters < 0)
-            keys = training.occurrences.select(rest).pair_keys(self.threads or None)
-            self.rare_pairs_ = ClassCounts.of(keys, training.labels[rest], len(self.class_names))
+            self.rare_pairs_ = self._count_pairs(training, clusters)
 
-    def _fit_global(self, learner: Learner, training: Training, rows: Any) -> GlobalModel:
-        labels, prior = training.labels.astype(np.int32), self._prior(learner, training, None)
-        learner.fit(rows, labels, n_classes=len(self.class_names), progress=training.progress, prior=prior)
+    def _count_pairs(self, training: Training, clusters: Array) -> ClassCounts:
+        """Counts of the phrase pairs whose source phrase has no sub-model."""
+        keys, labels = Column(training.scratch, np.uint64), Column(training.scratch, np.uint8)
+        for rows in training.scratch.rows(len(clusters), row_bytes=64):
+            rest = rows.start + np.flatnonzero(clusters[rows] < 0)
+            keys.append(training.occurrences.select(rest).pair_keys(self.threads or None))
+            labels.append(training.labels[rest])
+        return ClassCounts.of(keys.finish(), labels.finish(), len(self.class_names), training.scratch)
+
+    def _fit_global(self, learner: Learner, training: Training, rows: TrainingRows) -> GlobalModel:
+        has_prior = self._has_prior(learner, training)
+        learner.fit_made(
+            lambda numbers: learner_rows(rows.at(numbers)),
+            training.labels,
+            len(self.class_names),
+            training.progress,
+            (lambda rows: self._prior(training, rows, 1.0)) if has_prior else None,
+            training.scratch,
+        )
         self.history_ = learner.history_
         return learner.model_
 
     def _fit_clusters(
-        self, learner: Learner, training: Training, rows: TrainingRows, clusters: Array, prior: Array | None = None
+        self,
+        learner: Learner,
+        training: Training,
+        rows: TrainingRows,
+        clusters: Array,
+        reference: Callable[[Any], Array] | None = None,
     ) -> ClusterModel:
+        """Learn the sub-models; `reference` gives a distribution of the classes for each of some rows of features."""
+
+        def prior(numbers: Array, rows: Any) -> Array:
+            return self._prior(training, numbers, 1.0 if reference is None else reference(rows))
+
         return learner.fit_many_clusters(
             lambda numbers: learner_rows(rows.at(numbers)),
             training.labels,
@@ -155,39 +187,50 @@ class Discriminative(OrientationModel):
             n_classes=len(self.class_names),
             n_clusters=self.phrases_.n_clusters,
             progress=training.progress,
-            prior=self._prior(learner, training, prior),
+            prior=prior if reference is not None or self._has_prior(learner, training) else None,
+            scratch=training.scratch,
         )
 
     @property
     def sees_coverage(self) -> bool:
         return self._feature_set().coverage
 
-    def _fit_coverage(self, training: Training, reference: Array) -> None:
-        """Learn what the coverage adds to a reference distribution of the classes of each sample, (n, n_classes)."""
-        if training.coverage is None:
+    def _fit_coverage(self, training: Training, reference: Callable[[slice], Array]) -> None:
+        """Learn what the coverage adds to a reference distribution of the classes of samples, which is given for some of
+        them at a time, (n, n_classes) or the same for all."""
+        states = training.coverage
+        if states is None:
             return
         learner = LEARNERS["lbfgs"](intercept=False)
         learner.threads = self.threads
-        n = len(training.labels)
-        states = BinaryRows(np.arange(n + 1), training.coverage.astype(np.int32), COVERAGE_STATES)
-        prior = self._prior(learner, training, np.maximum(reference, LEAST))
-        learner.fit(states, training.labels.astype(np.int32), n_classes=len(self.class_names), prior=prior)
+
+        def rows_at(numbers: Array) -> BinaryRows:
+            return BinaryRows(np.arange(len(numbers) + 1), states[numbers].astype(np.int32), COVERAGE_STATES)
+
+        def prior(rows: slice) -> Array:
+            return self._prior(training, rows, np.maximum(reference(rows), LEAST))
+
+        learner.fit_made(rows_at, training.labels, len(self.class_names), None, prior, training.scratch)
         self.coverage_weights_ = learner.model_.scores(np.eye(COVERAGE_STATES))
 
-    def _prior(self, learner: Learner, training: Training, prior: Array | None) -> Array | None:
-        """A prior with what the coverage says, and hardly anything for impossible classes, so that the learner normalises
-        over the others.
+    def _has_prior(self, learner: Learner, training: Training) -> bool:
+        """Whether the coverage, or what is possible, makes a prior of its own.
 
-        Learners that take no prior learn from all classes; what is impossible then counts at use only.
+        Learners that take none learn from all classes; what is impossible then counts at use only.
         """
+        return learner.takes_prior and (training.possible is not None or self.coverage_weights_ is not None)
+
+    def _prior(self, training: Training, numbers: Array | slice, prior: Array | float) -> Array:
+        """The prior of some samples with what the coverage says, and hardly anything for impossible classes, so that the
+        learner normalises over the others; (n, n_classes)."""
         weights = self.coverage_weights_
-        if not learner.takes_prior or (training.possible is None and weights is None):
-            return prior
-        scores = 1.0 if prior is None else prior
+        if training.possible is None and weights is None and training.coverage is None:
+            return np.asarray(prior)
+        scores: Array = np.broadcast_to(prior, (len(training.labels[numbers]), len(self.class_names)))
         if weights is not None and training.coverage is not None:
-            scores = scores * numeric.exp(weights - weights.max(axis=1, keepdims=True))[training.coverage]
+            scores = scores * numeric.exp(weights - weights.max(axis=1, keepdims=True))[training.coverage[numbers]]
         if training.possible is not None:
-            scores = np.where(training.possible, scores, 0.0)
+            scores = np.where(training.possible[numbers], scores, 0.0)
         return np.maximum(scores, LEAST)
 
     def counts_of(self, occurrences: Occurrences) -> Array:

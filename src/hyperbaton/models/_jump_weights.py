@@ -96,6 +96,7 @@ class JumpWeights(NextPositionModel):
 
     planes: ClassVar[int]  # weights of each feature
     in_shards: ClassVar = True
+    takes_scratch: ClassVar = True
 
     @property
     def n_features(self) -> int:

@@ -21,6 +21,7 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.numeric import exp, log_softmax
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models._base import ReorderingModel, max_sentences_option, restored_side, side_arrays, some_sentences
@@ -30,6 +31,7 @@ from hyperbaton.phrases import (
     Options,
     OrientationSet,
     Samples,
+    class_frequencies,
     distances,
     extract,
     near_samples,
@@ -57,6 +59,7 @@ class Training(NamedTuple):
     # (n, n_classes), for a model over possible classes. A sample's own class counts as possible: Moses' labels may not be.
     possible: npt.NDArray[np.bool_] | None = None
     coverage: npt.NDArray[np.uint8] | None = None  # (n,): states of the coverage, for a model that has weights for them
+    scratch: Scratch = Scratch()  # where what is as long as the samples lies
 
 
 @dataclass(eq=False)
@@ -79,6 +82,8 @@ class OrientationModel(ReorderingModel):
     max_distance: int = option(15, "skip phrase pairs that move farther in training; 0 keeps all", minimum=0)
     max_sentences: int = max_sentences_option()
 
+    takes_scratch: ClassVar = True
+
     shape: ClassVar = "orientation"
     uses: ClassVar[tuple[str, ...]] = ("source_classes", "target_classes")
 
@@ -99,19 +104,24 @@ class OrientationModel(ReorderingModel):
         *,
         samples: Samples | None = None,
         progress: Progress | None = None,
+        scratch: Scratch | None = None,
     ) -> Self:
         """Learn from the samples of a bitext with links; without samples, they are extracted, from `max_sentences` pairs.
 
         Arguments:
             annotations: classes of words, for features that look at them.
+            scratch: where samples and rows of features lie, if they are to be in mapped files.
         """
+        if scratch is not None and not self.takes_scratch:
+            raise OptionError(f"the model {self.name} is trained in memory")
+        scratch = scratch or Scratch()
         annotations = self._used(annotations)
         with self._training(bitext, annotations):
             self._check()
             if samples is None:
                 bitext, annotations = some_sentences(bitext, annotations, self.max_sentences)
-                samples = extract(bitext, self.max_length, threads=self.threads or None, progress=progress)
-            samples = near_samples(samples, self.max_distance, cast(Side, self.side))
+                samples = extract(bitext, self.max_length, threads=self.threads or None, progress=progress, scratch=scratch)
+            samples = near_samples(samples, self.max_distance, cast(Side, self.side), scratch)
             if len(samples) == 0:
                 what = "nothing to learn from: no phrase pair was found; check the links"
                 raise InputError(what, bitext.source.path)
@@ -120,17 +130,22 @@ class OrientationModel(ReorderingModel):
             tags = annotations.source_tags
             self.tag_vocabulary_ = None if tags is None else tags.vocabulary
             occurrences = self.known(Occurrences.of_samples(bitext, samples, tags))
-            labels = self.labels(samples)
-            self.class_counts_ = np.bincount(labels, minlength=len(self.class_names))
+            n, n_classes = len(samples), len(self.class_names)
+            labels = scratch.filled(n, np.uint8, 16, lambda rows: self.labels(samples.part(rows)))
+            self.class_counts_ = class_frequencies(labels, n_classes)
             # (COVERAGE_STATES, n_classes): what is added to the scores of classes in each state of the coverage.
             self.coverage_weights_: Array | None = None
             possible = coverage = None
             if self.classes == "possible":
-                possible = with_own(self.possible(bitext, samples), labels)
+
+                def possible_of(rows: slice) -> Array:
+                    return with_own(self.possible(bitext, samples.part(rows)), labels[rows])
+
+                possible = scratch.filled((n, n_classes), np.bool_, 16 * n_classes, possible_of)
             if self.sees_coverage:
-                coverage = states_of_samples(bitext, samples)
+                coverage = scratch.filled(n, np.uint8, 16, lambda rows: states_of_samples(bitext, samples.part(rows)))
             moved = distances(samples, cast(Side, self.side))
-            self._fit(Training(occurrences, labels, moved, progress, possible, coverage))
+            self._fit(Training(occurrences, labels, moved, progress, possible, coverage, scratch))
         return self
 
     def labels(self, samples: Samples) -> npt.NDArray[np.uint8]:

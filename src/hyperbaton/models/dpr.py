@@ -18,6 +18,7 @@ their own source phrase. g must.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,9 @@ from hyperbaton.models._evidence import Part, cluster_part, global_part
 from hyperbaton.models._orientation import LogProbs, Training
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.occurrences import Keys
+
+# Samples whose features are in memory at a time.
+_TOGETHER = 1 << 16
 
 
 @dataclass(eq=False)
@@ -54,17 +58,21 @@ class Dpr(Discriminative):
     kappa: float = option(300.0, "κ: number of samples at which a sub-model weighs as much as the global model", minimum=0)
 
     def _learn(self, training: Training, rows: TrainingRows, clusters: Array) -> None:
-        whole, all_rows = self._learner("global_learner"), learner_rows(rows.all())
-        self.global_ = self._fit_global(whole, training, all_rows)
+        self.global_ = whole = self._fit_global(self._learner("global_learner"), training, rows)
         self.clusters_ = None
-        reference = None
-        if self.combination == "prior" or training.coverage is not None:
-            reference = np.maximum(numeric.exp(numeric.log_softmax(self.global_.scores(all_rows, self.threads))), LEAST)
-            self._fit_coverage(training, reference)
-        del all_rows  # those of a few sub-models at a time take far less memory
+
+        def reference(rows: Any) -> Array:
+            probabilities: Array = numeric.exp(numeric.log_softmax(whole.scores(rows, self.threads)))
+            return np.maximum(probabilities, LEAST)
+
+        def reference_at(samples: slice) -> Array:
+            parts = (range(at, min(at + _TOGETHER, samples.stop)) for at in range(samples.start, samples.stop, _TOGETHER))
+            return np.concatenate([reference(learner_rows(rows.at(np.array(part, np.uint32)))) for part in parts])
+
+        self._fit_coverage(training, reference_at)
         if self.scope == "clusters" and self.phrases_.n_clusters:
-            reference = reference if self.combination == "prior" else None
-            self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters, reference)
+            behind = reference if self.combination == "prior" else None
+            self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters, behind)
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         if self.global_ is None:

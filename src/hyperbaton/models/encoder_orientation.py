@@ -43,6 +43,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
     max_target_words: int = option(20_000, "maximum number of target words with vectors, the most frequent", minimum=1)
     coverage: bool = option(False, "see which words beside the phrase are translated, and how many are to come")
 
+    takes_scratch: ClassVar = False
     uses: ClassVar = ("source_classes", "source_tags")
 
     @property

@@ -34,7 +34,7 @@ from hyperbaton.phrases import (
     ReorderingType,
     smooth,
 )
-from hyperbaton.phrases.occurrences import Spans
+from hyperbaton.phrases.occurrences import Keys, Spans
 from hyperbaton.phrases.reordering import SMOOTHING
 
 
@@ -69,15 +69,14 @@ class Lexicalized(OrientationModel):
         return annotations.only(needed[self.units])
 
     def _fit(self, training: Training) -> None:
-        n_classes = len(self.class_names)
-        threads = self.threads or None
-        phrases = self._in_units(training.occurrences)
-        self.sources_ = ClassCounts.of(phrases.source_keys(threads), training.labels, n_classes)
-        self.pairs_ = self.targets_ = None
-        if self.conditioning == "fe":
-            self.pairs_ = ClassCounts.of(phrases.pair_keys(threads), training.labels, n_classes)
-        if self.towards == "ladder":
-            self.targets_ = ClassCounts.of(phrases.target_keys(threads), training.labels, n_classes)
+        phrases, where = self._in_units(training.occurrences), (self.threads or None, training.scratch)
+
+        def counted(keys: Keys) -> ClassCounts:
+            return ClassCounts.of(keys, training.labels, len(self.class_names), training.scratch)
+
+        self.sources_ = counted(phrases.source_keys(*where))
+        self.pairs_ = counted(phrases.pair_keys(*where)) if self.conditioning == "fe" else None
+        self.targets_ = counted(phrases.target_keys(*where)) if self.towards == "ladder" else None
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         threads = self.threads or None

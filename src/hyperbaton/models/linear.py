@@ -37,7 +37,9 @@ class Linear(OrientationModel):
             raise OptionError(f"the linear model needs distance classes (three, five, -4,0,1,5), not {self.orientations}")
 
     def _fit(self, training: Training) -> None:
-        mean = float(np.abs(training.distances.astype(np.int64)).mean())
+        pieces = training.scratch.rows(len(training.distances), row_bytes=16)
+        total = sum(int(np.abs(training.distances[rows].astype(np.int64)).sum()) for rows in pieces)
+        mean = total / len(training.distances)
         # Where nothing moves, α would be infinite.
         self.alpha_ = self.alpha or min(-float(numeric.log(_ratio(mean))), 20.0)
 

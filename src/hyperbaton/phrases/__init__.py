@@ -1,6 +1,6 @@
 """Phrase pairs: samples, orientations, phrase and reordering tables."""
 
-from hyperbaton.phrases.class_counts import ClassCounts, smooth
+from hyperbaton.phrases.class_counts import ClassCounts, class_frequencies, smooth
 from hyperbaton.phrases.extracted import Extracted
 from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.occurrences import Occurrences, Options, Spans
@@ -36,6 +36,7 @@ __all__ = [
     "Samples",
     "Scoring",
     "Spans",
+    "class_frequencies",
     "distances",
     "extract",
     "near_samples",

@@ -2,15 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.phrases.occurrences import Keys
+
+Labels = npt.NDArray[np.integer[Any]]
+_PIECE = 1 << 20
+# Memory that numbering takes for each key, where all are different.
+_BYTES = 192
+
+
+class _NumberedKeys(NamedTuple):
+    """Some of the keys: those of a range of values."""
+
+    where: slice | npt.NDArray[np.int64]
+    keys: Keys  # different ones, increasing
+    first: npt.NDArray[np.int64]  # where each comes first
+    numbers: npt.NDArray[np.uint32]  # of each key of the range, by place
+
+    def counts(self, labels: Labels, n_classes: int) -> npt.NDArray[np.uint32]:
+        """How often each key has each label, (n_keys, n_classes)."""
+        own = labels[self.where]
+        counts = np.empty((len(self.keys), n_classes), np.uint32)
+        for label in range(n_classes):
+            counts[:, label] = np.bincount(self.numbers[own == label], minlength=len(self.keys))
+        return counts
+
+
+def _numbered(keys: Keys, scratch: Scratch) -> Iterator[_NumberedKeys]:
+    """All keys, in ranges of values that fit into memory: keys are hashes, so that ranges have about as many each."""
+    n_parts = -(-len(keys) // (scratch.n_rows(_BYTES) or max(len(keys), 1)))
+    if n_parts <= 1:
+        distinct, first, numbers = _core.number_keys(keys)
+        yield _NumberedKeys(slice(None), distinct, first, numbers)
+        return
+    edges = [np.uint64((part << 64) // n_parts) for part in range(n_parts)]
+    for low, high in zip(edges, [*edges[1:], None], strict=True):
+        pieces = []
+        for rows in scratch.rows(len(keys), row_bytes=16):
+            piece = keys[rows]
+            inside = (piece >= low) if high is None else (piece >= low) & (piece < high)
+            pieces.append(rows.start + np.flatnonzero(inside))
+        where = np.concatenate(pieces)
+        distinct, first, numbers = _core.number_keys(np.asarray(keys[where]))
+        yield _NumberedKeys(where, distinct, where[first], numbers)
 
 
 @dataclass(frozen=True)
@@ -26,20 +69,28 @@ class ClassCounts:
     counts: npt.NDArray[np.uint32]
 
     @classmethod
-    def of(cls, keys: Keys, labels: npt.NDArray[np.integer[Any]], n_classes: int) -> ClassCounts:
-        """Count labels by key; their order does not matter."""
-        distinct, _, numbers = _core.number_keys(keys)
-        return cls.of_numbered(distinct, numbers, labels, n_classes)
+    def of(cls, keys: Keys, labels: Labels, n_classes: int, scratch: Scratch | None = None) -> ClassCounts:
+        """Count labels by key, whose order does not matter; the counts lie where scratch puts them."""
+        scratch = scratch or Scratch()
+        distinct, counts = Column(scratch, np.uint64), Column(scratch, np.uint32)
+        for part in _numbered(keys, scratch):
+            distinct.append(part.keys)
+            counts.append(part.counts(labels, n_classes))
+        return cls(distinct.finish(), counts.finish())
 
     @classmethod
-    def of_numbered(
-        cls, keys: Keys, numbers: npt.NDArray[np.integer[Any]], labels: npt.NDArray[np.integer[Any]], n_classes: int
-    ) -> ClassCounts:
-        """Count labels by key, where label i belongs to `keys[numbers[i]]`."""
-        counts = np.empty((len(keys), n_classes), np.uint32)
-        for label in range(n_classes):
-            counts[:, label] = np.bincount(numbers[labels == label], minlength=len(keys))
-        return cls(keys, counts)
+    def numbered(
+        cls, keys: Keys, labels: Labels, n_classes: int, scratch: Scratch
+    ) -> tuple[ClassCounts, npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+        """The same; also where each key comes first, and the row of each key that was given."""
+        distinct, counts, first = (Column(scratch, dtype) for dtype in (np.uint64, np.uint32, np.int64))
+        numbers = scratch.array(len(keys), np.uint32)
+        for part in _numbered(keys, scratch):
+            numbers[part.where] = part.numbers + np.uint32(len(distinct))
+            distinct.append(part.keys)
+            counts.append(part.counts(labels, n_classes))
+            first.append(part.first)
+        return cls(distinct.finish(), counts.finish()), first.finish(), numbers
 
     def find(self, keys: Keys) -> npt.NDArray[np.int64]:
         """The row of each key, -1 where it has none."""
@@ -70,6 +121,17 @@ class ClassCounts:
     def from_arrays(cls, arrays: Arrays, prefix: str) -> ClassCounts:
         """The inverse of `arrays`."""
         return cls(arrays[f"{prefix}.keys"], arrays[f"{prefix}.counts"])
+
+
+def class_frequencies(labels: Labels, n_classes: int) -> npt.NDArray[np.int64]:
+    """How many labels there are of each class.
+
+    >>> class_frequencies(np.array([2, 0, 2], np.uint8), 4).tolist()
+    [1, 0, 2, 0]
+    """
+    # In pieces: bincount makes a copy of them with 64 bits each.
+    pieces = (labels[at : at + _PIECE] for at in range(0, len(labels), _PIECE))
+    return sum((np.bincount(piece, minlength=n_classes) for piece in pieces), np.zeros(n_classes, np.int64))
 
 
 def smooth(counts: npt.NDArray[np.float64], smoothing: float, towards: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

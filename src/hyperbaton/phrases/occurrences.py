@@ -7,8 +7,9 @@ option's is a sentence of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +17,17 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import default_threads
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.corpus.text import gather
 from hyperbaton.phrases.samples import Samples
 
 Keys = npt.NDArray[np.uint64]
+# By mask or by number.
+Selection = npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]]
+# Memory that computing the key of a phrase pair takes: its spans, and some keys.
+_KEY_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,8 @@ class Spans:
     def __len__(self) -> int:
         return len(self.sentence)
 
-    def select(self, keep: npt.NDArray[np.bool_] | npt.NDArray[np.int64]) -> Spans:
-        """The chosen spans, by mask or by number."""
+    def select(self, keep: Selection | slice) -> Spans:
+        """The chosen spans, by mask or by number; as views those of a slice."""
         return Spans(self.sentence[keep], self.begin[keep], self.length[keep])
 
 
@@ -142,23 +148,31 @@ class Occurrences:
             target = replace(target, tokens=self.target_classes)
         return replace(self, source=source, target=target)
 
-    def select(self, keep: npt.NDArray[np.bool_] | npt.NDArray[np.int64]) -> Occurrences:
+    def select(self, keep: Selection) -> Occurrences:
         """The chosen phrase pairs, by mask or by number."""
         return replace(self, source_spans=self.source_spans.select(keep), target_spans=self.target_spans.select(keep))
 
-    def source_keys(self, threads: int | None = None) -> Keys:
-        """A key for each source phrase, equal for equal phrases."""
-        return _phrase_keys(self.source, self.source_spans, threads)
+    def source_keys(self, threads: int | None = None, scratch: Scratch | None = None) -> Keys:
+        """A key for each source phrase, equal for equal phrases; they lie where scratch puts them."""
+        return self._keys(scratch, lambda rows: _phrase_keys(self.source, self.source_spans.select(rows), threads))
 
-    def target_keys(self, threads: int | None = None) -> Keys:
+    def target_keys(self, threads: int | None = None, scratch: Scratch | None = None) -> Keys:
         """A key for each target phrase, equal for equal phrases."""
-        return _phrase_keys(self.target, self.target_spans, threads)
+        return self._keys(scratch, lambda rows: _phrase_keys(self.target, self.target_spans.select(rows), threads))
 
-    def pair_keys(self, threads: int | None = None) -> Keys:
+    def pair_keys(self, threads: int | None = None, scratch: Scratch | None = None) -> Keys:
         """A key for each phrase pair, equal for equal pairs."""
-        # Keys are well mixed, so that an odd factor and a sum tell the two sides apart.
-        target = _phrase_keys(self.target, self.target_spans, threads)
-        return self.source_keys(threads) * np.uint64(0x9E3779B97F4A7C15) + target
+
+        def of_pairs(rows: slice) -> Keys:
+            source = _phrase_keys(self.source, self.source_spans.select(rows), threads)
+            target = _phrase_keys(self.target, self.target_spans.select(rows), threads)
+            # Keys are well mixed, so that an odd factor and a sum tell the two sides apart.
+            return source * np.uint64(0x9E3779B97F4A7C15) + target
+
+        return self._keys(scratch, of_pairs)
+
+    def _keys(self, scratch: Scratch | None, make: Callable[[slice], Keys]) -> Keys:
+        return (scratch or Scratch()).filled(len(self), np.uint64, _KEY_BYTES, make)
 
     def source_words(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """The words of all source phrases: offsets, and word numbers."""

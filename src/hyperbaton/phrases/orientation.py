@@ -16,6 +16,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.registry import Registry
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.coverage import possible_of_samples
 from hyperbaton.phrases.samples import Samples
@@ -30,11 +31,13 @@ def distances(samples: Samples, side: Side = "before") -> npt.NDArray[np.int16]:
     return samples.distance_before if side == "before" else samples.distance_after
 
 
-def near_samples(samples: Samples, max_distance: int, side: Side = "before") -> Samples:
-    """The samples with |d| ≤ max_distance; all of them for 0."""
+def near_samples(samples: Samples, max_distance: int, side: Side = "before", scratch: Scratch | None = None) -> Samples:
+    """The samples with |d| ≤ max_distance, all of them for 0; their columns lie where scratch puts them."""
     if max_distance == 0:
         return samples
-    return samples.select(np.abs(distances(samples, side).astype(np.int32)) <= max_distance)
+    scratch, moved = scratch or Scratch(), distances(samples, side)
+    near = scratch.filled(len(moved), np.bool_, 16, lambda rows: np.abs(moved[rows].astype(np.int32)) <= max_distance)
+    return samples.select(near, scratch)
 
 
 class OrientationSet(ABC):

@@ -66,11 +66,16 @@ class Samples(Shown):
         """An Arrow table with a row for each sample; needs pyarrow."""
         return _optional("pyarrow").table(self.columns())
 
-    def select(self, keep: npt.NDArray[np.bool_]) -> Samples:
-        """The samples where `keep` is true."""
-        kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
-        columns = {name: column[keep] for name, column in self.columns().items()}
-        return Samples(offsets=kept[self.offsets], **columns)
+    def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> Samples:
+        """The samples where `keep` is true; the columns lie where scratch puts them."""
+        scratch = scratch or Scratch()
+        offsets, n_kept = np.zeros(len(self.offsets), np.int64), 0
+        for rows in scratch.rows(len(self), row_bytes=16):
+            kept = n_kept + np.cumsum(keep[rows])
+            first, last = np.searchsorted(self.offsets, [rows.start, rows.stop], side="right")
+            offsets[first:last] = kept[self.offsets[first:last] - rows.start - 1]
+            n_kept = int(kept[-1])
+        return Samples(offsets=offsets, **{name: scratch.select(c, keep) for name, c in self.columns().items()})
 
     def part(self, rows: slice) -> Samples:
         """Some of the samples, as views, with their places among those of the whole in `offsets`."""

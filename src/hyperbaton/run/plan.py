@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from hyperbaton.base.memory import parse_memory
 from hyperbaton.corpus.files import read_byte_lines
 from hyperbaton.run.cost import Rate, Size, cost_of
 from hyperbaton.run.experiment import Experiment
@@ -30,6 +31,7 @@ class Plan:
 
     experiment: Experiment
     size: Size
+    memory: int | None = None  # bytes: the limit for all stages together
     stages: dict[str, Stage] = field(default_factory=dict)
     corpus: dict[str, Stage] = field(default_factory=dict)
     links: Stage | None = None
@@ -59,20 +61,31 @@ class Plan:
         times: int = 1,
         *,
         splits: Sequence[str] = (),
+        keeps_to_memory: bool = False,
         **inputs: Stage | File | None,
     ) -> Stage:
         """Add a stage that reads splits of the corpus, and more; inputs that are None are left out.
 
-        For its cost: what it does exactly (`sub`, one of the RATES of its kind), and how often.
+        For its cost: what it does exactly (`sub`, one of the RATES of its kind), how often, and whether it takes no more
+        memory than the limit.
         """
         sources = {key: value for key, value in inputs.items() if value is not None} | self.text(*splits)
-        return self.add_with(name, kind, options, sources, sub, times)
+        return self.add_with(name, kind, options, sources, sub, times, keeps_to_memory=keeps_to_memory)
 
     def add_with(
-        self, name: str, kind: str, options: dict[str, Any], inputs: dict[str, Stage | File], sub: str = "", times: int = 1
+        self,
+        name: str,
+        kind: str,
+        options: dict[str, Any],
+        inputs: dict[str, Stage | File],
+        sub: str = "",
+        times: int = 1,
+        *,
+        keeps_to_memory: bool = False,
     ) -> Stage:
         """The same, for inputs whose names are no identifiers."""
-        cost = cost_of(stage_modules()[kind].RATES, sub, self.size, times)
+        limit = self.memory if keeps_to_memory else None
+        cost = cost_of(stage_modules()[kind].RATES, sub, self.size, times, limit)
         self.stages[name] = Stage(name, kind, options, inputs, cost)
         return self.stages[name]
 
@@ -140,9 +153,10 @@ class Plan:
         return f"{run + 1}.{shown_limit(limit)}"
 
 
-def make_plan(experiment: Experiment) -> Plan:
-    """Lay out the stages of an experiment."""
-    plan = Plan(experiment, size_of(experiment))
+def make_plan(experiment: Experiment, memory: str | None = None) -> Plan:
+    """Lay out the stages of an experiment; `memory` is the limit if it is not that of the experiment."""
+    amount = experiment.memory if memory is None else memory
+    plan = Plan(experiment, size_of(experiment), None if amount is None else parse_memory(amount))
     for module in stage_modules().values():
         module.plan(plan)
     return plan

@@ -25,9 +25,9 @@ def plan(plan: Plan) -> None:
     experiment = plan.experiment
     if experiment.translation.systems:
         options = {"extraction": to_mapping(experiment.extraction), "scoring": to_mapping(experiment.scoring)}
-        plan.add("extract", "extract", options, splits=["train"], links=plan.links)
+        plan.add("extract", "extract", options, splits=["train"], keeps_to_memory=True, links=plan.links)
     for system in list(plan.preordered)[:1]:
-        plan.add_with("extract.preordered", "extract", options, plan.text_of(system, "train"))
+        plan.add_with("extract.preordered", "extract", options, plan.text_of(system, "train"), keeps_to_memory=True)
 
 
 def run(work: Work) -> None:

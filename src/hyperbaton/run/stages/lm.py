@@ -24,7 +24,8 @@ RATES = {"": Rate(1, 0.1, 60, 4)}
 def plan(plan: Plan) -> None:
     """The language model of all systems."""
     if plan.experiment.translation.systems:
-        plan.add("lm", "lm", {"estimation": to_mapping(plan.experiment.lm)}, splits=["train"])
+        how = {"estimation": to_mapping(plan.experiment.lm)}
+        plan.add("lm", "lm", how, splits=["train"], keeps_to_memory=True)
 
 
 def run(work: Work) -> None:

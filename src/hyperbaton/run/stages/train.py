@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hyperbaton.base.options import from_mapping
 from hyperbaton.base.scratch import limited
-from hyperbaton.models import MODELS, NextPositionModel
+from hyperbaton.models import MODELS
 from hyperbaton.run.cost import Rate, cost_of
 from hyperbaton.run.stage import File, Stage, Work
 from hyperbaton.run.texts import Texts
@@ -41,7 +41,14 @@ def plan(plan: Plan) -> None:
                 "annotations": list(model.annotations),
                 "seed": experiment.seed,
             }
-            stage = plan.add_with(plan.train_name(model, side), "train", how, inputs, model.model)
+            stage = plan.add_with(
+                plan.train_name(model, side),
+                "train",
+                how,
+                inputs,
+                model.model,
+                keeps_to_memory=MODELS[model.model].takes_scratch,
+            )
             plan.trained[plan.use_name(model, side)] = stage
 
 
@@ -49,8 +56,7 @@ def run(work: Work) -> None:
     texts = Texts(work.inputs)
     model = from_mapping(MODELS[work.options["model"]], work.options["options"])
     model.seed, model.threads, model.checkpoint = work.options["seed"], work.threads, work.scratch / "model.training"
-    in_shards = isinstance(model, NextPositionModel) and model.in_shards
-    scratch = limited(work.memory) if in_shards else None
+    scratch = limited(work.memory) if model.takes_scratch else None
     bitext = texts.bitext("train", scratch=scratch)
     how: dict[str, Any] = {} if scratch is None else {"scratch": scratch}
     model.fit(bitext, texts.annotations("train", work.options["annotations"], bitext), **how)
