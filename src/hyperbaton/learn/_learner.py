@@ -122,17 +122,14 @@ class Learner(ABC):
             scratch: where rows, and what is learned about each, lie.
         """
         scratch, n_rows = scratch or Scratch(), len(labels)
-        order = None
+        numbers = np.asarray(scratch.array(n_rows, np.uint32))
         if self.visits_at_random:
-            order = np.asarray(scratch.array(n_rows, np.uint32))
-            _core.visit_order(self.seed, order)
-
-        def numbers(rows: slice) -> Array:
-            return np.arange(rows.start, rows.stop, dtype=np.uint32) if order is None else order[rows]
-
-        pieces = (slice(at, min(at + ROWS_TOGETHER, n_rows)) for at in range(0, n_rows, ROWS_TOGETHER))
-        rows = join_rows(rows_at, map(numbers, pieces), scratch)
-        in_order = scratch.filled(n_rows, np.int32, 16, lambda rows: labels[numbers(rows)])
+            _core.visit_order(self.seed, numbers)
+        else:
+            for piece in scratch.rows(n_rows, row_bytes=8):
+                numbers[piece] = np.arange(piece.start, piece.stop, dtype=np.uint32)
+        rows = _made(rows_at, numbers, scratch)
+        in_order = scratch.filled(n_rows, np.int32, 16, lambda rows: labels[numbers[rows]])
         training = self._check(rows, np.asarray(in_order), n_classes, None)
         logs = None
         if prior is not None:
@@ -142,6 +139,7 @@ class Learner(ABC):
                 return np.asarray(log_prior(prior(rows), rows.stop - rows.start, n_classes))
 
             logs = np.asarray(scratch.filled((n_rows, n_classes), np.float64, 64 * n_classes, log_of))
+        order = numbers if self.visits_at_random else None
         training = dataclasses.replace(training, log_prior=logs, order=order, scratch=scratch)
         self._fit(training, None, progress)
         return self._fitted(training)
@@ -239,13 +237,13 @@ class Learner(ABC):
         starts, order = _core.group_rows(np.asarray(clusters, np.int32), n_clusters, scratch.room)
         if self._needs_all_clusters() or len(order) == 0:
             numbers = np.arange(len(labels), dtype=np.uint32)
-            rows = rows_at(numbers)
+            rows = _made(rows_at, numbers, scratch)
             of_rows = None if prior is None else prior(numbers, rows)
             return self.fit_clusters(rows, labels, clusters, n_classes, n_clusters, progress, of_rows)
         joined = JoinedClusters(n_clusters, scratch)
         for first, last in cut_groups(starts, rows_together):
             members = order[starts[first] : starts[last]]
-            rows = rows_at(members)
+            rows = _made(rows_at, members, scratch)
             model = self.fit_clusters(
                 rows,
                 labels[members],
@@ -382,6 +380,14 @@ class Learner(ABC):
             classifier_tags=ClassifierTags(),
             input_tags=InputTags(sparse=True),
         )
+
+
+def _made(rows_at: Callable[[Array], RowsLike], numbers: Array, scratch: Scratch) -> RowsLike:
+    """Rows by their numbers; where scratch puts them if there are many."""
+    if len(numbers) <= ROWS_TOGETHER:
+        return rows_at(numbers)
+    starts = range(0, len(numbers), ROWS_TOGETHER)
+    return join_rows(rows_at, (numbers[at : at + ROWS_TOGETHER] for at in starts), scratch)
 
 
 def _part_of(progress: Progress | None, done: int, n: int, total: int) -> Progress | None:

@@ -18,7 +18,7 @@ AFTER = ("classes",)
 # By model; others cost what the first one does.
 RATES = {
     "": Rate(1, 0.1, 60, 15),
-    "dpr": Rate(2, 1.8, 100, 45),
+    "dpr": Rate(2, 1.8, 100, 30),
     "block_me": Rate(2, 3.5, 150, 8),
     "nine_class": Rate(1, 1.5, 80, 10),
     "pair": Rate(2, 15, 100, 55),
