@@ -17,6 +17,7 @@ import numpy.typing as npt
 from hyperbaton.base.memory import parse_memory
 
 Array = npt.NDArray[Any]
+_SPARE = 1 << 22  # bytes at the end of arrays in memory that grow
 
 
 class Scratch:
@@ -132,7 +133,8 @@ class Column:
 
     def __init__(self, scratch: Scratch, dtype: npt.DTypeLike) -> None:
         self._dtype, self._n = np.dtype(dtype), 0
-        self._whole: Array | None = None  # with room at its end, unless it is the only piece
+        self._first: Array | None = None  # as long as there is no other piece
+        self._own: Array | None = None  # all pieces, with room at the end
         self._file = None if scratch.memory is None else tempfile.TemporaryFile(prefix="hyperbaton-")  # noqa: SIM115
         self._shape: tuple[int, ...] = ()
 
@@ -147,31 +149,30 @@ class Column:
             if piece.size:
                 self._file.write(piece.reshape(-1).view(np.uint8).data)
         elif begin == 0:
-            self._whole = piece
+            self._first = piece
         else:
             self._grow(begin)[begin : self._n] = piece
 
     def _grow(self, n: int) -> Array:
         """The array in memory, with room for all rows, of which n are there."""
-        whole = self._whole
-        if whole is None or not whole.flags.owndata or whole.base is not None:
-            owned = np.empty((n, *self._shape), self._dtype)
-            owned[:] = self._whole
-            whole = self._whole = owned
-        if len(whole) < self._n:
-            # A large array is moved without being copied.
-            whole.resize((max(self._n, n + n // 8), *self._shape), refcheck=False)
-        return whole
+        if self._own is None:
+            self._own = np.empty((n, *self._shape), self._dtype)
+            self._own[:] = self._first
+            self._first = None
+        if len(self._own) < self._n:
+            # A small array is copied, so that it should not grow too often; the pages of a large one are moved.
+            spare = min(n, _SPARE // max(self._own[:1].nbytes, 1))
+            self._own.resize((self._n + spare, *self._shape), refcheck=False)
+        return self._own
 
     def finish(self) -> Array:
         """The whole array; nothing can be added then."""
         shape = (self._n, *self._shape)
         if self._file is None:
-            if self._whole is None:
-                return np.empty(shape, self._dtype)
-            if len(self._whole) > self._n:
-                self._whole.resize(shape, refcheck=False)
-            return self._whole
+            if self._own is None:
+                return np.empty(shape, self._dtype) if self._first is None else self._first
+            self._own.resize(shape, refcheck=False)
+            return self._own
         with self._file as file:
             file.flush()
             return np.memmap(file, self._dtype, "r+", 0, shape) if np.prod(shape) else np.empty(shape, self._dtype)
