@@ -101,9 +101,10 @@ class SparseSums:
     @property
     def n_bytes(self) -> int:
         """Memory that the indices take."""
-        of_pieces = self.of_pieces.n_bytes if self.pieces else 0
-        rests = sum(rows.nbytes + index.nbytes for rows, index in self.rests)
-        return rests + sum(index.nbytes for index in self.pieces) + of_pieces
+        total: int = self.of_pieces.n_bytes if self.pieces else 0
+        total += sum(rows.nbytes + index.nbytes for rows, index in self.rests)
+        total += sum(index.nbytes for index in self.pieces)
+        return total
 
     def __call__(self, dense: Tensor) -> Tensor:
         """(n_columns, planes) → (n_rows, planes)."""
@@ -146,7 +147,8 @@ class _Matrices(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        return self.sums.n_bytes + self.features.nbytes + self.transposed.n_bytes
+        total: int = self.sums.n_bytes + self.features.nbytes + self.transposed.n_bytes
+        return total
 
 
 @dataclass
@@ -393,7 +395,7 @@ def free_room(n_weights: int, memory: int, device: str) -> int | None:
     """What a GPU has left for matrices beside the vectors of L-BFGS; None on a processor, which has no other memory."""
     if torch.device(device).type != "cuda":
         return None
-    free, _ = torch.cuda.mem_get_info(device)
+    free: int = torch.cuda.mem_get_info(device)[0]
     return max(0, free - (8 * _VECTORS + 2 * 4 * memory) * n_weights - _MAKING)
 
 
