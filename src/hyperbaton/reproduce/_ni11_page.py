@@ -57,8 +57,9 @@ class Ni11Page:
         for found in self._repeats_of(kind, size, orientations, model):
             value: Any = found
             for key in path:
-                value = value[key]
-            values.append(float(value))
+                value = value.get(key)  # cells of an earlier version may lack it
+            if value is not None:
+                values.append(float(value))
         return values
 
     def _table_4(self) -> list[Element]:
@@ -255,12 +256,12 @@ class Ni11Page:
         for orientations in ORIENTATIONS:
             rows: list[list[TableCell]] = []
             for size in self.sizes:
-                cells = [mean(self._values("random", size, orientations, m, "train_seconds")) for m in learners]
+                cells = [mean(self._values("random", size, orientations, m, "processor_seconds")) for m in learners]
                 if any(cell is not None for cell in cells):
                     rows.append([f"{size:,}", *cells])
             if rows:
                 groups.append((f"{orientations} classes", rows))
-        caption = "Seconds to train, features included; in the paper MMS is the fastest, SVM the slowest."
+        caption = "Processor seconds to train, features included; in the paper MMS is the fastest, SVM the slowest."
         return [table("figure-15", caption, ["sentence pairs", *learners], groups)] if groups else []
 
     def _figure_8(self) -> list[Element]:

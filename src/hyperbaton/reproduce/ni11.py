@@ -8,6 +8,7 @@ and over those whose source phrase has a sub-model (10 training samples): the pa
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -183,7 +184,9 @@ class Ni11(Paper):
     def _classification(self, options: dict[str, Any]) -> Result:
         train, test, samples, tested = self._split(options["kind"], options["size"], options["repeat"])
         model = self._model(options["name"], options["orientations"])
-        model.fit(train, self._annotations(train, options["options"]), samples=samples)
+        annotations, started = self._annotations(train, options["options"]), time.process_time()
+        model.fit(train, annotations, samples=samples)
+        seconds = time.process_time() - started
         occurrences = Occurrences.of_samples(test, tested)
         logprobs = bare_logprobs(model, occurrences) if options["name"] == BARE else model.logprobs(occurrences)
         if model.classes == "possible":
@@ -200,7 +203,7 @@ class Ni11(Paper):
         result: Result = {name: {key: part.as_json()[key] for key in kept} for name, part in found.items()}
         training = dict(zip(model.class_names, model.class_counts_.tolist(), strict=True))
         counted = dict(zip(model.class_names, found["known"].confusion.sum(axis=1).tolist(), strict=True))
-        return {**result, "training": training, "test": counted, "train_seconds": model.train_seconds_}
+        return {**result, "training": training, "test": counted, "processor_seconds": seconds}
 
     def _annotations(self, train: Bitext, options: dict[str, Any]) -> Annotations:
         """Classes of words of the training text, where a model has some."""
