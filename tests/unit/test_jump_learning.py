@@ -135,6 +135,12 @@ def test_wrong_options_of_torch_say_so(corpus: tuple[Bitext, Tags]) -> None:
         model("pair", learner="torch:device-memory=much").fit(corpus[0])
 
 
+def test_a_device_that_is_not_there_is_named(corpus: tuple[Bitext, Tags]) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(OptionError, match="device gpu: Expected one of cpu, cuda"):
+        model("pair", learner="torch:device=gpu").fit(corpus[0])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_adagrad_comes_near(name: str, corpus: tuple[Bitext, Tags]) -> None:
     best = model(name, learner=BEST).fit(corpus[0], Annotations(source_tags=corpus[1]))

@@ -73,8 +73,11 @@ class _JumpObjective:
             raise OptionError("features of the coverage cannot be trained with PyTorch: use --learner lbfgs or adagrad")
         try:
             from hyperbaton.models import _jump_torch
+            from hyperbaton.models._encoder_torch import device_fault
         except ImportError:
             raise MissingExtra("PyTorch", "torch") from None
+        if fault := device_fault(device):
+            raise OptionError(f"device {device}: {fault}")
 
         def train(variance: float, *, memory: int, **options: Any) -> Any:
             n_weights = model.n_features * model.planes
