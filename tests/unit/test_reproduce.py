@@ -75,7 +75,7 @@ def _results(folder: Path) -> dict[str, object]:
     def lasting(value: Any) -> Any:
         if isinstance(value, list):
             return [lasting(one) for one in value]
-        changing = ("seconds", "train_seconds", "peak_mib", "train_peak_mib", "path")
+        changing = ("seconds", "train_seconds", "processor_seconds", "peak_mib", "train_peak_mib", "path")
         return {k: lasting(v) for k, v in value.items() if k not in changing} if isinstance(value, dict) else value
 
     files = sorted((folder / "cells").glob("*.json"))
