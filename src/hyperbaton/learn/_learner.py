@@ -25,7 +25,7 @@ from hyperbaton.learn._labels import log_prior, number_clusters, number_known_la
 from hyperbaton.learn._models import ClusterModel, GlobalModel, JoinedClusters, LinearModel, NotFitted, softmax
 from hyperbaton.learn._rows import Chunk, RowsError, RowsLike, as_chunks, core_rows, join_rows
 
-# Rows of clusters that are in memory at a time.
+# Rows of features that are made, and in memory, at a time.
 ROWS_TOGETHER = 1 << 16
 
 

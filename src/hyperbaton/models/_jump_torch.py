@@ -15,14 +15,17 @@ others are made again in every pass, from lists that may lie in mapped files, so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from hyperbaton.learn.minimizers import States
 
 Array = npt.NDArray[Any]
 
@@ -376,19 +379,6 @@ def _before(values: Tensor, dim: int) -> Tensor:
 def _after(values: Tensor, dim: int) -> Tensor:
     """The sum of all values after each one."""
     return values.sum(dim, keepdim=True) - torch.cumsum(values, dim)
-
-
-class States(Protocol):
-    """Keeps states of training, as named arrays."""
-
-    def start(self) -> dict[str, Array] | None:
-        """The state to go on from; None for none."""
-
-    def due(self) -> bool:
-        """Whether a state is to be saved now."""
-
-    def save(self, state: Mapping[str, Array]) -> None:
-        """Keep a state."""
 
 
 def free_room(n_weights: int, memory: int, device: str) -> int | None:

@@ -26,15 +26,12 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.features import FEATURES, FeatureSet, TrainingRows
-from hyperbaton.learn import LEARNERS, Learner, LinearModel
+from hyperbaton.learn import LEARNERS, ROWS_TOGETHER, Learner, LinearModel
 from hyperbaton.models._discriminative import LEAST, Discriminative, learner_rows
 from hyperbaton.models._evidence import Part, cluster_part, global_part
 from hyperbaton.models._orientation import LogProbs, Training
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.occurrences import Keys
-
-# Samples whose features are in memory at a time.
-_TOGETHER = 1 << 16
 
 
 @dataclass(eq=False)
@@ -66,7 +63,9 @@ class Dpr(Discriminative):
             return np.maximum(probabilities, LEAST)
 
         def reference_at(samples: slice) -> Array:
-            parts = (range(at, min(at + _TOGETHER, samples.stop)) for at in range(samples.start, samples.stop, _TOGETHER))
+            parts = (
+                range(at, min(at + ROWS_TOGETHER, samples.stop)) for at in range(samples.start, samples.stop, ROWS_TOGETHER)
+            )
             return np.concatenate([reference(learner_rows(rows.at(np.array(part, np.uint32)))) for part in parts])
 
         self._fit_coverage(training, reference_at)
