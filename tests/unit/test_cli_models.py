@@ -133,5 +133,6 @@ def test_wrong_use_of_tags_is_one_line(work: Path) -> None:
     files = [work / f"train.{ending}" for ending in ("zh", "en", "links")]
     done = run("train", "mms", *files, "-o", work / "y", "--source-tags", work / "train.zh")
     assert done.returncode == 1 and "does not use --source-tags" in done.stderr
-    done = run("explain", work / "jumps", "--phrase", "a")
+    assert run("train", "linear_jump", *files, "-o", work / "own").returncode == 0
+    done = run("explain", work / "own", "--phrase", "a")
     assert done.returncode == 1 and "give --sentence" in done.stderr
