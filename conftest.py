@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 # By the library that they need: the only files that may be passed over.
 OPTIONAL = {
-    "torch": ["src/hyperbaton/models/_encoder*_torch.py", "src/hyperbaton/models/_jump_torch.py"],
+    "torch": ["src/hyperbaton/models/*_torch.py", "src/hyperbaton/learn/minimizers/_lbfgs_torch.py"],
     "starlette": ["src/hyperbaton/serve/*", "tests/unit/test_serve*.py"],
     "machine": ["src/hyperbaton/integrations/*", "tests/unit/test_sil_machine.py"],
 }

@@ -17,16 +17,17 @@ import torch
 from benchmarks.next_position.torch_features import count_keys, feature_lists, read_pack
 
 PLANES = {"pair": 1, "sequence": 3}
-BACKEND = Path(__file__).parents[2] / "src" / "hyperbaton" / "models" / "_jump_torch.py"
+PACKAGE = Path(__file__).parents[2] / "src" / "hyperbaton"
 
 
-def load_backend() -> Any:
-    """The package's PyTorch backend, by its file: the package itself may be missing."""
-    spec = importlib.util.spec_from_file_location("jump_torch", BACKEND)
+def load(file: str) -> Any:
+    """A module of the package that needs PyTorch alone, by its file: the package itself may be missing."""
+    path = PACKAGE / file
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise SystemExit(f"{BACKEND} is missing")
+        raise SystemExit(f"{path} is missing")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["jump_torch"] = module
+    sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module
 
@@ -42,7 +43,7 @@ def timed(device: torch.device, work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    backend = load_backend()
+    backend = load("models/_jump_torch.py")
     device = torch.device(arguments.device)
     arguments.output.mkdir(parents=True, exist_ok=True)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
@@ -109,8 +110,9 @@ def train(
         if done % 10 == 0:
             print(f"pass {done} of {total} at most", file=sys.stderr, flush=True)
 
+    minimize = load("learn/minimizers/_lbfgs_torch.py").minimize
     options = {"max_passes": arguments.max_passes, "tolerance": arguments.tolerance, "memory": 7, "progress": progress}
-    seconds, (weights, history) = timed(device, lambda: backend.train(objective, variance, **options))
+    seconds, (weights, history) = timed(device, lambda: minimize(objective, variance, **options))
     result = {"seconds": seconds, "steps": len(history), "objective": history[-1]}
     if test is not None:
         result |= held_out(backend.TorchObjective(test, planes, str(device), dtype), weights)

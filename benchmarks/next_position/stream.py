@@ -29,17 +29,19 @@ def run(arguments: argparse.Namespace) -> None:
             raise SystemExit(f"{arguments.model} has no weights of jumps")
         if arguments.device != "cpu":
             torch.cuda.reset_peak_memory_stats()
-        passes: list[float] = []
+        passes: list[tuple[int, float]] = []  # how many were done, and when
 
-        def progress(done: int, total: int, passes: list[float] = passes) -> None:
+        def progress(done: int, total: int, passes: list[tuple[int, float]] = passes) -> None:
             if total == arguments.max_passes:
-                passes.append(time.perf_counter())
+                passes.append((done, time.perf_counter()))
 
         start = time.perf_counter()
         model.fit(bitext, annotations, progress=progress)
         row = {"device memory": memory, "sentences": len(bitext), "features": model.n_features}
-        row |= {"seconds": time.perf_counter() - start, "of them features": passes[0] - start if passes else 0.0}
-        row |= {"GiB": torch.cuda.max_memory_allocated() / 2**30 if arguments.device != "cpu" else 0.0}
+        row |= {"seconds": time.perf_counter() - start, "of them features": passes[0][1] - start if passes else 0.0}
+        n_passes = passes[-1][0] - passes[0][0] if passes else 0
+        row |= {"seconds a pass": (passes[-1][1] - passes[0][1]) / n_passes if n_passes else 0.0}
+        row |= {"GiB": torch.cuda.max_memory_reserved() / 2**30 if arguments.device != "cpu" else 0.0}
         rows.append(row | {"steps": len(model.objective_) - 1, "objective": float(model.objective_[-1])})
     print_rows(rows)
     if arguments.core:

@@ -220,8 +220,9 @@ def test_some_of_the_sentences_can_be_learned_from(corpus: tuple[Bitext, Tags]) 
 
 def test_torch_may_be_missing(corpus: tuple[Bitext, Tags], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "hyperbaton.models._jump_torch", raising=False)
-    monkeypatch.delattr("hyperbaton.models._jump_torch", raising=False)
+    for module in ("hyperbaton.models._jump_torch", "hyperbaton.learn.minimizers._lbfgs_torch"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+        monkeypatch.delattr(module, raising=False)
     with pytest.raises(MissingExtra, match=r"hyperbaton\[torch\]"):
         model("pair", learner="torch").fit(corpus[0])
 
@@ -246,9 +247,10 @@ def test_features_found_by_torch_alone_are_ours(corpus: tuple[Bitext, Tags], tmp
         assert np.array_equal(np.asarray(lists[name]), np.asarray(getattr(ours, name))), name
 
 
-def test_the_torch_backend_needs_nothing_of_ours() -> None:
+@pytest.mark.parametrize("name", ["models/_jump_torch.py", "learn/minimizers/_lbfgs_torch.py"])
+def test_the_torch_backend_needs_nothing_of_ours(name: str) -> None:
     pytest.importorskip("torch")
-    file = Path(sys.modules[JumpWeights.__module__].__file__ or "").with_name("_jump_torch.py")
+    file = Path(sys.modules[JumpWeights.__module__].__file__ or "").parents[1] / name
     code = (
         f"import runpy, sys; runpy.run_path({str(file)!r}); assert not any(m.startswith('hyperbaton') for m in sys.modules)"
     )

@@ -10,22 +10,22 @@ widths, so that pieces of one width form a rectangle whose gathered values are a
 in an order that chance decides. Between the two, sentences of one length form a batch, and running sums give all jumps.
 
 Sentences come in blocks of about as many features. The rectangles of a block stay on the device while there is room; the
-others are made again in every pass, from lists that may lie in mapped files, so that no text is too large.
+others are made again in every pass, from lists that may lie in mapped files, so that no text is too large. A GPU gets the
+lists of a block while it multiplies those of the block before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-
-if TYPE_CHECKING:
-    from hyperbaton.learn.minimizers import States
 
 Array = npt.NDArray[Any]
 
@@ -39,9 +39,9 @@ _GATHERED = 1 << 25
 _BLOCK = 1 << 26
 # Vectors of weights that L-BFGS needs on the device besides its steps, and bytes that a block takes while it is made.
 _VECTORS = 10
-_MAKING = 64 * _BLOCK
-# Features of a jump that move together, about: what the first step must allow for.
-_TOGETHER = 20.0
+_MAKING = 72 * _BLOCK
+# Threads that read lists from files or memory for a GPU.
+_READERS = 4
 
 
 class Lists(NamedTuple):
@@ -185,6 +185,65 @@ class _Block:
     kept: _Matrices | None = None
 
 
+class _Sender:
+    """Gives the lists of blocks, counts and features, on the device; a GPU gets those of the next block ahead."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.staged: dict[torch.dtype, Tensor] = {}  # memory that a GPU can read by itself
+
+    def each(self, blocks: list[_Block]) -> Iterator[tuple[Tensor, Tensor]]:
+        """The lists of each block."""
+        if self.device.type != "cuda":
+            for block in blocks:
+                yield _tensor(block.counts).to(self.device), _tensor(block.ids).to(self.device)
+            return
+        stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+        with ThreadPoolExecutor(1) as sender, ThreadPoolExecutor(_READERS) as readers:
+            coming = None
+            for block in blocks:
+                ready, coming = coming, sender.submit(self._send, block, stream, readers)
+                if ready is not None:
+                    yield self._received(*ready.result())
+            if coming is not None:
+                yield self._received(*coming.result())
+
+    def _send(self, block: _Block, stream: torch.cuda.Stream, readers: ThreadPoolExecutor) -> tuple[Tensor, Tensor]:
+        with torch.cuda.stream(stream):
+            counts = self._staged(block.counts, readers).to(self.device, non_blocking=True)
+            ids = self._staged(block.ids, readers).to(self.device, non_blocking=True)
+            stream.synchronize()
+        return counts, ids
+
+    def _staged(self, array: Array | Tensor, readers: ThreadPoolExecutor) -> Tensor:
+        """The values in memory that a GPU can read by itself, which is used again for the next block."""
+        if isinstance(array, Tensor):
+            return array
+        dtype, n = _tensor(array[:0]).dtype, len(array)
+        room = self.staged.get(dtype)
+        if room is None or len(room) < n:
+            room = self.staged[dtype] = torch.empty(n, dtype=dtype, pin_memory=True)
+        target = room.numpy().view(array.dtype)
+        cuts = [n * at // _READERS for at in range(_READERS + 1)]
+        parts = [slice(begin, end) for begin, end in pairwise(cuts)]
+        list(readers.map(lambda part: np.copyto(target[part], array[part]), parts))
+        return room[:n]
+
+    @staticmethod
+    def _received(counts: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Tensors of another stream, whose memory must not be used again before this one is done with them."""
+        for tensor in (counts, ids):
+            tensor.record_stream(torch.cuda.current_stream(tensor.device))
+        return counts, ids
+
+
+def _tensor(array: Array | Tensor) -> Tensor:
+    if isinstance(array, Tensor):
+        return array
+    plain = np.array(array)  # a mapped file cannot be handed over
+    return torch.from_numpy(plain.view(np.int32) if plain.dtype == np.uint32 else plain)
+
+
 class TorchObjective:
     """−Σ log P(NP | CP) over all jumps, and its gradient.
 
@@ -205,6 +264,7 @@ class TorchObjective:
             raise ValueError("a feature has one weight or three")
         self.planes, self.device, self.dtype = planes, torch.device(device), dtype
         self.n_features, self.room = lists.n_features, room
+        self.sender = _Sender(self.device)
         self.blocks = list(self._cut(lists, block))
         lengths = {batch.n for block in self.blocks for batch in block.batches}
         self.grids = {n: _grid(n, self.device) for n in lengths}
@@ -236,23 +296,26 @@ class TorchObjective:
                 end, first, n_ids = end + n_lists, first + part * side, n_ids + n_more
         yield _Block(counts[begin:end], ids[first_id : first_id + n_ids], batches)
 
-    def _matrices(self, block: _Block) -> _Matrices:
-        """Kept, or made now, and kept if there is room."""
-        if block.kept is not None:
-            return block.kept
-        made = _Matrices.of(self._moved(block.counts), self._moved(block.ids), self.n_features)
-        if self.room is None:
-            block.kept = made
-        elif made.n_bytes <= self.room:
-            block.kept = made
-            self.room -= made.n_bytes
-        return made
+    def _multiplied(self) -> Iterator[tuple[_Block, _Matrices]]:
+        """The blocks with their matrices: kept, or made now, and kept if there is room."""
+        lists = self.sender.each([block for block in self.blocks if block.kept is None])
+        for block in self.blocks:
+            if block.kept is None:
+                made = _Matrices.of(*next(lists), self.n_features)
+                if self.room is None or made.n_bytes <= self.room:
+                    block.kept = made
+                    self.room = None if self.room is None else self.room - made.n_bytes
+            else:
+                made = block.kept
+            yield block, made
+            self._return_memory()
 
-    def _moved(self, array: Array | Tensor) -> Tensor:
-        if isinstance(array, Tensor):
-            return array.to(self.device)
-        plain = np.array(array)  # a mapped file cannot be handed over
-        return torch.from_numpy(plain.view(np.int32) if plain.dtype == np.uint32 else plain).to(self.device)
+    def _return_memory(self) -> None:
+        """PyTorch keeps what was freed for arrays of the same size, and those of blocks differ."""
+        if self.device.type == "cuda" and self.room is not None:
+            unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+            if unused > _MAKING:
+                torch.cuda.empty_cache()
 
     def __call__(self, weights: Tensor) -> tuple[float, Tensor]:
         """The sum, and its gradient; weights of shape (n_features, planes), constants first."""
@@ -271,8 +334,8 @@ class TorchObjective:
 
     def logprobs(self, weights: Tensor) -> Iterator[tuple[_Batch, Tensor]]:
         """log P(NP | CP) of all jumps, batch by batch: (size, CP, NP)."""
-        for block in self.blocks:
-            sums = self._matrices(block).sums(weights)
+        for block, matrices in self._multiplied():
+            sums = matrices.sums(weights)
             for batch in block.batches:
                 yield batch, self._logprobs(batch, weights, sums)
 
@@ -301,8 +364,7 @@ class TorchObjective:
         """
         gradient = torch.zeros(self.n_features, self.planes, dtype=self.dtype, device=self.device)
         constants = torch.zeros(2, N_DISTANCES, self.planes, dtype=self.dtype, device=self.device)
-        for block in self.blocks:
-            matrices = self._matrices(block)
+        for block, matrices in self._multiplied():
             sums = gradient[:0] if weights is None else matrices.sums(weights)
             derivatives = torch.empty(matrices.sums.n_rows, self.planes, dtype=self.dtype, device=self.device)
             for batch in block.batches:
@@ -387,128 +449,3 @@ def free_room(n_weights: int, memory: int, device: str) -> int | None:
         return None
     free: int = torch.cuda.mem_get_info(device)[0]
     return max(0, free - (8 * _VECTORS + 2 * 4 * memory) * n_weights - _MAKING)
-
-
-def train(
-    objective: TorchObjective,
-    variance: float,
-    *,
-    max_passes: int,
-    tolerance: float,
-    memory: int,
-    progress: Callable[[int, int], bool | None] | None = None,
-    states: States | None = None,
-) -> tuple[Tensor, list[float]]:
-    """Weights that minimise −Σ log P + ‖w‖² / (2σ²) by L-BFGS, and the objective after each step.
-
-    The same method as the core's `minimize`, its steps in single precision too. Stops where the largest derivative is
-    `tolerance` times that of the start. `progress` returns False to stop early. With `states`, an interrupted training
-    goes on where its last state was saved, and finds the same weights.
-    """
-    n_passes = 0
-
-    def evaluate(at: Tensor) -> tuple[float, Tensor]:
-        nonlocal n_passes
-        value, slope = objective(at.view(-1, objective.planes))
-        n_passes += 1
-        flat = slope.reshape(-1) + at / variance
-        return value + float(at.double() @ at.double()) / (2 * variance), flat
-
-    inverse = 1 / (_TOGETHER * objective.curvature().reshape(-1) + 1 / variance)
-    saved = None if states is None else states.start()
-    pairs: list[tuple[Tensor, Tensor, float]] = []
-    if saved is None:
-        x = torch.zeros(objective.n_features * objective.planes, dtype=objective.dtype, device=objective.device)
-        value, slope = evaluate(x)
-        goal = tolerance * float(slope.abs().max())
-        history = [value]
-    else:
-        x = torch.from_numpy(saved["weights"]).to(objective.device, objective.dtype)
-        value, slope = evaluate(x)
-        goal, history, n_passes = float(saved["goal"][0]), saved["history"].tolist(), int(saved["passes"][0])
-        steps, changes = (torch.from_numpy(saved[name]).to(objective.device) for name in ("steps", "changes"))
-        pairs = list(zip(steps, changes, saved["products"].tolist(), strict=True))
-    while n_passes < max_passes and float(slope.abs().max()) > goal:
-        if progress is not None and progress(n_passes, max_passes) is False:
-            break
-        direction = _direction(slope, pairs, inverse)
-        point = _search(evaluate, x, value, slope, direction)
-        if point is None:
-            if not pairs:
-                break
-            pairs.clear()
-            continue
-        new_x, new_value, new_slope = point
-        step, change = (new_x - x).float(), (new_slope - slope).float()
-        product = _dot(step, change)
-        if product > 1e-14 * _dot(change, change):
-            pairs.append((step, change, product))
-            del pairs[:-memory]
-        x, value, slope = new_x, new_value, new_slope
-        history.append(value)
-        if states is not None and states.due():
-            states.save(_state(x, goal, history, n_passes, pairs))
-    return x.view(-1, objective.planes), history
-
-
-def _state(
-    x: Tensor, goal: float, history: list[float], n_passes: int, pairs: list[tuple[Tensor, Tensor, float]]
-) -> dict[str, Array]:
-    def stacked(tensors: list[Tensor]) -> Array:
-        return np.stack([each.cpu().numpy() for each in tensors]) if tensors else np.empty((0, len(x)), np.float32)
-
-    return {
-        "weights": x.cpu().numpy(),
-        "goal": np.array([goal]),
-        "history": np.array(history),
-        "passes": np.array([n_passes]),
-        "steps": stacked([step for step, _, _ in pairs]),
-        "changes": stacked([change for _, change, _ in pairs]),
-        "products": np.array([product for _, _, product in pairs]),
-    }
-
-
-def _dot(a: Tensor, b: Tensor) -> float:
-    """In double precision, whatever the vectors are kept in."""
-    return float(a.double() @ b.double())
-
-
-def _direction(slope: Tensor, pairs: list[tuple[Tensor, Tensor, float]], inverse: Tensor) -> Tensor:
-    """−H · slope by the two-loop recursion, from H₀ = the inverse of the guessed curvature, scaled to fit the last step."""
-    d = slope.clone()
-    factors = []
-    for step, change, product in reversed(pairs):
-        factors.append(_dot(step, d) / product)
-        d -= factors[-1] * change
-    d *= inverse
-    if pairs:
-        _, change, product = pairs[-1]
-        d *= product / _dot(change.to(d.dtype) ** 2, inverse)
-    for (step, change, product), factor in zip(pairs, reversed(factors), strict=True):
-        d += (factor - _dot(change, d) / product) * step
-    return -d
-
-
-def _search(
-    evaluate: Callable[[Tensor], tuple[float, Tensor]],
-    x: Tensor,
-    value: float,
-    slope: Tensor,
-    direction: Tensor,
-) -> tuple[Tensor, float, Tensor] | None:
-    """A step along the direction that meets the weak Wolfe conditions, by bisection; None if there is none."""
-    fall = float(slope @ direction)
-    if fall >= 0:
-        return None
-    size, low, high = 1.0, 0.0, np.inf
-    for _ in range(40):
-        new_x = x + size * direction
-        new_value, new_slope = evaluate(new_x)
-        if new_value > value + 1e-4 * size * fall:
-            high = size
-        elif float(new_slope @ direction) < 0.9 * fall:
-            low = size
-        else:
-            return new_x, new_value, new_slope
-        size = 2 * size if np.isinf(high) else (low + high) / 2
-    return None

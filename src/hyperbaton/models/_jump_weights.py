@@ -72,6 +72,7 @@ class _JumpObjective:
         if model.coverage:
             raise OptionError("features of the coverage cannot be trained with PyTorch: use --learner lbfgs or adagrad")
         try:
+            from hyperbaton.learn.minimizers._lbfgs_torch import minimize
             from hyperbaton.models import _jump_torch
             from hyperbaton.models._encoder_torch import device_fault
         except ImportError:
@@ -83,7 +84,7 @@ class _JumpObjective:
             n_weights = model.n_features * model.planes
             space = _jump_torch.free_room(n_weights, memory, device) if room is None else room
             objective = _jump_torch.TorchObjective(model.lists(self.training), model.planes, device, room=space)
-            return _jump_torch.train(objective, variance, memory=memory, states=self.checkpoint, **options)
+            return minimize(objective, variance, memory=memory, states=self.checkpoint, **options)
 
         return train
 
