@@ -201,9 +201,8 @@ HYPERBATON_BINDINGS(block) {
         BlockFeatures features;
         {
           const nb::gil_scoped_release release;
-          features =
-              find_block_features(bitext.bitext, table.lookup, families,
-                                  {.min_count = min_count, .keys_together = kKeysTogether, .n_threads = n_threads}, report);
+          features = find_block_features(bitext.bitext, table.lookup, families,
+                                         {.min_count = min_count, .bytes = kAnyMemory, .n_threads = n_threads}, report);
         }
         nb::dict columns;
         columns["keys"] = to_numpy(std::move(features.keys));

@@ -72,7 +72,6 @@ HYPERBATON_BINDINGS(features) {
       .def("check", &Occurrences::check, "Throw unless everything fits.")
       .def("__len__", &Occurrences::size);
 
-  m.attr("KEYS_TOGETHER") = kKeysTogether;
   m.attr("MAX_WORDS") = kMaxWords;
   nb::class_<KeyIndex>(m, "KeyIndex", "Finds the numbers of features by their sorted keys.")
       .def(

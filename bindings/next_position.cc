@@ -98,17 +98,17 @@ HYPERBATON_BINDINGS(next_position) {
 
   m.def(
       "count_jump_features",
-      [](const JumpText& jumps, std::uint32_t min_count, std::size_t keys_together, unsigned n_threads,
+      [](const JumpText& jumps, std::uint32_t min_count, std::optional<std::size_t> bytes, unsigned n_threads,
          const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
         std::vector<std::uint64_t> keys;
         {
           const nb::gil_scoped_release release;
-          keys = count_jump_features(jumps.text, jumps.visits, {min_count, keys_together, n_threads}, report);
+          keys = count_jump_features(jumps.text, jumps.visits, {min_count, bytes.value_or(kAnyMemory), n_threads}, report);
         }
         return to_numpy(std::move(keys));
       },
-      "jumps"_a, nb::kw_only(), "min_count"_a, "keys_together"_a = kKeysTogether, "n_threads"_a, "progress"_a.none(),
+      "jumps"_a, nb::kw_only(), "min_count"_a, "bytes"_a = nb::none(), "n_threads"_a, "progress"_a.none(),
       "Sorted keys of the features of jumps that occur often enough.");
 
   m.def(
@@ -317,7 +317,7 @@ HYPERBATON_BINDINGS(next_position) {
         std::vector<std::uint64_t> keys;
         {
           const nb::gil_scoped_release release;
-          keys = count_position_features(jumps.text, jumps.visits, bound, {min_count, kKeysTogether, n_threads}, report);
+          keys = count_position_features(jumps.text, jumps.visits, bound, {min_count, kAnyMemory, n_threads}, report);
         }
         return to_numpy(std::move(keys));
       },

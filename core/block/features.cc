@@ -27,12 +27,11 @@ BlockFeatures find_block_features(const BlockBitext& bitext, const BlockLookup& 
   });
   const KeyIndex kept(frequent);
   BlockFeatures features;
-  features.keys =
-      count_keys(source, {.min_count = 1, .keys_together = options.keys_together, .n_threads = options.n_threads}, {}, [&] {
-        return reader([&](std::uint64_t key, std::size_t jump, const auto& emit) {
-          if (kept.find(with_jump(key, jump)) >= 0) emit(key);
-        });
-      });
+  features.keys = count_keys(source, {.min_count = 1, .bytes = options.bytes, .n_threads = options.n_threads}, {}, [&] {
+    return reader([&](std::uint64_t key, std::size_t jump, const auto& emit) {
+      if (kept.find(with_jump(key, jump)) >= 0) emit(key);
+    });
+  });
 
   const KeyIndex index(features.keys);
   const std::size_t n = features.keys.size();

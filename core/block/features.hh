@@ -5,6 +5,7 @@
 #pragma once
 
 #include "block/table.hh"
+#include "features/key_counting.hh"
 
 namespace hyperbaton {
 

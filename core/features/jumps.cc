@@ -46,35 +46,53 @@ std::uint64_t pair_key(std::uint64_t code, std::uint64_t left, std::uint64_t rig
 }
 
 // Calls emit(key) for each feature of a sentence that counts.
-struct JumpKeys {
-  const TaggedText& text;
-  const VisitsView& visits;
-  std::span<const PairTemplate> templates;
-  bool tagged;
-  PositionParts parts{};
-  std::vector<int> next{};
+class JumpKeys {
+ public:
+  JumpKeys(const TaggedText& text, const VisitsView& visits)
+      : text_(text), visits_(visits), templates_(pair_templates(text.tagged())) {
+    for (std::size_t t = 0; t < templates_.size(); ++t) {
+      for (std::size_t o = 0; o < 2; ++o) codes_[o][t] = pair_code(t, o);
+      if (templates_[t].always) always_[n_always_++] = t;
+    }
+  }
 
   template <class Emit>
   void operator()(std::size_t s, const Emit& emit) {
-    if (!visits.has_jumps(s)) return;
-    parts.assign(text, s, tagged);
-    const int n = parts.n_words();
-    visits.next_positions(s, n, next);
-    for (int i = 0; i <= n; ++i)
+    if (!visits_.has_jumps(s)) return;
+    parts_.assign(text_, s, text_.tagged());
+    const int n = parts_.n_words();
+    visits_.next_positions(s, n, next_);
+    for (int i = 0; i <= n; ++i) {
+      const int made = next_[static_cast<std::size_t>(i)];
       for (int j = 1; j <= n + 1; ++j) {
-        if (i == j) continue;
-        const bool made = next[static_cast<std::size_t>(i)] == j;
         const std::size_t o = goes_back(i, j);
-        for (std::size_t t = 0; t < templates.size(); ++t)
-          if (made || templates[t].always)
-            emit(pair_key(pair_code(t, o), parts[i][templates[t].left], parts[j][templates[t].right]));
-        if (!made) continue;
-        for (std::size_t part = 0; part < kWordParts + tagged; ++part) {
-          emit(unary_key(0, part, o, parts[i][part]));
-          emit(unary_key(1, part, o, parts[j][part]));
+        const auto emit_pair = [&](std::size_t t) {
+          emit(pair_key(codes_[o][t], parts_[i][templates_[t].left], parts_[j][templates_[t].right]));
+        };
+        if (j == made) {
+          for (std::size_t t = 0; t < templates_.size(); ++t) emit_pair(t);
+        } else if (j != i) {
+          for (std::size_t k = 0; k < n_always_; ++k) emit_pair(always_[k]);
         }
       }
+      if (made == 0) continue;
+      const std::size_t o = goes_back(i, made);
+      for (std::size_t part = 0; part < kWordParts + text_.tagged(); ++part) {
+        emit(unary_key(0, part, o, parts_[i][part]));
+        emit(unary_key(1, part, o, parts_[made][part]));
+      }
+    }
   }
+
+ private:
+  const TaggedText& text_;
+  const VisitsView& visits_;
+  std::span<const PairTemplate> templates_;
+  std::array<std::array<std::uint64_t, kPairs>, 2> codes_{};
+  std::array<std::size_t, kPairs> always_{};  // templates that count also where the jump is not made
+  std::size_t n_always_ = 0;
+  PositionParts parts_;
+  std::vector<int> next_;
 };
 
 }  // namespace
@@ -103,13 +121,12 @@ void check_jumps(const TaggedText& text, const VisitsView& visits) {
 std::vector<std::uint64_t> count_jump_features(const TaggedText& text, const VisitsView& visits, const Counting& options,
                                                const Progress& progress) {
   const bool tagged = text.tagged();
-  const auto templates = pair_templates(tagged);
   std::size_t n_keys = 0;
   for (std::size_t s = 0; s < text.size(); ++s) {
     const std::size_t rows = text.words[s].size() + 1;
     if (visits.has_jumps(s)) n_keys += rows * (rows * (tagged ? 4 : 1) + 40);
   }
-  return count_keys({text.size(), n_keys}, options, progress, [&] { return JumpKeys{text, visits, templates, tagged}; });
+  return count_keys({text.size(), n_keys}, options, progress, [&] { return JumpKeys(text, visits); });
 }
 
 void JumpFeatures::append(const TaggedText& text, std::size_t sentence, PositionParts& parts, JumpLists& lists) const {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "align/links.hh"
-#include "features/keys.hh"
+#include "features/key_counting.hh"
 #include "features/positions.hh"
 #include "phrases/distance_classes.hh"
 

@@ -443,9 +443,9 @@ def _after(values: Tensor, dim: int) -> Tensor:
     return values.sum(dim, keepdim=True) - torch.cumsum(values, dim)
 
 
-def free_room(n_weights: int, memory: int, device: str) -> int | None:
-    """What a GPU has left for matrices beside the vectors of L-BFGS; None on a processor, which has no other memory."""
+def free_room(n_weights: int, n_steps: int, device: str) -> int | None:
+    """What a GPU has left for matrices beside what L-BFGS keeps; None on a processor, which has no other memory."""
     if torch.device(device).type != "cuda":
         return None
     free: int = torch.cuda.mem_get_info(device)[0]
-    return max(0, free - (8 * _VECTORS + 2 * 4 * memory) * n_weights - _MAKING)
+    return max(0, free - (8 * _VECTORS + 2 * 4 * n_steps) * n_weights - _MAKING)

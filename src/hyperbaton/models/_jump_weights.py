@@ -13,7 +13,6 @@ distance class d. A feature is kept if it occurs `min_count` times, as footnote 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from hyperbaton.models._jump_torch import Lists
 
 KIND = "jump-training"
-# Memory that counting takes for each occurrence of a feature that it looks at together with others.
-KEY_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -67,26 +64,20 @@ class _JumpObjective:
             return model.form.objective(training, lists, threads)
         return model.core_objective(training, cached=model.cache)
 
-    def torch(self, device: str, room: int | None) -> Callable[..., Any]:
+    def torch(self, device: str, room: int | None, *, n_steps: int) -> Any:
         model = self.model
         if model.coverage:
             raise OptionError("features of the coverage cannot be trained with PyTorch: use --learner lbfgs or adagrad")
         try:
-            from hyperbaton.learn.minimizers._lbfgs_torch import minimize
             from hyperbaton.models import _jump_torch
             from hyperbaton.models._encoder_torch import device_fault
         except ImportError:
             raise MissingExtra("PyTorch", "torch") from None
         if fault := device_fault(device):
             raise OptionError(f"device {device}: {fault}")
-
-        def train(variance: float, *, memory: int, **options: Any) -> Any:
-            n_weights = model.n_features * model.planes
-            space = _jump_torch.free_room(n_weights, memory, device) if room is None else room
-            objective = _jump_torch.TorchObjective(model.lists(self.training), model.planes, device, room=space)
-            return minimize(objective, variance, memory=memory, states=self.checkpoint, **options)
-
-        return train
+        if room is None:
+            room = _jump_torch.free_room(model.n_features * model.planes, n_steps, device)
+        return _jump_torch.TorchObjective(model.lists(self.training), model.planes, device, room=room)
 
 
 @dataclass(eq=False)
@@ -133,11 +124,10 @@ class JumpWeights(NextPositionModel):
     def _fit(self, training: JumpTraining) -> None:
         if self.coverage and self.candidates != "remaining":
             raise OptionError("--coverage needs --candidates remaining")
-        together = None if training.scratch is None else training.scratch.n_rows(KEY_BYTES)
         self.keys_ = _core.count_jump_features(
             training.core(),
             min_count=self.min_count,
-            keys_together=min(_core.KEYS_TOGETHER, together or _core.KEYS_TOGETHER),
+            bytes=None if training.scratch is None else training.scratch.memory,
             n_threads=self._n_threads,
             progress=training.progress,
         )

@@ -67,7 +67,7 @@ class _Objective(NamedTuple):
     core: Callable[[], _core.BlockObjective]
     checkpoint: MinimizerStates | None
 
-    def torch(self, device: str, room: int | None) -> Any:
+    def torch(self, device: str, room: int | None, *, n_steps: int) -> Any:
         raise OptionError("the model block_me cannot be trained by torch; it can by lbfgs, iis")
 
 

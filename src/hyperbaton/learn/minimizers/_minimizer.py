@@ -58,9 +58,9 @@ class Objective(Protocol):
     def core(self) -> Any:
         """The objective in the core, with a method for each minimizer that it offers."""
 
-    def torch(self, device: str, room: int | None) -> Any:
-        """A function that minimises the objective in PyTorch by L-BFGS, with so many bytes of the device for what stays
-        there from pass to pass; None for what there is."""
+    def torch(self, device: str, room: int | None, *, n_steps: int) -> Any:
+        """The objective in PyTorch, with so many bytes of the device for what stays there from pass to pass; None for what
+        there is beside L-BFGS, which keeps so many steps."""
 
 
 @dataclass(eq=False)

@@ -21,11 +21,16 @@ class Torch(QuasiNewton):
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
         room = parse_memory(self.device_memory, "device-memory") if self.device_memory else None
-        weights, history = objective.torch(self.device, room)(
+        sums = objective.torch(self.device, room, n_steps=self.memory)
+        from hyperbaton.learn.minimizers._lbfgs_torch import minimize  # PyTorch is there by now
+
+        weights, history = minimize(
+            sums,
             self.variance,
             max_passes=self.max_passes,
             tolerance=self.tolerance,
             memory=self.memory,
             progress=progress,
+            states=objective.checkpoint,
         )
         return Minimum(weights.cpu().numpy(), np.array(history))
