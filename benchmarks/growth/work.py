@@ -23,23 +23,31 @@ class Stage:
 
 
 TEXT = "train.source train.target"
+JUMPS = f"train {{0}} {TEXT} train.links -o {{0}} --source-tags train.source.tags"
 STAGES = {
     "align": Stage(f"align {TEXT}", "links"),
+    "align-saved": Stage(f"align {TEXT} --model ../aligner", "links"),
     "classes": Stage("classes train.target", "classes"),
     "extract": Stage(
         f"extract {TEXT} train.links -o phrases --moses moses --reordering hier-mslr-bidirectional-fe", limited=True
     ),
     "prune": Stage(f"prune phrases {TEXT} -o pruned"),
     "lm": Stage("lm train.target -o lm --discount-fallback", limited=True),
-    "dpr": Stage(f"train dpr {TEXT} train.links -o dpr"),
-    "pair": Stage(f"train pair {TEXT} train.links -o pair --source-tags train.source.tags"),
-    "sequence": Stage(f"train sequence {TEXT} train.links -o sequence --source-tags train.source.tags"),
+    "dpr": Stage(f"train dpr {TEXT} train.links -o dpr", limited=True),
+    "pair": Stage(f"{JUMPS.format('pair')} --learner lbfgs:variance=0.1:max-passes=5", limited=True),
+    "sequence": Stage(f"{JUMPS.format('sequence')} --learner lbfgs:variance=0.003:warmup=2:max-passes=5", limited=True),
 }
 
 
 def write_text(folder: Path, n: int, seed: int) -> None:
     """Generated text of n sentence pairs."""
     generate(n, seed=seed).write(folder, 0, 0)
+
+
+def save_aligner(folder: Path) -> None:
+    """A saved aligner beside the folder, learned from the text there."""
+    learn = f"align {TEXT} --save-model ../aligner -o links --quiet".split()
+    subprocess.run([sys.executable, "-m", "hyperbaton", *learn], cwd=folder, check=True)
 
 
 def measure(stage: Stage, folder: Path, n: int, memory: str | None, threads: int) -> dict[str, Any]:
