@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,8 @@ struct Arc {
   std::uint32_t next;
 };
 
-// Holds hypotheses and their states; places of pruned ones are used again.
+// Holds hypotheses and their states; places of pruned ones are used again. The address of a state stays the same as long
+// as its hypothesis is there.
 class Chart {
  public:
   Chart(std::size_t state_size, bool keep_arcs)
@@ -45,13 +47,13 @@ class Chart {
       if (hypotheses_.size() == max_size_) refuse();
       id = static_cast<std::uint32_t>(hypotheses_.size());
       hypotheses_.push_back(hypothesis);
-      states_.insert(states_.end(), state, state + stride_);
+      if (id % kBlock == 0) states_.push_back(std::make_unique_for_overwrite<std::uint32_t[]>(kBlock * stride_));
     } else {
       id = free_.back();
       free_.pop_back();
       hypotheses_[id] = hypothesis;
-      std::copy_n(state, stride_, states_.begin() + static_cast<std::ptrdiff_t>(id * stride_));
     }
+    std::copy_n(state, stride_, states_[id / kBlock].get() + id % kBlock * stride_);
     return id;
   }
   // A hypothesis with the same state: the better one stays, the other becomes an arc.
@@ -70,7 +72,7 @@ class Chart {
   void release(std::uint32_t id) { free_.push_back(id); }
 
   const Hypothesis& operator[](std::uint32_t id) const { return hypotheses_[id]; }
-  const std::uint32_t* state(std::uint32_t id) const { return states_.data() + id * stride_; }
+  const std::uint32_t* state(std::uint32_t id) const { return states_[id / kBlock].get() + id % kBlock * stride_; }
   const Arc& arc(std::uint32_t i) const { return arcs_[i]; }
   std::size_t stride() const { return stride_; }
   std::size_t size() const { return hypotheses_.size(); }
@@ -89,7 +91,8 @@ class Chart {
   bool keep_arcs_;
   std::size_t max_size_;
   std::vector<Hypothesis> hypotheses_;
-  std::vector<std::uint32_t> states_;
+  static constexpr std::size_t kBlock = 1024;             // states that are allocated together
+  std::vector<std::unique_ptr<std::uint32_t[]>> states_;  // blocks of them
   std::vector<std::uint32_t> free_;
   std::vector<Arc> arcs_;
 };
@@ -109,55 +112,73 @@ class Stack {
       best_ = hypothesis.estimate;
       worst_ = std::max(worst_, best_ + beam.log_threshold);
     }
-    if (2 * (ids_.size() + 1) > slots_.size()) rehash(chart, std::max<std::size_t>(64, 2 * slots_.size()));
-    const auto at = probe(chart, state);
-    if (slots_[at] != kNone) {
-      chart.recombine(slots_[at], hypothesis);
-      return;
-    }
-    slots_[at] = chart.add(hypothesis, state);
-    ids_.push_back(slots_[at]);
+    if (2 * (ids_.size() + 1) > slots_.size()) grow(std::max<std::size_t>(64, 2 * slots_.size()));
+    const std::string_view key(reinterpret_cast<const char*>(state), chart.stride() * sizeof(std::uint32_t));
+    const auto hash = static_cast<std::uint32_t>(hash_bytes(key));
+    std::size_t at = hash & (slots_.size() - 1);
+    for (; slots_[at].id != kNone; at = (at + 1) & (slots_.size() - 1))
+      if (slots_[at].hash == hash && std::memcmp(chart.state(slots_[at].id), state, key.size()) == 0)
+        return chart.recombine(slots_[at].id, hypothesis);
+    slots_[at] = {hash, chart.add(hypothesis, state)};
+    ids_.push_back(slots_[at].id);
     if (beam.size > 0 && ids_.size() >= 2 * beam.size) prune(chart, beam);
   }
 
   // The hypotheses that survive, best estimate first; nothing may be added afterwards.
   std::span<const std::uint32_t> finish(Chart& chart, const Beam& beam) {
     prune(chart, beam);
-    std::vector<std::uint32_t>().swap(slots_);
+    std::vector<Slot>().swap(slots_);
+    std::vector<Ranked>().swap(ranked_);
     return ids_;
   }
   std::span<const std::uint32_t> ids() const { return ids_; }
 
  private:
+  // The number of a hypothesis, kNone where there is none, and the hash of its state.
+  struct Slot {
+    std::uint32_t hash = 0, id = kNone;
+  };
+  struct Ranked {
+    double estimate;
+    Slot slot;
+  };
+
   void prune(Chart& chart, const Beam& beam) {
+    ranked_.clear();
+    for (const auto& slot : slots_)
+      if (slot.id != kNone) ranked_.push_back({chart[slot.id].estimate, slot});
     // Equal estimates: the older one first, so that nothing is left to chance.
-    const auto better = [&](std::uint32_t a, std::uint32_t b) {
-      const double x = chart[a].estimate, y = chart[b].estimate;
-      return x != y ? x > y : a < b;
-    };
-    std::ranges::sort(ids_, better);
-    std::size_t keep = beam.size > 0 ? std::min(beam.size, ids_.size()) : ids_.size();
-    while (keep > 1 && hopeless(chart[ids_[keep - 1]].estimate)) --keep;
-    if (beam.size > 0 && keep == beam.size) worst_ = std::max(worst_, chart[ids_[keep - 1]].estimate);
-    for (std::size_t i = keep; i < ids_.size(); ++i) chart.release(ids_[i]);
-    ids_.resize(keep);
-    if (!slots_.empty()) rehash(chart, slots_.size());
+    std::ranges::sort(ranked_, [](const Ranked& a, const Ranked& b) {
+      return a.estimate != b.estimate ? a.estimate > b.estimate : a.slot.id < b.slot.id;
+    });
+    std::size_t keep = beam.size > 0 ? std::min(beam.size, ranked_.size()) : ranked_.size();
+    while (keep > 1 && hopeless(ranked_[keep - 1].estimate)) --keep;
+    if (beam.size > 0 && keep == beam.size) worst_ = std::max(worst_, ranked_[keep - 1].estimate);
+    for (std::size_t i = keep; i < ranked_.size(); ++i) chart.release(ranked_[i].slot.id);
+    ranked_.resize(keep);
+    ids_.clear();
+    std::ranges::fill(slots_, Slot{});
+    for (const auto& each : ranked_) {
+      ids_.push_back(each.slot.id);
+      place(each.slot);
+    }
   }
 
-  std::size_t probe(const Chart& chart, const std::uint32_t* state) const {
-    const std::string_view key(reinterpret_cast<const char*>(state), chart.stride() * sizeof(std::uint32_t));
-    std::size_t at = hash_bytes(key) & (slots_.size() - 1);
-    while (slots_[at] != kNone && std::memcmp(chart.state(slots_[at]), state, key.size()) != 0)
-      at = (at + 1) & (slots_.size() - 1);
-    return at;
+  void place(const Slot& slot) {
+    std::size_t at = slot.hash & (slots_.size() - 1);
+    while (slots_[at].id != kNone) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = slot;
   }
-  void rehash(const Chart& chart, std::size_t n) {
-    slots_.assign(n, kNone);
-    for (const auto id : ids_) slots_[probe(chart, chart.state(id))] = id;
+  void grow(std::size_t n) {
+    std::vector<Slot> old(n);
+    old.swap(slots_);
+    for (const auto& slot : old)
+      if (slot.id != kNone) place(slot);
   }
 
   std::vector<std::uint32_t> ids_;
-  std::vector<std::uint32_t> slots_;  // by state; a power of two, at most half full
+  std::vector<Slot> slots_;  // by state; a power of two, at most half full
+  std::vector<Ranked> ranked_;
   double best_ = -std::numeric_limits<double>::infinity();
   double worst_ = -std::numeric_limits<double>::infinity();
 };

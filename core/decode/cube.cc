@@ -1,9 +1,12 @@
 // Cube pruning: of all (hypothesis, option) pairs that lead into a stack, only the most promising are scored.
 //
 // Hypotheses with the same coverage and the options of one span make a grid, both best first. A queue over all grids of a
-// stack gives the best pair; its neighbours in the grid then enter the queue, until `pop_limit` pairs were taken.
+// stack gives the best pair; its neighbours in the grid then enter the queue, until `pop_limit` pairs were taken. Of each
+// row of a grid, which is a hypothesis, the queue has one pair at most: what the pairs of a row share is computed once, and
+// a pair takes the place of the one before it in the row.
 #include <algorithm>
-#include <queue>
+#include <deque>
+#include <vector>
 
 #include "decode/search.hh"
 
@@ -28,50 +31,60 @@ class Cubes {
 
   // Fill a stack from the grids that lead there.
   void fill(std::size_t s) {
-    queue_ = {};
-    items_.clear();
-    candidates_.clear();
-    states_.clear();
+    queue_.clear();
+    n_rows_ = 0;
     n_entered_ = 0;
-    for (const auto& grid : grids_[s]) propose(grid, 0, 0, s);
-    enter();
+    for (const auto& grid : grids_[s]) open_row(grid, grid.first, s);
+    enter(false);
     for (std::size_t popped = 0; popped < search_.settings_.pop_limit && !queue_.empty(); ++popped) {
-      const auto i = queue_.top().second;
-      queue_.pop();
-      const Item item = items_[i];
-      if (item.valid) search_.keep(candidates_[i], states_.data() + i * search_.chart_.stride());
-      if (item.column == 0) propose(*item.grid, item.row + 1, 0, s);
-      propose(*item.grid, item.row, item.column + 1, s);
-      enter();
+      Row& row = *queue_.front().row;
+      if (row.valid) search_.keep(row.candidate, row.move.state.data());
+      if (row.candidate.option == row.grid->span->first) open_row(*row.grid, row.at + 1, s);
+      if (row.candidate.option + 1 < row.grid->span->last) propose(row, row.candidate.option + 1);
+      enter(true);
     }
     std::vector<Grid>().swap(grids_[s]);
   }
 
  private:
   struct Grid {
-    std::size_t first, last;  // rows: hypotheses of rows_
+    std::size_t first, last;  // rows: [first, last) of hypotheses_
     const Space::Span* span;
   };
-  struct Item {
+  // A row of a grid, and the pair of it that is or waits to be in the queue.
+  struct Row {
     const Grid* grid;
-    std::size_t row, column;
+    std::size_t at;  // its place in hypotheses_
+    double score;    // of the hypothesis
+    Space::Move move;
+    Search::Candidate candidate;  // its state is that of the move
     bool valid;
+  };
+  struct Entry {
+    double estimate;
+    std::uint64_t number;  // in the order in which they entered
+    Row* row;
+
+    // Equal estimates come in the order in which they entered.
+    bool before(const Entry& other) const {
+      return estimate != other.estimate ? estimate > other.estimate : number < other.number;
+    }
   };
 
   // The hypotheses of a group for which accept(state) is true become [first_row_, last_row_). Those of the call before are
   // used again where they are the same, as they are without a distortion limit: long sentences would need much memory.
   template <class Accept>
   void add_rows(const std::vector<std::uint32_t>& group, const Accept& accept) {
-    const std::size_t at = rows_.size();
+    const std::size_t at = hypotheses_.size();
     for (const auto id : group)
-      if (accept(search_.chart_.state(id))) rows_.push_back(id);
-    if (std::equal(rows_.begin() + static_cast<std::ptrdiff_t>(at), rows_.end(),
-                   rows_.begin() + static_cast<std::ptrdiff_t>(first_row_),
-                   rows_.begin() + static_cast<std::ptrdiff_t>(last_row_))) {
-      rows_.resize(at);
+      if (accept(search_.chart_.state(id))) hypotheses_.push_back(id);
+    if (std::equal(hypotheses_.begin() + static_cast<std::ptrdiff_t>(at), hypotheses_.end(),
+                   hypotheses_.begin() + static_cast<std::ptrdiff_t>(first_row_),
+                   hypotheses_.begin() + static_cast<std::ptrdiff_t>(last_row_))) {
+      hypotheses_.resize(at);
     } else {
       first_row_ = at;
-      last_row_ = rows_.size();
+      last_row_ = hypotheses_.size();
     }
   }
 
@@ -107,52 +120,87 @@ class Cubes {
     }
   }
 
-  // Score a pair but for what batched features say; `enter` puts all that were proposed into the queue.
-  void propose(const Grid& grid, std::size_t row, std::size_t column, std::size_t stack) {
-    const auto option = grid.span->first + static_cast<std::uint32_t>(column);
-    if (grid.first + row >= grid.last || option >= grid.span->last) return;
-    auto& space = search_.space_;
-    const auto id = rows_[grid.first + row];
+  // Propose the first pair of the grid's row `at`, if it has that many.
+  void open_row(const Grid& grid, std::size_t at, std::size_t stack) {
+    if (at >= grid.last) return;
+    if (n_rows_ == rows_.size()) rows_.emplace_back();
+    Row& row = rows_[n_rows_++];
+    const auto id = hypotheses_[at];
     const Hypothesis& from = search_.chart_[id];
-    const std::uint32_t* state = search_.chart_.state(id);
-    space.prepare(state, from.future, *grid.span, move_);
+    row.grid = &grid;
+    row.at = at;
+    row.score = from.score;
+    search_.space_.prepare(search_.chart_.state(id), from.future, *grid.span, row.move);
+    row.candidate = {id, grid.span->first, 0, row.move.future, row.move.ahead, stack};
+    propose(row, grid.span->first);
+  }
+
+  // Score a pair but for what batched features say.
+  void propose(Row& row, std::uint32_t option) {
+    auto& space = search_.space_;
+    const std::uint32_t* state = search_.chart_.state(row.candidate.previous);
     float score;
-    bool valid = space.apply(state, option, move_, score);
-    if (!valid) score = space.guess(state, option, move_);
-    candidates_.push_back({id, option, from.score + score, move_.future, move_.ahead, stack});
-    items_.push_back({&grid, row, column, valid});
-    states_.insert(states_.end(), move_.state.begin(), move_.state.end());
+    row.valid = space.apply(state, option, row.move, score);
+    if (!row.valid) score = space.guess(state, option, row.move);
+    row.candidate.option = option;
+    row.candidate.score = row.score + score;
+    proposed_.push_back(&row);
   }
 
-  // Batched features are asked once for all pairs that wait.
-  void enter() {
-    const std::size_t first = n_entered_, stride = search_.chart_.stride();
-    if (search_.space_.has_batched())
-      search_.ask_batched(std::span(candidates_).subspan(first), std::span(states_).subspan(first * stride));
-    for (std::size_t i = first; i < items_.size(); ++i) {
-      if (items_[i].valid) items_[i].valid = search_.finished(candidates_[i], states_.data() + i * stride);
-      // Equal estimates come in the order in which they entered.
-      queue_.push({candidates_[i].estimate(), i});
+  // Put the pairs that were proposed into the queue, the first of them in the place of its front where that was taken.
+  // Batched features are asked once for all of them.
+  void enter(bool front_taken) {
+    if (search_.space_.has_batched() && !proposed_.empty()) {
+      batch_.clear();
+      for (Row* row : proposed_)
+        batch_.push_back({search_.chart_.state(row->candidate.previous), row->candidate.option, row->move.state.data()});
+      search_.space_.ask_batched(batch_, [&](std::size_t i, float score) { proposed_[i]->candidate.score += score; });
     }
-    n_entered_ = items_.size();
+    for (Row* row : proposed_) {
+      if (row->valid) row->valid = search_.finished(row->candidate, row->move.state.data());
+      const Entry entry{row->candidate.estimate(), n_entered_++, row};
+      if (front_taken)
+        sink(entry);
+      else
+        raise(entry);
+      front_taken = false;
+    }
+    proposed_.clear();
+    if (!front_taken) return;
+    const Entry last = queue_.back();
+    queue_.pop_back();
+    if (!queue_.empty()) sink(last);
   }
 
-  struct Later {
-    bool operator()(const std::pair<double, std::size_t>& a, const std::pair<double, std::size_t>& b) const {
-      return a.first != b.first ? a.first < b.first : a.second > b.second;
+  // The queue is a heap: an entry comes before its children, which are 2 i + 1 and 2 i + 2. Put an entry at its end, or in
+  // the place of its front.
+  void raise(const Entry& entry) {
+    queue_.push_back(entry);
+    std::size_t at = queue_.size() - 1;
+    for (; at > 0 && entry.before(queue_[(at - 1) / 2]); at = (at - 1) / 2) queue_[at] = queue_[(at - 1) / 2];
+    queue_[at] = entry;
+  }
+  void sink(const Entry& entry) {
+    std::size_t at = 0;
+    for (std::size_t child = 1; child < queue_.size(); child = 2 * at + 1) {
+      if (child + 1 < queue_.size() && queue_[child + 1].before(queue_[child])) ++child;
+      if (!queue_[child].before(entry)) break;
+      queue_[at] = queue_[child];
+      at = child;
     }
-  };
+    queue_[at] = entry;
+  }
 
   Search& search_;
-  std::vector<std::vector<Grid>> grids_;  // by the stack they lead to
-  std::vector<std::uint32_t> rows_;
+  std::vector<std::vector<Grid>> grids_;      // by the stack they lead to
+  std::vector<std::uint32_t> hypotheses_;     // of the rows of grids
   std::size_t first_row_ = 0, last_row_ = 0;  // the rows of the last position
-  std::vector<Item> items_;
-  std::vector<Search::Candidate> candidates_;  // of items
-  std::vector<std::uint32_t> states_;          // of items
-  std::size_t n_entered_ = 0;                  // items that are or were in the queue
-  std::priority_queue<std::pair<double, std::size_t>, std::vector<std::pair<double, std::size_t>>, Later> queue_;
-  Space::Move move_;
+  std::deque<Row> rows_;                      // the first n_rows_ are of this stack, the others are used again
+  std::size_t n_rows_ = 0;
+  std::vector<Row*> proposed_;
+  std::vector<BatchedStep> batch_;
+  std::vector<Entry> queue_;
+  std::uint64_t n_entered_ = 0;
 };
 
 void Search::search_cubes() {

@@ -82,7 +82,8 @@ struct BatchedStep {
 // States are the feature's own words. A `memo` is 32 bits that the feature sets when a step is prepared and is given back
 // for each of its options. Scores are weighted and are added to; values are not weighted, and columns are the feature's
 // own. The order of a sentence's calls: start; for each step prepare, then for its options guess or guess and extend;
-// finish behind the last.
+// finish behind the last. Several steps may be prepared before their options are asked for, so what a feature knows of one
+// is in the memo.
 struct FeatureDefaults {
   static constexpr bool kBatched = false;  // scored by ask(), many steps at once, instead of guess and extend
 

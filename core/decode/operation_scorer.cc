@@ -101,8 +101,8 @@ inline bool OperationSentence::has_bigram(std::uint32_t before, std::uint32_t op
   return *known != 0;
 }
 
-inline OperationSentence::Scored OperationSentence::score_script(const Script& script, std::uint32_t number,
-                                                                 std::uint32_t option, std::uint32_t history) {
+inline Scored OperationSentence::score_script(const Script& script, std::uint32_t number, std::uint32_t option,
+                                              std::uint32_t history) {
   if (n_models() == 1) {
     const auto& before = histories_[history];
     if (before.length > 0 && !has_bigram(before.words[0], script.first))
@@ -130,14 +130,14 @@ std::pair<OperationCounts, OperationSentence::State> OperationSentence::score(co
     if (!found) *known = score_way(way, state.history);
     before_script = *known;
   }
-  const auto scored = score_script(script, number, option, before_script.history);
+  const auto scored = score_script(script, number, option, before_script.state);
   // The first untranslated word stays so, unless the phrase begins with it.
   const int width =
       prepared.first_gap == begin ? own.width_inside : own.position_sum + own.n_wide * (begin - prepared.first_gap);
   const int n_gaps = script.n_gaps + (!own.deletes_first && way.any_gap() ? 1 : 0);
   const int n_open_gaps = script.n_open_gaps + n_outside(prepared, begin) * own.n_generated;
-  return {{before_script.logprob + scored.logprob, width, n_gaps, n_open_gaps, own.n_deletions},
-          {static_cast<std::uint32_t>(begin + own.at), scored.history}};
+  return {{before_script.score + scored.score, width, n_gaps, n_open_gaps, own.n_deletions},
+          {static_cast<std::uint32_t>(begin + own.at), scored.state}};
 }
 
 void OperationSentence::write_script(Script& script, const Coverage& before, State state, std::uint32_t option,
@@ -175,7 +175,7 @@ void OperationSentence::complete_script(Script& script, std::uint32_t option, fl
   script.history = number(behind);
 }
 
-OperationSentence::Scored OperationSentence::score_way(const WayIn& way, std::uint32_t history) {
+Scored OperationSentence::score_way(const WayIn& way, std::uint32_t history) {
   std::array<Ids, 4> operations;
   std::size_t n = 0;
   if (way.leaves_gap) operations[n++] = input_.moves[0];
@@ -185,8 +185,8 @@ OperationSentence::Scored OperationSentence::score_way(const WayIn& way, std::ui
   return score_operations(std::span(operations).first(n), nullptr, 0, history);
 }
 
-OperationSentence::Scored OperationSentence::score_operations(std::span<const Ids> operations, const float* rests,
-                                                              std::uint32_t behind, std::uint32_t history) {
+Scored OperationSentence::score_operations(std::span<const Ids> operations, const float* rests, std::uint32_t behind,
+                                           std::uint32_t history) {
   Scored scored{0, behind};
   const std::size_t n = operations.size();
   if (input_.units.size() == 1) {
@@ -195,26 +195,26 @@ OperationSentence::Scored OperationSentence::score_operations(std::span<const Id
     const LmState* now = &histories_[history];
     for (std::size_t k = 0; k < n; ++k) {
       if (rests && now->length <= k) {
-        scored.logprob += rests[k];
+        scored.score += rests[k];
         return scored;
       }
       LmState* after = &made[k % 2];
-      scored.logprob += model.score(*now, operations[k][0], *after);
+      scored.score += model.score(*now, operations[k][0], *after);
       now = after;
     }
-    if (!rests || now->length > n) scored.history = number({now, 1});
+    if (!rests || now->length > n) scored.state = number({now, 1});
     return scored;
   }
   Histories histories;
   std::ranges::copy(models_after(history), histories.begin());
   for (std::size_t k = 0; k < n; ++k) {
     if (rests && independent(histories, k)) {
-      scored.logprob += rests[k];
+      scored.score += rests[k];
       return scored;
     }
-    scored.logprob += input_.logprob(histories, operations[k]);
+    scored.score += input_.logprob(histories, operations[k]);
   }
-  if (!rests || !independent(histories, n)) scored.history = number(histories);
+  if (!rests || !independent(histories, n)) scored.state = number(histories);
   return scored;
 }
 

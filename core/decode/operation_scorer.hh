@@ -19,6 +19,7 @@
 #include "base/hash.hh"
 #include "decode/interner.hh"
 #include "decode/phrase_operations.hh"
+#include "decode/score_map.hh"
 #include "decode/u64_map.hh"
 #include "phrases/coverage.hh"
 
@@ -39,6 +40,8 @@ class OperationSentence {
     int n_left, n_right;  // other gaps
     bool leaves_gap;      // the walk stands at an untranslated word
     bool next_covered;    // the word behind the span is translated
+
+    std::array<int, 6> key() const { return {own_gap, end, first_gap, n_left, n_right, leaves_gap | next_covered << 1}; }
   };
 
   OperationSentence(const OperationInput& input, std::size_t sentence);
@@ -82,47 +85,6 @@ class OperationSentence {
     std::uint32_t history = 0;  // behind it, unless the one before still matters
   };
   static constexpr std::uint32_t kOfPhrase = 0xffffffffU;
-  struct Scored {
-    float logprob;
-    std::uint32_t history;
-  };
-  // What scripts and ways in cost after histories, by open addressing.
-  class Results {
-   public:
-    // The result, or a place for it: (result, whether it was there).
-    std::pair<Scored*, bool> find_or_add(std::uint32_t history, std::uint32_t of) {
-      if (2 * (size_ + 1) > slots_.size()) grow();
-      const auto key = (static_cast<std::uint64_t>(history) << 32 | of) + 1;  // 0 is a free place
-      Slot& slot = slots_[probe(key)];
-      const bool found = slot.key == key;
-      if (!found) {
-        slot.key = key;
-        ++size_;
-      }
-      return {&slot.scored, found};
-    }
-
-   private:
-    struct Slot {
-      std::uint64_t key = 0;
-      Scored scored{0, 0};
-    };
-    std::size_t probe(std::uint64_t key) const {
-      std::size_t at = mix(key) & (slots_.size() - 1);
-      while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
-      return at;
-    }
-    void grow() {
-      std::vector<Slot> old(slots_.empty() ? 1024 : 2 * slots_.size());
-      old.swap(slots_);
-      for (const auto& slot : old)
-        if (slot.key != 0) slots_[probe(slot.key)] = slot;
-    }
-
-    std::vector<Slot> slots_;
-    std::size_t size_ = 0;
-  };
-
   void find_phrases();
   WayIn way_in(int at, int word, const Prepared& prepared) const;
   // The number of an option's script.
@@ -173,7 +135,7 @@ class OperationSentence {
   std::vector<Ids> operations_;     // of scripts that are not the same everywhere
   std::vector<float> rests_;        // log-probability of each of them and those behind it in its script
   U64Map bigrams_;                  // whether the first model has them
-  Results results_, ways_;
+  ScoreMap results_, ways_;         // what scripts and ways in cost after histories
   std::uint32_t begin_;
 };
 

@@ -54,18 +54,13 @@ void Search::add(const Candidate& candidate, std::uint32_t* state) {
 }
 
 void Search::flush() {
-  ask_batched(waiting_, waiting_states_);
-  for (std::size_t i = 0; i < waiting_.size(); ++i) insert(waiting_[i], waiting_states_.data() + i * chart_.stride());
+  batch_.clear();
+  for (std::size_t i = 0; i < waiting_.size(); ++i)
+    batch_.push_back({chart_.state(waiting_[i].previous), waiting_[i].option, &waiting_states_[i * chart_.stride()]});
+  if (!batch_.empty()) space_.ask_batched(batch_, [&](std::size_t i, float score) { waiting_[i].score += score; });
+  for (std::size_t i = 0; i < waiting_.size(); ++i) insert(waiting_[i], batch_[i].after);
   waiting_.clear();
   waiting_states_.clear();
-}
-
-void Search::ask_batched(std::span<Candidate> candidates, std::span<std::uint32_t> states) {
-  if (candidates.empty()) return;
-  batch_.clear();
-  for (std::size_t i = 0; i < candidates.size(); ++i)
-    batch_.push_back({chart_.state(candidates[i].previous), candidates[i].option, states.data() + i * chart_.stride()});
-  space_.ask_batched(batch_, [&](std::size_t i, float score) { candidates[i].score += score; });
 }
 
 bool Search::finished(Candidate& candidate, const std::uint32_t* state) {

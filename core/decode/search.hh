@@ -49,8 +49,6 @@ class Search {
   void for_each_span(std::uint32_t id, const OnSpan& on_span);
   void add(const Candidate& candidate, std::uint32_t* state);
   void flush();
-  // Add the scores of batched features, and fill in their part of the states.
-  void ask_batched(std::span<Candidate> candidates, std::span<std::uint32_t> states);
   // Add the end of the sentence where it is reached; false if the translation is not the one that is forced.
   bool finished(Candidate& candidate, const std::uint32_t* state);
   void insert(Candidate candidate, const std::uint32_t* state);
@@ -70,27 +68,26 @@ class Search {
 
 template <class OnSpan>
 void Search::for_each_span(std::uint32_t id, const OnSpan& on_span) {
-  // The chart grows while spans are visited: nothing of it may be held by address.
-  const std::vector<std::uint32_t> state(chart_.state(id), chart_.state(id) + chart_.stride());
-  const Coverage covered = space_.coverage(state.data());
+  const std::uint32_t* state = chart_.state(id);
+  const Coverage covered = space_.coverage(state);
   const int first_gap = covered.next_gap(0);
   for (int begin = first_gap; begin < space_.n_words(); begin = covered.next_gap(begin + 1)) {
     poll_();
     const auto spans = space_.spans_from(begin);
     counts_.spans += static_cast<std::int64_t>(spans.size());
-    if (!space_.reachable(state.data(), begin)) {
+    if (!space_.reachable(state, begin)) {
       counts_.spans_cut += static_cast<std::int64_t>(spans.size());
       continue;
     }
     const int gap_end = covered.next_covered(begin);
     for (const auto& span : spans) {
       if (span.source.end > gap_end) break;
-      if (!space_.allowed(state.data(), first_gap, span.source) ||
-          (space_.prunes_jumps() && space_.improbable(state.data(), first_gap, span.source))) {
+      if (!space_.allowed(state, first_gap, span.source) ||
+          (space_.prunes_jumps() && space_.improbable(state, first_gap, span.source))) {
         ++counts_.spans_cut;
         continue;
       }
-      on_span(state.data(), span);
+      on_span(state, span);
     }
   }
 }

@@ -8,17 +8,17 @@ namespace hyperbaton {
 
 LmFeature::LmFeature(const WeightedLm& lm, const Sentence& sentence, const Limits&) : lm_(lm), sentence_(sentence) {
   begin_ = number(lm.model.begin_state());
-  const std::size_t open = lm.model.order() - 1;
+  nothing_ = number(lm.model.null_state());
   for (const auto words : sentence.targets()) {
-    Phrase phrase{0, kOpen};
-    LmState states[2] = {lm.model.null_state(), {}};
-    int now = 0;
+    Phrase phrase{static_cast<std::uint32_t>(inside_.size()), 0, nothing_};
     for (std::size_t i = 0; i < words.size(); ++i) {
-      const float score = lm.model.score(states[now], lm.words[words[i]], states[1 - now]);
-      now = 1 - now;
-      if (i >= open) phrase.inner += lm.weight * score;
+      const Scored word = score_word(phrase.state, words[i]);
+      phrase.state = word.state;
+      if (i < n_context())
+        inside_.push_back(word);
+      else
+        phrase.rest += word.score;
     }
-    if (words.size() >= open) phrase.state = number(states[now]);
     phrases_.push_back(phrase);
   }
 }
@@ -32,26 +32,44 @@ std::uint32_t LmFeature::number(const LmState& state) {
   return number;
 }
 
-std::uint32_t LmFeature::row(std::uint32_t state, std::uint32_t first, std::uint32_t last) {
-  const auto [place, found] = rows_.find_or_add(static_cast<std::uint64_t>(state) << 32 | first);
-  if (!found) {
-    *place = static_cast<std::uint32_t>(results_.size());
-    results_.resize(results_.size() + (last - first), Scored{0, kOpen});
-  }
-  return *place;
+bool LmFeature::has_bigram(std::uint32_t before, std::uint32_t word) {
+  const auto [known, found] = bigrams_.find_or_add(static_cast<std::uint64_t>(before) << 32 | word);
+  if (!found) *known = lm_.model.has_bigram(before, word) ? 1 : 0;
+  return *known != 0;
 }
 
-LmFeature::Scored LmFeature::score_option(std::uint32_t state, std::uint32_t option) {
-  const auto words = sentence_.target(option);
-  const std::size_t open = std::min<std::size_t>(words.size(), lm_.model.order() - 1);
-  float score = phrases_[option].inner;
-  LmState states[2] = {states_[state], {}};
-  int now = 0;
-  for (std::size_t i = 0; i < open; ++i) {
-    score += lm_.weight * lm_.model.score(states[now], lm_.words[words[i]], states[1 - now]);
-    now = 1 - now;
+Scored LmFeature::score_word(std::uint32_t state, WordId word) {
+  if (const auto [known, found] = words_.find_or_add(state, word); found) return *known;
+  const auto number_in_lm = lm_.words[word];
+  const LmState& before = states_[state];
+  Scored scored;
+  if (before.length > 0 && !has_bigram(before.words[0], number_in_lm)) {
+    // Most words were never seen together, and there are few pairs of words: no look-up for each state.
+    scored = {lm_.weight * NgramModel::back_off(lm_.model.table(1).prob(number_in_lm), before),
+              score_word(nothing_, word).state};
+  } else {
+    scored.score = lm_.weight * lm_.model.score(before, number_in_lm, after_);
+    scored.state = number(after_);
   }
-  return {score, phrases_[option].state == kOpen ? number(states[now]) : phrases_[option].state};
+  return *words_.find_or_add(state, word).first = scored;
+}
+
+Scored LmFeature::score_option(std::uint32_t state, std::uint32_t option) {
+  const auto words = sentence_.target(option);
+  const auto& phrase = phrases_[option];
+  const Scored* inside = inside_.data() + phrase.first;
+  const std::size_t n = std::min(words.size(), n_context());
+  float score = phrase.rest;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Scored word = score_word(state, words[i]);
+    score += word.score;
+    state = word.state;
+    if (state == inside[i].state) {  // the words before the phrase are forgotten
+      while (++i < n) score += inside[i].score;
+      return {score, phrase.state};
+    }
+  }
+  return {score, words.size() < n_context() ? state : phrase.state};
 }
 
 void LmFeature::finish(const std::uint32_t* state, float& score) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <array>
+#include <span>
+#include <vector>
 
 #include "decode/feature.hh"
+#include "decode/interner.hh"
 #include "decode/operation_scorer.hh"
 
 namespace hyperbaton {
@@ -24,12 +27,15 @@ class OperationFeature : public FeatureDefaults {
   std::size_t n_state() const { return 2; }
   void start(std::uint32_t* state) const { write(operations_.start(), state); }
   void estimate(std::uint32_t option, float& score) const { score += weighted(operations_.estimate(option)); }
-  void prepare(const Step& step, const std::uint32_t* state, std::uint32_t&, float&) {
-    prepared_ = operations_.prepare(step.before, read(state), step.next);
+  void prepare(const Step& step, const std::uint32_t* state, std::uint32_t& memo, float&) {
+    const auto prepared = operations_.prepare(step.before, read(state), step.next);
+    const auto [number, is_new] = prepared_numbers_.number(std::span<const int>(prepared.key()));
+    if (is_new) prepared_.push_back(prepared);
+    memo = number;
   }
-  void extend(const Step& step, const std::uint32_t* state, std::uint32_t, std::uint32_t option, std::uint32_t* after,
+  void extend(const Step& step, const std::uint32_t* state, std::uint32_t memo, std::uint32_t option, std::uint32_t* after,
               float& score) {
-    const auto [counts, behind] = operations_.score(step.before, read(state), option, prepared_);
+    const auto [counts, behind] = operations_.score(step.before, read(state), option, prepared_[memo]);
     score += weighted(counts);
     write(behind, after);
   }
@@ -54,7 +60,8 @@ class OperationFeature : public FeatureDefaults {
 
   const WeightedOperations& input_;
   mutable OperationSentence operations_;
-  OperationSentence::Prepared prepared_{};
+  Interner prepared_numbers_;
+  std::vector<OperationSentence::Prepared> prepared_;  // by memo
 };
 
 }  // namespace hyperbaton
