@@ -188,7 +188,8 @@ JumpLists JumpObjective::all_lists() const {
 }
 
 template <std::size_t Planes>
-double JumpObjective::pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient) const {
+double JumpObjective::pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient,
+                           Poll& poll) const {
   JumpScores<Planes> scores(candidates());
   Scratch scratch;
   double total = 0;
@@ -197,29 +198,32 @@ double JumpObjective::pass(const Chunk& chunk, std::span<const double> weights, 
     scores.score(lists, weights.data(), scratch.next);
     total += scores.loss(scratch.next, weights.data());
     scores.add_gradient(lists, gradient, scratch.next);
+    poll();
   }
   return total;
 }
 
 template <std::size_t Planes>
-void JumpObjective::add_curvature(const Chunk& chunk, std::span<double> curvature) const {
+void JumpObjective::add_curvature(const Chunk& chunk, std::span<double> curvature, Poll& poll) const {
   JumpScores<Planes> scores(candidates());
   Scratch scratch;
   for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
     const SentenceLists lists = lists_of(place, scratch);
     scores.flat_curvature(lists, scratch.next);
     scores.add_gradient(lists, curvature, scratch.next);
+    poll();
   }
 }
 
 template <class Work>
 void JumpObjective::sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const {
   std::fill(sum.begin(), sum.end(), 0.0);
-  if (chunks_.size() == 1) return work(std::size_t{0}, sum);
-  std::vector<std::vector<double>> parts(chunks_.size());
-  parallel_chunks(chunks_.size(), 1, options_.n_threads, progress, [&](std::size_t b, std::size_t) {
+  const bool one = chunks_.size() == 1;
+  std::vector<std::vector<double>> parts(one ? 0 : chunks_.size());
+  parallel_chunks(chunks_.size(), 1, options_.n_threads, progress, [&](std::size_t b, std::size_t, Poll& poll) {
+    if (one) return work(b, sum, poll);
     parts[b].assign(sum.size(), 0.0);
-    work(b, std::span(parts[b]));
+    work(b, std::span(parts[b]), poll);
   });
   parallel_chunks(sum.size(), kVectorChunk, options_.n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (const auto& part : parts)
@@ -231,8 +235,8 @@ double JumpObjective::operator()(std::span<const double> weights, std::span<doub
                                  const Progress& progress) const {
   std::vector<double> losses(chunks_.size());
   const std::vector<double> inner = in_inner_order(weights);
-  sum_chunks(gradient, progress, [&](std::size_t b, std::span<double> part) {
-    losses[b] = options_.planes == 1 ? pass<1>(chunks_[b], inner, part) : pass<3>(chunks_[b], inner, part);
+  sum_chunks(gradient, progress, [&](std::size_t b, std::span<double> part, Poll& poll) {
+    losses[b] = options_.planes == 1 ? pass<1>(chunks_[b], inner, part, poll) : pass<3>(chunks_[b], inner, part, poll);
   });
   const std::vector<double> ours = in_our_order(gradient);
   std::copy(ours.begin(), ours.end(), gradient.begin());
@@ -244,8 +248,8 @@ double JumpObjective::operator()(std::span<const double> weights, std::span<doub
 std::vector<double> JumpObjective::curvature(const Progress& progress) const {
   constexpr double kTogether = 20;  // features of a jump that are in the space, about
   std::vector<double> result(n_parameters_);
-  sum_chunks(result, progress, [&](std::size_t b, std::span<double> part) {
-    options_.planes == 1 ? add_curvature<1>(chunks_[b], part) : add_curvature<3>(chunks_[b], part);
+  sum_chunks(result, progress, [&](std::size_t b, std::span<double> part, Poll& poll) {
+    options_.planes == 1 ? add_curvature<1>(chunks_[b], part, poll) : add_curvature<3>(chunks_[b], part, poll);
   });
   for (double& one : result) one *= kTogether;
   return in_our_order(result);

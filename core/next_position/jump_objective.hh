@@ -85,9 +85,9 @@ class JumpObjective {
     const std::uint32_t* ids;
   };
   template <std::size_t Planes>
-  double pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient) const;
+  double pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient, Poll& poll) const;
   template <std::size_t Planes>
-  void add_curvature(const Chunk& chunk, std::span<double> curvature) const;
+  void add_curvature(const Chunk& chunk, std::span<double> curvature, Poll& poll) const;
   // Let each chunk fill a vector of its own, and add them up.
   template <class Work>
   void sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const;
