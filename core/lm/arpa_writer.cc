@@ -164,7 +164,7 @@ std::string ArpaWriter::ngram_lines(std::size_t begin, std::size_t end) const {
   const auto* last = static_cast<const std::uint32_t*>(nullptr);
   for (const auto* row = rows.data(); row < rows.data() + rows.size(); last = row, row += width) {
     if (last == nullptr || !std::equal(row, row + order_ - 1, last)) {
-      context = "\t";
+      context.assign(1, '\t');
       for (std::uint32_t k = 0; k + 1 < order_; ++k) {
         append_word(context, row[k]);
         context.push_back(' ');
