@@ -30,10 +30,9 @@ LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView lin
       for (std::size_t j = 0; j < tgt.size(); ++j)
         if (!target_linked[j]) mine.push_back(key(no_source, tgt[j]));
     }
-    std::sort(mine.begin(), mine.end());
   });
 
-  // Merge by source word: rows are short, so sorting each row again is cheap.
+  // Put them together by source word, and sort each word's.
   LexicalCounts table;
   table.offsets.assign(sizes.source + 2, 0);
   std::vector<std::int64_t> starts(sizes.source + 2, 0);

@@ -2,40 +2,70 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <functional>
 #include <numeric>
 #include <string_view>
 
 #include "base/errors.hh"
 #include "base/hash.hh"
+#include "phrases/extract.hh"
 
 namespace hyperbaton {
 
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffff;
-constexpr int kPartitionBits = 8;
+constexpr int kPartitionBits = 10;
 constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
 
-std::span<const WordId> words_of(TokensView text, SpansView spans, std::size_t sample) {
-  const auto start = text.offsets[spans.sentence[sample]] + spans.begin[sample];
-  return text.tokens.subspan(static_cast<std::size_t>(start), spans.length[sample]);
-}
+// Where a phrase lies in the text, in 64 bits.
+class Place {
+ public:
+  Place() = default;
+  Place(std::size_t begin, std::uint8_t length) : bits_(begin << 8 | length) {}
+  std::size_t begin() const { return bits_ >> 8; }
+  std::size_t length() const { return bits_ & 0xff; }
+  std::span<const WordId> words(TokensView text) const { return text.tokens.subspan(begin(), length()); }
+  bool operator==(const Place&) const = default;
 
-std::uint64_t hash_words(std::span<const WordId> words) {
-  std::uint64_t h = words.size();
-  for (const auto word : words) h = combine(h, word);
-  return h;
-}
-
-// Samples ordered by a small key, stable: those with key k are order[offsets[k] .. offsets[k+1]).
-struct Partition {
-  std::vector<std::int64_t> offsets;
-  std::vector<std::uint32_t> order;
+ private:
+  std::uint64_t bits_ = 0;
 };
 
-template <class Key>
-Partition partition(std::size_t n, std::size_t n_keys, unsigned n_threads, const Key& key) {
+// Hashes of the phrases of samples, which come sentence by sentence: sums of a polynomial over the words before each place
+// give the hash of any phrase of the sentence with one product.
+class PhraseHashes {
+ public:
+  PhraseHashes(TokensView text, SpansView spans) : text_(text), spans_(spans) {
+    powers_[0] = 1;
+    for (std::size_t n = 1; n < powers_.size(); ++n) powers_[n] = powers_[n - 1] * kBase;
+  }
+  std::uint64_t operator()(std::size_t sample) {
+    if (sums_.empty() || spans_.sentence[sample] != sentence_) read_sentence(spans_.sentence[sample]);
+    const std::size_t begin = spans_.begin[sample], length = spans_.length[sample];
+    return mix(sums_[begin + length] - sums_[begin] * powers_[length]);
+  }
+
+ private:
+  void read_sentence(std::uint32_t sentence) {
+    sentence_ = sentence;
+    sums_.assign(1, 0);
+    for (const auto word : text_[sentence]) sums_.push_back(sums_.back() * kBase + mix(word + std::uint64_t{1}));
+  }
+
+  static constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15ULL;
+  TokensView text_;
+  SpansView spans_;
+  std::array<std::uint64_t, kMaxPhraseLength + 1> powers_;
+  std::vector<std::uint64_t> sums_;  // over the words before each place of the sentence
+  std::uint32_t sentence_ = 0;
+};
+
+// Order items by a small key, stable: put(place, i) is called for each, and those with key k have the places from
+// offsets[k] to offsets[k+1]. Returns the offsets.
+template <class Key, class Put>
+std::vector<std::int64_t> partition(std::size_t n, std::size_t n_keys, unsigned n_threads, const Key& key, const Put& put) {
   constexpr std::size_t chunk = std::size_t{1} << 20;
   const std::size_t n_chunks = (n + chunk - 1) / chunk;
   std::vector<std::vector<std::int64_t>> counts(n_chunks, std::vector<std::int64_t>(n_keys, 0));
@@ -43,26 +73,77 @@ Partition partition(std::size_t n, std::size_t n_keys, unsigned n_threads, const
     auto& mine = counts[begin / chunk];
     for (std::size_t i = begin; i < end; ++i) ++mine[key(i)];
   });
-  Partition result;
-  result.offsets.assign(n_keys + 1, 0);
+  std::vector<std::int64_t> offsets(n_keys + 1, 0);
   std::int64_t at = 0;
   for (std::size_t k = 0; k < n_keys; ++k) {
-    result.offsets[k] = at;
+    offsets[k] = at;
     for (auto& mine : counts) {
       const auto count = mine[k];
       mine[k] = at;
       at += count;
     }
   }
-  result.offsets[n_keys] = at;
-  result.order.resize(n);
+  offsets[n_keys] = at;
   parallel_chunks(n, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     auto& next = counts[begin / chunk];
-    for (std::size_t i = begin; i < end; ++i)
-      result.order[static_cast<std::size_t>(next[key(i)]++)] = static_cast<std::uint32_t>(i);
+    for (std::size_t i = begin; i < end; ++i) put(static_cast<std::size_t>(next[key(i)]++), i);
   });
-  return result;
+  return offsets;
 }
+
+// A sample's phrase, by where it lies and a part of its hash.
+struct Found {
+  Place place;
+  std::uint32_t sample, tag;
+};
+
+// Number the phrases of samples by the first sample of each among `found`; the phrases' first samples go to `distinct`.
+void group_equal(TokensView text, std::span<const Found> found, std::span<std::uint32_t> firsts,
+                 std::vector<Found>& distinct) {
+  const std::size_t n_slots = std::bit_ceil(found.size() + found.size() / 2 + 1);
+  std::vector<Found> slots(n_slots, {{}, kNone, 0});
+  for (const auto& phrase : found) {
+    const auto same = [&](const Found& other) {
+      return other.tag == phrase.tag &&
+             (other.place == phrase.place || std::ranges::equal(other.place.words(text), phrase.place.words(text)));
+    };
+    std::size_t at = phrase.tag & (n_slots - 1);
+    while (slots[at].sample != kNone && !same(slots[at])) at = (at + 1) & (n_slots - 1);
+    if (slots[at].sample == kNone) {
+      slots[at] = phrase;
+      distinct.push_back(phrase);
+    }
+    firsts[phrase.sample] = slots[at].sample;
+  }
+}
+
+// A phrase to be sorted among those with the same first word.
+class SortedPhrase {
+ public:
+  SortedPhrase() = default;
+  SortedPhrase(TokensView text, const ByteOrder& order, const Found& found) : place(found.place), first(found.sample) {
+    const auto words = place.words(text);
+    key_ = words.size() == 1   ? std::uint64_t{order.terminator} << 32
+           : words.size() == 2 ? std::uint64_t{order.ranks[words[1]]} << 32 | order.terminator
+                               : std::uint64_t{order.ranks[words[1]]} << 32 | order.ranks[words[2]];
+  }
+  bool before(const SortedPhrase& other, TokensView text, const ByteOrder& order) const {
+    if (key_ != other.key_) return key_ < other.key_;
+    const auto x = place.words(text), y = other.place.words(text);
+    for (std::size_t i = 3;; ++i) {
+      const auto rank_x = i < x.size() ? order.ranks[x[i]] : order.terminator;
+      const auto rank_y = i < y.size() ? order.ranks[y[i]] : order.terminator;
+      if (rank_x != rank_y) return rank_x < rank_y;
+      if (i >= x.size()) return false;
+    }
+  }
+
+  Place place;
+  std::uint32_t first = 0;  // sample
+
+ private:
+  std::uint64_t key_ = 0;  // the ranks of the second and third word, where most comparisons end
+};
 
 }  // namespace
 
@@ -99,87 +180,55 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
 
   // 1. Group equal phrases: partition by hash, then one table for each partition. A phrase is known by its first
   //    sample, until it has its number.
-  const auto parts = partition(n, kPartitions, n_threads, [&](std::size_t i) {
-    return static_cast<std::size_t>(hash_words(words_of(text, spans, i)) >> (64 - kPartitionBits));
-  });
-  std::vector<std::vector<std::uint32_t>> firsts(kPartitions);
-  const auto same = [&](std::size_t a, std::size_t b) {
-    const auto x = words_of(text, spans, a), y = words_of(text, spans, b);
-    return std::equal(x.begin(), x.end(), y.begin(), y.end());
-  };
-  parallel_chunks(kPartitions, 1, n_threads, progress, [&](std::size_t part, std::size_t) {
-    const auto begin = static_cast<std::size_t>(parts.offsets[part]),
-               end = static_cast<std::size_t>(parts.offsets[part + 1]);
-    struct Slot {
-      std::uint32_t first = kNone, tag = 0;
-    };
-    std::size_t n_slots = 64;
-    std::vector<Slot> slots(n_slots);
-    auto& mine = firsts[part];
-    const auto place = [&](std::uint32_t sample, std::uint64_t hash) -> Slot& {
-      std::size_t at = hash & (n_slots - 1);
-      const auto tag = static_cast<std::uint32_t>(hash >> 24);
-      while (slots[at].first != kNone && !(slots[at].tag == tag && same(slots[at].first, sample)))
-        at = (at + 1) & (n_slots - 1);
-      slots[at].tag = tag;
-      return slots[at];
-    };
-    for (std::size_t k = begin; k < end; ++k) {
-      const auto sample = parts.order[k];
-      Slot& slot = place(sample, hash_words(words_of(text, spans, sample)));
-      if (slot.first == kNone) {
-        slot.first = sample;
-        mine.push_back(sample);
-      }
-      result.ids[sample] = slot.first;
-      if (2 * mine.size() > n_slots) {
-        n_slots *= 4;
-        slots.assign(n_slots, {});
-        for (const auto first : mine) place(first, hash_words(words_of(text, spans, first))).first = first;
-      }
-    }
-  });
+  std::vector<std::vector<Found>> distinct(kPartitions);
+  {
+    std::vector<std::uint64_t> hashes(n);
+    parallel_chunks(n, std::size_t{1} << 16, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+      PhraseHashes hash(text, spans);
+      for (std::size_t i = begin; i < end; ++i) hashes[i] = hash(i);
+    });
+    std::vector<Found> found(n);
+    const auto offsets = partition(
+        n, kPartitions, n_threads, [&](std::size_t i) { return hashes[i] >> (64 - kPartitionBits); },
+        [&](std::size_t at, std::size_t i) {
+          const auto begin = static_cast<std::size_t>(text.offsets[spans.sentence[i]]) + spans.begin[i];
+          found[at] = {{begin, spans.length[i]}, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(hashes[i])};
+        });
+    std::vector<std::uint64_t>().swap(hashes);
+    parallel_chunks(kPartitions, 1, n_threads, progress, [&](std::size_t part, std::size_t) {
+      group_equal(text, slice(std::span<const Found>(found), offsets, part), result.ids, distinct[part]);
+    });
+  }
 
   // 2. Sort the distinct phrases: by first word, then each bucket by the rest.
-  std::vector<std::uint32_t> distinct;
-  for (auto& mine : firsts) {
-    distinct.insert(distinct.end(), mine.begin(), mine.end());
-    std::vector<std::uint32_t>().swap(mine);
+  std::vector<Found> all;
+  for (auto& mine : distinct) {
+    all.insert(all.end(), mine.begin(), mine.end());
+    std::vector<Found>().swap(mine);
   }
-  const auto buckets = partition(distinct.size(), order.ranks.size() + 1, n_threads, [&](std::size_t i) {
-    return static_cast<std::size_t>(order.ranks[words_of(text, spans, distinct[i])[0]]);
-  });
-  const auto less = [&](std::uint32_t a, std::uint32_t b) {
-    const auto x = words_of(text, spans, a), y = words_of(text, spans, b);
-    for (std::size_t i = 1;; ++i) {
-      const auto rank_x = i < x.size() ? order.ranks[x[i]] : order.terminator;
-      const auto rank_y = i < y.size() ? order.ranks[y[i]] : order.terminator;
-      if (rank_x != rank_y) return rank_x < rank_y;
-      if (i >= x.size()) return false;
-    }
-  };
-  std::vector<std::uint32_t> sorted(distinct.size());
+  std::vector<SortedPhrase> sorted(all.size());
+  const auto buckets = partition(
+      all.size(), order.ranks.size() + 1, n_threads,
+      [&](std::size_t i) { return std::size_t{order.ranks[text.tokens[all[i].place.begin()]]}; },
+      [&](std::size_t at, std::size_t i) { sorted[at] = {text, order, all[i]}; });
+  std::vector<Found>().swap(all);
   parallel_chunks(order.ranks.size() + 1, 64, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t b = begin; b < end; ++b) {
-      const auto first = buckets.offsets[b], last = buckets.offsets[b + 1];
-      for (auto i = first; i < last; ++i)
-        sorted[static_cast<std::size_t>(i)] = distinct[buckets.order[static_cast<std::size_t>(i)]];
-      std::sort(sorted.begin() + first, sorted.begin() + last, less);
-    }
+    for (std::size_t b = begin; b < end; ++b)
+      std::sort(sorted.begin() + buckets[b], sorted.begin() + buckets[b + 1],
+                [&](const SortedPhrase& x, const SortedPhrase& y) { return x.before(y, text, order); });
   });
-  std::vector<std::uint32_t>().swap(distinct);
 
   // 3. Number them, and hand each sample the number of its phrase through the phrase's first sample.
   auto& phrases = result.phrases;
   phrases.offsets.assign(sorted.size() + 1, 0);
-  for (std::size_t p = 0; p < sorted.size(); ++p) phrases.offsets[p + 1] = phrases.offsets[p] + spans.length[sorted[p]];
+  for (std::size_t p = 0; p < sorted.size(); ++p)
+    phrases.offsets[p + 1] = phrases.offsets[p] + static_cast<std::int64_t>(sorted[p].place.length());
   phrases.words.resize(static_cast<std::size_t>(phrases.offsets.back()));
   std::vector<std::uint32_t> number(n);
   parallel_chunks(sorted.size(), std::size_t{1} << 16, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
-      const auto words = words_of(text, spans, sorted[p]);
-      std::copy(words.begin(), words.end(), phrases.words.begin() + phrases.offsets[p]);
-      number[sorted[p]] = static_cast<std::uint32_t>(p);
+      std::ranges::copy(sorted[p].place.words(text), phrases.words.begin() + phrases.offsets[p]);
+      number[sorted[p].first] = static_cast<std::uint32_t>(p);
     }
   });
   parallel_chunks(n, std::size_t{1} << 18, n_threads, {}, [&](std::size_t begin, std::size_t end) {

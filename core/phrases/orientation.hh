@@ -62,19 +62,30 @@ class OrientationGrid {
   // What a cell can hold: the first or last source word of a phrase pair, or a link.
   enum Thing { AnyFirst, AnyLast, LimitedFirst, LimitedLast, ALink, kThings };
 
-  void mark(int row, int column, Thing thing);
-  // Whether the cell holds the thing; cells outside the matrix hold none.
-  bool holds(int row, int column, Thing thing) const;
-  // Whether a cell of the row does that lies farther to the left, or right, than the column.
-  bool farther_left(int row, int column, Thing thing) const;
-  bool farther_right(int row, int column, Thing thing) const;
-
+  // The row next to a box, and what its cells left and right of the box hold, a bit for each thing.
   struct Extent {
     int least, greatest;
   };
+  using Extents = std::array<Extent, kThings>;
+  struct Neighbours {
+    SourceSpan box;
+    Side side;
+    unsigned left, right;
+    const Extents& extents;
+  };
+  Neighbours neighbours(SourceSpan source, TargetSpan target, Side side) const;
+  static Orientation decide(const Neighbours& row, Unit unit);
+
+  std::size_t cell(int row, int column) const {
+    return static_cast<std::size_t>(row + 1) * static_cast<std::size_t>(n_source_ + 2) +
+           static_cast<std::size_t>(column + 1);
+  }
+  void mark(int row, int column, Thing thing);
+
   int n_source_ = 0, n_target_ = 0;
-  std::vector<std::uint8_t> cells_;                   // bit `thing` of each cell
-  std::array<std::vector<Extent>, kThings> extents_;  // columns that hold a thing, by row
+  // The matrix with an empty row and column around it: no place is asked for that is not there.
+  std::vector<std::uint8_t> cells_;  // bit `thing` of each cell
+  std::vector<Extents> extents_;     // by row, the columns that hold a thing
 };
 
 // In translation the previous phrase is known. Of its orientation, the next phrase's source span decides; with words and
