@@ -7,6 +7,7 @@
 #include "module.hh"
 #include "phrases/composition.hh"
 #include "phrases/inventory.hh"
+#include "phrases/moses_rows.hh"
 #include "phrases/moses_text.hh"
 #include "phrases/score.hh"
 #include "phrases/significance.hh"
@@ -23,29 +24,111 @@ SpansView view_spans(const Words& sentence, const Array<std::uint16_t>& begin, c
   return {view(sentence), view(begin), view(length)};
 }
 
-// Where both sides of phrase pairs lie, with the arrays that say it.
-struct PairSpans {
+// Where samples lie in the text, and its links, with the arrays that say it.
+struct SampleArrays {
   Words sentence;
   Array<std::uint16_t> source_begin;
   Bytes source_length;
   Array<std::uint16_t> target_begin;
   Bytes target_length;
+  Array2<std::uint16_t> points;
+  Ints link_offsets;
 
-  SpansView source() const { return view_spans(sentence, source_begin, source_length); }
-  SpansView target() const { return view_spans(sentence, target_begin, target_length); }
+  SamplesInText view() const {
+    return {view_spans(sentence, source_begin, source_length), view_spans(sentence, target_begin, target_length),
+            view_links(points, link_offsets)};
+  }
 };
 
-OutArray2<std::uint8_t> inner_to_numpy(const std::vector<InnerLink>& points) {
-  std::vector<std::uint8_t> flat;
-  flat.reserve(2 * points.size());
-  for (const auto point : points) {
-    flat.push_back(point.source);
-    flat.push_back(point.target);
+// A lexical table, with its arrays.
+struct LexicalArrays {
+  Ints offsets;
+  Words targets;
+  Array2<double> probabilities;
+  std::size_t n_source_words, n_target_words;
+
+  LexicalTable table() const {
+    return {bindings::view(offsets),
+            bindings::view(targets),
+            {probabilities.data(), probabilities.size()},
+            {n_source_words, n_target_words}};
   }
-  return to_numpy(std::move(flat), 2);
+};
+
+// Structs of two numbers as rows of an array.
+template <class Number, class Struct>
+OutArray2<Number> rows_to_numpy(std::vector<Struct>&& rows) {
+  static_assert(sizeof(Struct) == 2 * sizeof(Number));
+  auto* kept = new std::vector<Struct>(std::move(rows));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Struct>*>(p); });
+  return OutArray2<Number>(reinterpret_cast<Number*>(kept->data()), {kept->size(), 2}, owner);
 }
 
-nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+WordsView words_view(const Spelling& spelling) { return {view(spelling.bytes), view(spelling.offsets)}; }
+Digits digits(bool exact) { return exact ? Digits::Exact : Digits::Six; }
+
+nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+class BoundPairRows {
+ public:
+  BoundPairRows(const TableArrays& table, const Spelling& source, const Spelling& target, std::size_t n_scores, bool exact,
+                bool links, const Array<float>& counts)
+      : table_(table),
+        source_(source),
+        target_(target),
+        counts_(counts),
+        n_scores_(n_scores),
+        rows_(table_.pairs(), words_view(source_), words_view(target_), n_scores, digits(exact), {links, view(counts_)}) {
+    if (counts.size() != 0 && counts.size() != 3 * table.pairs().targets.size()) throw Error("counts do not fit the pairs");
+  }
+  nb::bytes format(const Array2<double>& scores, std::size_t first, std::size_t last) {
+    const auto pairs = table_.pairs();
+    if (last >= pairs.offsets.size() || first > last) throw Error("source phrases out of range");
+    if (static_cast<std::int64_t>(scores.shape(0)) != pairs.offsets[last] - pairs.offsets[first] ||
+        scores.shape(1) != n_scores_)
+      throw Error("scores do not fit the pairs");
+    std::string_view text;
+    {
+      const nb::gil_scoped_release release;
+      text = rows_.format({scores.data(), scores.size()}, first, last);
+    }
+    return to_bytes(text);
+  }
+
+ private:
+  TableArrays table_;
+  Spelling source_, target_;
+  Array<float> counts_;
+  std::size_t n_scores_;
+  PairRows rows_;
+};
+
+class BoundSourceRows {
+ public:
+  BoundSourceRows(const Ints& offsets, const Words& words, const Spelling& source, std::size_t n_scores, bool exact)
+      : offsets_(offsets),
+        words_(words),
+        source_(source),
+        n_scores_(n_scores),
+        rows_({view(offsets_), view(words_)}, words_view(source_), n_scores, digits(exact)) {}
+  nb::bytes format(const Array2<double>& scores, std::size_t first, std::size_t last) {
+    if (last >= offsets_.size() || first > last) throw Error("source phrases out of range");
+    if (scores.shape(0) != last - first || scores.shape(1) != n_scores_) throw Error("scores do not fit the phrases");
+    std::string_view text;
+    {
+      const nb::gil_scoped_release release;
+      text = rows_.format({scores.data(), scores.size()}, first, last);
+    }
+    return to_bytes(text);
+  }
+
+ private:
+  Ints offsets_;
+  Words words_;
+  Spelling source_;
+  std::size_t n_scores_;
+  SourceRows rows_;
+};
 
 }  // namespace
 
@@ -164,26 +247,14 @@ HYPERBATON_BINDINGS(table) {
       "Merge the pairs of runs, given (offsets, sample offsets), (targets, sample order, numbers of source and target "
       "phrases) and the first sample of each; returns how many are distinct.");
 
-  nb::class_<PairSpans>(m, "PairSpans", "Where both sides of phrase pairs lie.")
-      .def(nb::init<Words, Array<std::uint16_t>, Bytes, Array<std::uint16_t>, Bytes>(), nb::kw_only(), "sentence"_a,
-           "source_begin"_a, "source_length"_a, "target_begin"_a, "target_length"_a);
+  nb::class_<SampleArrays>(m, "SampleArrays", "Where samples lie in the text, and its links.")
+      .def(nb::init<Words, Array<std::uint16_t>, Bytes, Array<std::uint16_t>, Bytes, Array2<std::uint16_t>, Ints>(),
+           nb::kw_only(), "sentence"_a, "source_begin"_a, "source_length"_a, "target_begin"_a, "target_length"_a,
+           "points"_a, "link_offsets"_a);
 
-  m.def(
-      "most_frequent_links",
-      [](const Ints& sample_offsets, const Words& sample_order, const PairSpans& spans, const Array2<std::uint16_t>& points,
-         const Ints& link_offsets, bool ties_by_source, unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
-        const auto ties = ties_by_source ? TiesBy::Source : TiesBy::Target;
-        InnerLinks inner;
-        {
-          const nb::gil_scoped_release release;
-          inner = most_frequent_links({view(sample_offsets), view(sample_order)}, spans.source(), spans.target(),
-                                      view_links(points, link_offsets), ties, n_threads, report);
-        }
-        return nb::make_tuple(to_numpy(std::move(inner.offsets)), inner_to_numpy(inner.points));
-      },
-      "sample_offsets"_a, "sample_order"_a, "spans"_a, "points"_a, "link_offsets"_a, "ties_by_source"_a, "n_threads"_a,
-      "progress"_a.none(), "Offsets and points of the links that each pair has most often.");
+  nb::class_<LexicalArrays>(m, "LexicalArrays", "The arrays of a lexical table.")
+      .def(nb::init<Ints, Words, Array2<double>, std::size_t, std::size_t>(), nb::kw_only(), "offsets"_a, "targets"_a,
+           "probabilities"_a, "n_source_words"_a, "n_target_words"_a);
 
   m.def(
       "count_classes",
@@ -199,6 +270,23 @@ HYPERBATON_BINDINGS(table) {
       "sample_offsets"_a, "sample_order"_a, "classes"_a, "n_classes"_a, "n_threads"_a,
       "How many samples of each group have each class, of shape (groups, classes).");
 
+  m.def(
+      "class_probabilities",
+      [](const Ints& sample_offsets, const Words& sample_order, const std::vector<Bytes>& classes, std::size_t n_classes,
+         double smoothing, unsigned n_threads) {
+        std::vector<std::span<const std::uint8_t>> views;
+        for (const auto& block : classes) views.push_back(view(block));
+        std::vector<double> probabilities;
+        {
+          const nb::gil_scoped_release release;
+          probabilities =
+              class_probabilities({view(sample_offsets), view(sample_order)}, views, n_classes, smoothing, n_threads);
+        }
+        return to_numpy(std::move(probabilities), n_classes * classes.size());
+      },
+      "sample_offsets"_a, "sample_order"_a, "classes"_a, "n_classes"_a, "smoothing"_a, "n_threads"_a,
+      "Smoothed probabilities of the classes in each group, a block of columns for each array of classes.");
+
   nb::class_<TableArrays>(m, "TableArrays", "The arrays of a phrase table, for the calls that need all of them.")
       .def(
           "__init__",
@@ -211,21 +299,32 @@ HYPERBATON_BINDINGS(table) {
           "link_offsets"_a, "links"_a)
       .def(
           "lexical_weights",
-          [](const TableArrays& self, const Ints& offsets, const Words& targets, const Array2<double>& probabilities,
-             std::size_t n_source_words, std::size_t n_target_words, unsigned n_threads) {
-            const LexicalTable lexical{view(offsets),
-                                       view(targets),
-                                       {probabilities.data(), probabilities.size()},
-                                       {n_source_words, n_target_words}};
-            std::vector<double> weights;
+          [](const TableArrays& self, const LexicalArrays& lexical, unsigned n_threads) {
+            std::vector<LexicalWeights> weights;
             {
               const nb::gil_scoped_release release;
-              weights = lexical_weights(self.pairs(), lexical, n_threads);
+              weights = lexical_weights(self.pairs(), lexical.table(), n_threads);
             }
-            return to_numpy(std::move(weights), 2);
+            return rows_to_numpy<double>(std::move(weights));
           },
-          "offsets"_a, "targets"_a, "probabilities"_a, "n_source_words"_a, "n_target_words"_a, "n_threads"_a,
-          "(lex(source|target), lex(target|source)) of every pair.")
+          "lexical"_a, "n_threads"_a, "(lex(source|target), lex(target|source)) of every pair.")
+      .def(
+          "lexical_scores",
+          [](const TableArrays& self, const Ints& sample_offsets, const Words& sample_order, const SampleArrays& samples,
+             const LexicalArrays& lexical, unsigned n_threads, const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            LexicalScores scores;
+            {
+              const nb::gil_scoped_release release;
+              scores = lexical_scores(self.pairs(), {view(sample_offsets), view(sample_order)}, samples.view(),
+                                      lexical.table(), n_threads, report);
+            }
+            return nb::make_tuple(rows_to_numpy<double>(std::move(scores.weights)),
+                                  to_numpy(std::move(scores.links.offsets)),
+                                  rows_to_numpy<std::uint8_t>(std::move(scores.links.points)));
+          },
+          "sample_offsets"_a, "sample_order"_a, "samples"_a, "lexical"_a, "n_threads"_a, "progress"_a.none(),
+          "Lexical weights of every pair, and offsets and points of the links that it has most often.")
       .def(
           "count_occurring",
           [](const TableArrays& self, const BoundTokens& source, const BoundTokens& target, unsigned n_threads,
@@ -254,27 +353,19 @@ HYPERBATON_BINDINGS(table) {
             return to_numpy(std::move(composed));
           },
           "logprobs"_a, "n_threads"_a, "progress"_a.none(),
-          "The best sum of log-probabilities that each pair is composed with from shorter ones; -inf for none.")
-      .def(
-          "format",
-          [](const TableArrays& self, const Spelling& source, const Spelling& target, const Array2<double>& scores,
-             bool exact, bool links, const Array<float>& counts, std::size_t first, std::size_t last) {
-            const auto pairs = self.pairs();
-            if (last >= pairs.offsets.size() || first > last) throw Error("source phrases out of range");
-            if (static_cast<std::int64_t>(scores.shape(0)) != pairs.offsets[last] - pairs.offsets[first])
-              throw Error("scores do not fit the pairs");
-            if (counts.size() != 0 && counts.size() != 3 * pairs.targets.size()) throw Error("counts do not fit the pairs");
-            std::string text;
-            {
-              const nb::gil_scoped_release release;
-              text = format_pairs(pairs, {view(source.bytes), view(source.offsets)},
-                                  {view(target.bytes), view(target.offsets)}, {scores.data(), scores.size()},
-                                  scores.shape(1), exact ? Digits::Exact : Digits::Six, {links, view(counts)}, first, last);
-            }
-            return to_bytes(text);
-          },
-          "source"_a, "target"_a, "scores"_a, "exact"_a, "links"_a, "counts"_a, "first"_a, "last"_a,
-          "Rows of the pairs of source phrases [first, last).");
+          "The best sum of log-probabilities that each pair is composed with from shorter ones; -inf for none.");
+
+  nb::class_<BoundPairRows>(m, "PairRows", "Writes the rows of phrase pairs as Moses does; in one thread at a time.")
+      .def(nb::init<TableArrays, Spelling, Spelling, std::size_t, bool, bool, Array<float>>(), nb::kw_only(), "table"_a,
+           "source"_a, "target"_a, "n_scores"_a, "exact"_a, "links"_a, "counts"_a)
+      .def("format", &BoundPairRows::format, "scores"_a, "first"_a, "last"_a,
+           "Rows of the pairs of source phrases [first, last), given the scores of these pairs.");
+
+  nb::class_<BoundSourceRows>(m, "SourceRows", "Writes rows `source ||| scores` as Moses does; in one thread at a time.")
+      .def(nb::init<Ints, Words, Spelling, std::size_t, bool>(), nb::kw_only(), "offsets"_a, "words"_a, "source"_a,
+           "n_scores"_a, "exact"_a)
+      .def("format", &BoundSourceRows::format, "scores"_a, "first"_a, "last"_a,
+           "Rows of phrases [first, last), given their scores.");
 
   m.def(
       "significance",
@@ -292,24 +383,6 @@ HYPERBATON_BINDINGS(table) {
       },
       "both"_a, "source"_a, "target"_a, "n"_a, "n_threads"_a, "-ln of the p-values of Fisher's exact test.");
 
-  m.def(
-      "format_sources",
-      [](const Ints& offsets, const Words& words, const Spelling& spelling, const Array2<double>& scores, bool exact,
-         std::size_t first, std::size_t last) {
-        if (last >= offsets.size() || first > last || scores.shape(0) != last - first)
-          throw Error("scores do not fit the phrases");
-        std::string text;
-        {
-          const nb::gil_scoped_release release;
-          text = format_sources({view(offsets), view(words)}, {view(spelling.bytes), view(spelling.offsets)},
-                                {scores.data(), scores.size()}, scores.shape(1), exact ? Digits::Exact : Digits::Six, first,
-                                last);
-        }
-        return to_bytes(text);
-      },
-      "offsets"_a, "words"_a, "spelling"_a, "scores"_a, "exact"_a, "first"_a, "last"_a,
-      "Rows `source ||| scores` of phrases [first, last).");
-
   nb::class_<MosesTableReader> table_reader(m, "MosesTableReader", "Reads rows of Moses' phrase and reordering tables.");
   def_feed(table_reader)
       .def(nb::init<bool>(), "with_target"_a)
@@ -325,7 +398,7 @@ HYPERBATON_BINDINGS(table) {
             columns["target_words"] = to_numpy(std::move(self.target_words));
             columns["target_offsets"] = to_numpy(std::move(self.target_offsets));
             columns["scores"] = to_numpy(std::move(self.scores), width);
-            columns["links"] = inner_to_numpy(self.links);
+            columns["links"] = rows_to_numpy<std::uint8_t>(std::move(self.links));
             columns["link_offsets"] = to_numpy(std::move(self.link_offsets));
             columns["counts"] = to_numpy(std::move(self.counts), 3);
             return columns;

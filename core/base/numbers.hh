@@ -43,7 +43,13 @@ inline char* write_float(char* text, float value) {
 #endif
 }
 
-// Append the same.
+inline constexpr std::size_t kMaxSixDigits = 16;  // bytes
+
+// Write a number with six significant digits as C++ streams do, printf's %.6g. Returns its end; up to kMaxSixDigits bytes
+// may be overwritten.
+char* write_six_digits(char* text, double value);
+
+// Append a float as `write_float` writes it.
 inline void append_float(std::string& text, float value) {
   char number[kMaxFloatText];
   text.append(number, write_float(number, value));

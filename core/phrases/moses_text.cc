@@ -1,80 +1,16 @@
 #include "phrases/moses_text.hh"
 
-#include <array>
-#include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "base/errors.hh"
-#include "base/hash.hh"
-#include "base/numbers.hh"
 #include "phrases/extract.hh"
 
 namespace hyperbaton {
 
 namespace {
-
-void append_words(std::string& text, std::span<const WordId> words, WordsView view) {
-  bool first = true;
-  for (const auto word : words) {
-    if (!first) text.push_back(' ');
-    first = false;
-    const auto spelled = slice(view.bytes, view.offsets, word);
-    text.append(reinterpret_cast<const char*>(spelled.data()), spelled.size());
-  }
-}
-
-// Writes numbers. Most of a table's are counts, or ratios of small counts, that it wrote before and finds again.
-class NumberWriter {
- public:
-  explicit NumberWriter(Digits digits) : digits_(digits), entries_(kEntries) {}
-
-  void append(std::string& text, double value) {
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    auto& entry = entries_[mix(bits) % kEntries];
-    if (entry.length == 0 || entry.bits != bits) {
-      entry.bits = bits;
-      entry.length = static_cast<std::uint8_t>(write(entry.text.data(), value) - entry.text.data());
-    }
-    text.append(entry.text.data(), entry.length);
-  }
-
- private:
-  static constexpr std::size_t kEntries = 2048;  // 64 KiB
-  struct Entry {
-    std::uint64_t bits = 0;
-    std::uint8_t length = 0;  // 0: free
-    std::array<char, 23> text;
-  };
-
-  char* write(char* text, double value) const {
-    if (digits_ == Digits::Exact) return write_float(text, static_cast<float>(value));
-#if defined(__cpp_lib_to_chars)
-    return std::to_chars(text, text + sizeof Entry::text, value, std::chars_format::general, 6).ptr;
-#else
-    return text + std::snprintf(text, sizeof Entry::text, "%.6g", value);
-#endif
-  }
-
-  Digits digits_;
-  std::vector<Entry> entries_;
-};
-
-void append_scores(std::string& text, std::span<const double> scores, NumberWriter& numbers) {
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (i > 0) text.push_back(' ');
-    numbers.append(text, scores[i]);
-  }
-}
-
-void append_index(std::string& text, unsigned index) {
-  char digits[4];
-  text.append(digits, std::to_chars(digits, digits + sizeof digits, index).ptr);
-}
-
-constexpr std::string_view kBar = " ||| ";
 
 // Split at '|||' into trimmed fields.
 void split_fields(std::string_view line, std::vector<std::string_view>& fields) {
@@ -101,63 +37,6 @@ float parse_float(std::string_view token, std::size_t line) {
 }
 
 }  // namespace
-
-std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsView target_words,
-                         std::span<const double> scores, std::size_t n_scores, Digits digits, const RowExtras& extras,
-                         std::size_t first, std::size_t last) {
-  std::string text;
-  NumberWriter numbers(digits), counts(Digits::Six);
-  const auto base = static_cast<std::size_t>(pairs.offsets[first]);
-  std::string source;
-  for (std::size_t p = first; p < last; ++p) {
-    source.clear();
-    append_words(source, pairs.source[p], source_words);
-    auto k = static_cast<std::size_t>(pairs.offsets[p]);
-    for (const auto target : pairs.targets_of(p)) {
-      if (k < base || (k - base + 1) * n_scores > scores.size()) throw_damaged("offsets of phrase pairs do not increase");
-      text += source;
-      text += kBar;
-      append_words(text, pairs.target[target], target_words);
-      text += kBar;
-      append_scores(text, scores.subspan((k - base) * n_scores, n_scores), numbers);
-      if (extras.links) {
-        text += kBar;
-        bool first_link = true;
-        for (const auto link : pairs.links_of(k)) {
-          if (!first_link) text.push_back(' ');
-          first_link = false;
-          append_index(text, link.source);
-          text.push_back('-');
-          append_index(text, link.target);
-        }
-      }
-      if (!extras.counts.empty()) {
-        text += kBar;
-        for (std::size_t c = 0; c < 3; ++c) {
-          if (c > 0) text.push_back(' ');
-          counts.append(text, extras.counts[3 * k + c]);
-        }
-        text += " ||| |||";
-      }
-      text.push_back('\n');
-      ++k;
-    }
-  }
-  return text;
-}
-
-std::string format_sources(const PhrasesView& sources, WordsView words, std::span<const double> scores,
-                           std::size_t n_scores, Digits digits, std::size_t first, std::size_t last) {
-  std::string text;
-  NumberWriter numbers(digits);
-  for (std::size_t p = first; p < last; ++p) {
-    append_words(text, sources[p], words);
-    text += kBar;
-    append_scores(text, scores.subspan((p - first) * n_scores, n_scores), numbers);
-    text.push_back('\n');
-  }
-  return text;
-}
 
 void MosesTableReader::add_line(std::string_view line) {
   const std::size_t number = n_rows() + 1;

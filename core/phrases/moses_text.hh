@@ -1,9 +1,7 @@
-// Rows of Moses' phrase and reordering tables, as text.
+// Rows of Moses' phrase and reordering tables, read from text.
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,33 +10,7 @@
 
 namespace hyperbaton {
 
-// The words of phrases, for printing.
-struct WordsView {
-  std::span<const std::uint8_t> bytes;
-  std::span<const std::int64_t> offsets;
-};
-
-// How scores are written: like C++ streams do, which is what Moses' programs print, or so that they read back as the same
-// floats.
-enum class Digits : std::uint8_t { Six, Exact };
-
-// What is written behind the scores of a phrase-table row. Counts are (target, source, joint).
-struct RowExtras {
-  bool links;
-  std::span<const float> counts;  // 3 for each pair, or none
-};
-
-// Rows of the pairs of source phrases [first, last): `source ||| target ||| scores`, and the extras. `scores` holds
-// n_scores for each of those pairs only.
-std::string format_pairs(const PairsView& pairs, WordsView source_words, WordsView target_words,
-                         std::span<const double> scores, std::size_t n_scores, Digits digits, const RowExtras& extras,
-                         std::size_t first, std::size_t last);
-
-// Rows `source ||| scores` of tables that are conditioned on the source phrase alone.
-std::string format_sources(const PhrasesView& sources, WordsView words, std::span<const double> scores,
-                           std::size_t n_scores, Digits digits, std::size_t first, std::size_t last);
-
-// Reads such rows. Every row must have the same number of scores, none of them below 0.
+// Reads rows. Every row must have the same number of scores, none of them below 0.
 class MosesTableReader {
  public:
   // `with_target`: rows have a target phrase.

@@ -1,7 +1,7 @@
 #include "phrases/score.hh"
 
 #include <algorithm>
-#include <string>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -14,39 +14,27 @@ namespace {
 
 constexpr std::size_t kChunk = 1 << 14;
 
-// The sentence's links that fall into a sample. Its source span's links are consecutive, and consistency puts all of
-// them into its target span.
-std::span<const Link> links_inside(LinksView links, SpansView source, std::size_t sample) {
-  const auto all = links[source.sentence[sample]];
-  const auto begin = source.begin[sample], end = static_cast<std::uint16_t>(begin + source.length[sample]);
+// The links of a sample, and where its phrases begin in the sentence pair.
+struct Occurrence {
+  std::span<const Link> links;
+  std::uint16_t source_begin, target_begin;
+};
+
+// The links of a sample's source span are consecutive, and consistency puts all of them into its target span.
+Occurrence occurrence(const SamplesInText& text, std::size_t sample) {
+  const auto all = text.links[text.source.sentence[sample]];
+  const auto begin = text.source.begin[sample], end = static_cast<std::uint16_t>(begin + text.source.length[sample]);
   const auto before = [](Link link, std::uint16_t position) { return link.source < position; };
   const auto first = std::lower_bound(all.begin(), all.end(), begin, before);
-  const auto last = std::lower_bound(first, all.end(), end, before);
-  return {first, last};
-}
-
-// A text that compares like Moses' lists of linked positions, one list for each word of the side that breaks ties.
-void write_key(std::span<const Link> inside, int source_begin, int target_begin, std::size_t n_words, TiesBy ties,
-               std::vector<std::string>& lists, std::string& key) {
-  if (lists.size() < n_words) lists.resize(n_words);
-  for (std::size_t i = 0; i < n_words; ++i) lists[i].clear();
-  for (const auto link : inside) {
-    const int i = link.source - source_begin, j = link.target - target_begin;
-    if (ties == TiesBy::Target)
-      lists[static_cast<std::size_t>(j)].push_back(static_cast<char>(i + 1));
-    else
-      lists[static_cast<std::size_t>(i)].push_back(static_cast<char>(j + 1));
-  }
-  key.clear();
-  for (std::size_t i = 0; i < n_words; ++i) {
-    key += lists[i];
-    key.push_back('\0');
-  }
+  auto last = first;
+  while (last != all.end() && last->source < end) ++last;
+  return {{first, last}, begin, text.target.begin[sample]};
 }
 
 // Whether two samples of a phrase pair have the same links inside.
-bool same_links(std::span<const Link> a, std::span<const Link> b, int source_shift, int target_shift) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Link x, Link y) {
+bool same_links(const Occurrence& a, const Occurrence& b) {
+  const int source_shift = b.source_begin - a.source_begin, target_shift = b.target_begin - a.target_begin;
+  return std::equal(a.links.begin(), a.links.end(), b.links.begin(), b.links.end(), [&](Link x, Link y) {
     return x.source + source_shift == y.source && x.target + target_shift == y.target;
   });
 }
@@ -62,143 +50,238 @@ void sort_by_target(std::span<InnerLink> links) {
     for (auto j = i; j > 0 && less(links[j], links[j - 1]); --j) std::swap(links[j], links[j - 1]);
 }
 
+// By the words of which side links are in order, and equally frequent ones compared.
+enum class OrderBy : std::uint8_t { Target, Source };
+
+// Put the links of a sample behind others, in order.
+void append_links(std::vector<InnerLink>& links, const Occurrence& occurrence, OrderBy order) {
+  const auto n_before = links.size();
+  for (const auto link : occurrence.links)
+    links.push_back({static_cast<std::uint8_t>(link.source - occurrence.source_begin),
+                     static_cast<std::uint8_t>(link.target - occurrence.target_begin)});
+  if (order == OrderBy::Target) sort_by_target(std::span(links).subspan(n_before));
+}
+
+// Chooses the links that a phrase pair has most often.
+class FrequentLinks {
+ public:
+  // Look at the samples of a pair.
+  void reset(const SamplesInText& text, std::span<const std::uint32_t> samples) {
+    candidates_.assign(1, {occurrence(text, samples[0]), 1});
+    for (const auto sample : samples.subspan(1)) {
+      const auto next = occurrence(text, sample);
+      const auto known = std::ranges::find_if(candidates_, [&](const auto& c) { return same_links(c.occurrence, next); });
+      if (known == candidates_.end())
+        candidates_.push_back({next, 1});
+      else
+        ++known->count;
+    }
+    if (unique()) return;
+    const auto most = std::ranges::max_element(candidates_, {}, &Candidate::count)->count;
+    std::erase_if(candidates_, [&](const Candidate& candidate) { return candidate.count < most; });
+  }
+
+  // Whether some links are more frequent than all others.
+  bool unique() const { return candidates_.size() == 1; }
+
+  // The most frequent links; of equally frequent ones the greatest in Moses' order, which compares the linked positions
+  // word by word of one side.
+  Occurrence greatest(OrderBy order) {
+    auto* best = candidates_.data();
+    for (auto& candidate : std::span(candidates_).subspan(1)) {
+      best_links_.clear();
+      links_.clear();
+      append_links(best_links_, best->occurrence, order);
+      append_links(links_, candidate.occurrence, order);
+      // Where one list has a link of an earlier word, the other's list for that word has ended, and is the smaller one.
+      const auto less = [&](InnerLink a, InnerLink b) {
+        if (order == OrderBy::Source) return a.source != b.source ? a.source > b.source : a.target < b.target;
+        return a.target != b.target ? a.target > b.target : a.source < b.source;
+      };
+      if (std::ranges::lexicographical_compare(best_links_, links_, less)) best = &candidate;
+    }
+    return best->occurrence;
+  }
+
+ private:
+  struct Candidate {
+    Occurrence occurrence;
+    std::size_t count;
+  };
+  std::vector<Candidate> candidates_;
+  std::vector<InnerLink> best_links_, links_;
+};
+
 // Finds the probabilities of word pairs again that it found a moment ago: neighbouring phrases share words.
 class RecentWordPairs {
  public:
   explicit RecentWordPairs(const LexicalTable& lexical) : lexical_(lexical), entries_(kEntries) {}
+  // As LexicalTable::find; the result lasts until the next call.
   const double* find(WordId source, WordId target) {
     const auto key = static_cast<std::uint64_t>(source) << 32 | target;
     auto& entry = entries_[mix(key) % kEntries];
-    if (!entry.used || entry.key != key) entry = {key, lexical_.find(source, target), true};
-    return entry.probabilities;
+    if (entry.state == State::Free || entry.key != key) {
+      entry.key = key;
+      const double* both = lexical_.find(source, target);
+      entry.state = both ? State::Known : State::Unknown;
+      if (both) entry.probabilities = {both[0], both[1]};
+    }
+    return entry.state == State::Known ? entry.probabilities.data() : nullptr;
   }
 
  private:
-  static constexpr std::size_t kEntries = 4096;  // 96 KiB
+  static constexpr std::size_t kEntries = 4096;  // 128 KiB
+  enum class State : std::uint8_t { Free, Known, Unknown };
   struct Entry {
     std::uint64_t key = 0;
-    const double* probabilities = nullptr;
-    bool used = false;
+    std::array<double, 2> probabilities{};
+    State state = State::Free;
   };
   const LexicalTable& lexical_;
   std::vector<Entry> entries_;
 };
 
+// Computes lexical weights of phrase pairs.
+class LexicalWeigher {
+ public:
+  explicit LexicalWeigher(const LexicalTable& lexical)
+      : recent_(lexical),
+        no_source_(static_cast<WordId>(lexical.sizes.source)),
+        no_target_(static_cast<WordId>(lexical.sizes.target)) {}
+
+  LexicalWeights operator()(std::span<const WordId> src, std::span<const WordId> tgt, std::span<const InnerLink> links) {
+    source_sums_.assign(src.size(), {});
+    target_sums_.assign(tgt.size(), {});
+    for (const auto link : links) {
+      const double* both = recent_.find(src[link.source], tgt[link.target]);
+      target_sums_[link.target].value += both ? both[0] : 0;
+      source_sums_[link.source].value += both ? both[1] : 0;
+      ++target_sums_[link.target].n;
+      ++source_sums_[link.source].n;
+    }
+    LexicalWeights weights{1, 1};
+    for (std::size_t j = 0; j < tgt.size(); ++j) {
+      const auto [value, n] = target_sums_[j];
+      const double* empty = n ? nullptr : recent_.find(no_source_, tgt[j]);
+      weights.target_given_source *= n ? value / n : empty ? empty[0] : 1;
+    }
+    for (std::size_t i = 0; i < src.size(); ++i) {
+      const auto [value, n] = source_sums_[i];
+      const double* empty = n ? nullptr : recent_.find(src[i], no_target_);
+      weights.source_given_target *= n ? value / n : empty ? empty[1] : 1;
+    }
+    return weights;
+  }
+
+ private:
+  struct Sum {
+    double value = 0;
+    int n = 0;
+  };
+  RecentWordPairs recent_;
+  WordId no_source_, no_target_;
+  std::vector<Sum> source_sums_, target_sums_;
+};
+
 }  // namespace
 
-InnerLinks most_frequent_links(Groups samples, SpansView source, SpansView target, LinksView links, TiesBy ties,
-                               unsigned n_threads, const Progress& progress) {
-  const std::size_t n = samples.size();
-  std::vector<std::uint32_t> chosen(n);
-  InnerLinks result;
-  result.offsets.assign(n + 1, 0);
-  parallel_chunks(n, kChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
-    struct Candidate {
-      std::string key;
-      std::size_t count;
-      std::uint32_t sample;
-    };
-    std::vector<Candidate> candidates;
-    std::vector<std::string> lists;
-    std::string key;
-    for (std::size_t k = begin; k < end; ++k) {
-      const auto first = samples.offsets[k], last = samples.offsets[k + 1];
-      chosen[k] = samples.order[static_cast<std::size_t>(first)];
-      const auto links_of_first = links_inside(links, source, chosen[k]);
-      const auto as_first = [&](std::uint32_t sample) {
-        return same_links(links_of_first, links_inside(links, source, sample),
-                          source.begin[sample] - source.begin[chosen[k]], target.begin[sample] - target.begin[chosen[k]]);
-      };
-      const auto* order = samples.order.data();
-      if (!std::all_of(order + first + 1, order + last, as_first)) {
-        candidates.clear();
-        for (auto i = first; i < last; ++i) {
-          const auto sample = samples.order[static_cast<std::size_t>(i)];
-          const auto n_words = (ties == TiesBy::Target ? target : source).length[sample];
-          write_key(links_inside(links, source, sample), source.begin[sample], target.begin[sample], n_words, ties, lists,
-                    key);
-          const auto known = std::find_if(candidates.begin(), candidates.end(),
-                                          [&](const Candidate& candidate) { return candidate.key == key; });
-          if (known == candidates.end())
-            candidates.push_back({key, 1, sample});
-          else
-            ++known->count;
-        }
-        const auto best = std::max_element(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-          return a.count != b.count ? a.count < b.count : a.key < b.key;
-        });
-        chosen[k] = best->sample;
-      }
-      result.offsets[k] = static_cast<std::int64_t>(links_inside(links, source, chosen[k]).size());
-    }
-  });
-  result.points.resize(static_cast<std::size_t>(exclusive_sum(result.offsets)));
-  parallel_chunks(n, kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) {
-      auto* out = result.points.data() + result.offsets[k];
-      for (const auto link : links_inside(links, source, chosen[k]))
-        *out++ = {static_cast<std::uint8_t>(link.source - source.begin[chosen[k]]),
-                  static_cast<std::uint8_t>(link.target - target.begin[chosen[k]])};
-      sort_by_target({result.points.data() + result.offsets[k], out});
-    }
-  });
-  return result;
-}
-
-std::vector<double> lexical_weights(const PairsView& pairs, const LexicalTable& lexical, unsigned n_threads) {
-  const std::size_t n_source_phrases = pairs.offsets.size() - 1;
-  std::vector<double> weights(2 * pairs.targets.size());
-  const auto no_source = static_cast<WordId>(lexical.sizes.source), no_target = static_cast<WordId>(lexical.sizes.target);
-  parallel_chunks(n_source_phrases, kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    struct Sum {
-      double value = 0;
-      int n = 0;
-    };
-    std::vector<Sum> source_sums, target_sums;
-    RecentWordPairs recent(lexical);
+std::vector<LexicalWeights> lexical_weights(const PairsView& pairs, const LexicalTable& lexical, unsigned n_threads) {
+  std::vector<LexicalWeights> weights(pairs.targets.size());
+  parallel_chunks(pairs.source.size(), kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    LexicalWeigher weigh(lexical);
     for (std::size_t p = begin; p < end; ++p) {
-      const auto src = pairs.source[p];
-      for (auto k = static_cast<std::size_t>(pairs.offsets[p]); k < static_cast<std::size_t>(pairs.offsets[p + 1]); ++k) {
-        const auto tgt = pairs.target[pairs.targets[k]];
-        source_sums.assign(src.size(), {});
-        target_sums.assign(tgt.size(), {});
-        for (const auto link : pairs.links_of(k)) {
-          const double* both = recent.find(src[link.source], tgt[link.target]);
-          target_sums[link.target].value += both ? both[0] : 0;
-          source_sums[link.source].value += both ? both[1] : 0;
-          ++target_sums[link.target].n;
-          ++source_sums[link.source].n;
-        }
-        double target_given_source = 1, source_given_target = 1;
-        for (std::size_t j = 0; j < tgt.size(); ++j) {
-          const double* empty = target_sums[j].n ? nullptr : recent.find(no_source, tgt[j]);
-          target_given_source *= target_sums[j].n ? target_sums[j].value / target_sums[j].n : empty ? empty[0] : 1;
-        }
-        for (std::size_t i = 0; i < src.size(); ++i) {
-          const double* empty = source_sums[i].n ? nullptr : recent.find(src[i], no_target);
-          source_given_target *= source_sums[i].n ? source_sums[i].value / source_sums[i].n : empty ? empty[1] : 1;
-        }
-        weights[2 * k] = source_given_target;
-        weights[2 * k + 1] = target_given_source;
+      auto k = static_cast<std::size_t>(pairs.offsets[p]);
+      for (const auto target : pairs.targets_of(p)) {
+        weights[k] = weigh(pairs.source[p], pairs.target[target], pairs.links_of(k));
+        ++k;
       }
     }
   });
   return weights;
 }
 
+LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const SamplesInText& text, const LexicalTable& lexical,
+                             unsigned n_threads, const Progress& progress) {
+  const std::size_t n = pairs.targets.size(), n_sources = pairs.source.size();
+  if (samples.size() != n) throw Error("the samples do not fit the pairs");
+  LexicalScores scores;
+  scores.weights.resize(n);
+  scores.links.offsets.assign(n + 1, 0);
+  std::vector<std::vector<InnerLink>> points((n_sources + kChunk - 1) / kChunk);
+  parallel_chunks(n_sources, kChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+    auto& mine = points[begin / kChunk];
+    std::vector<InnerLink> by_source;
+    FrequentLinks frequent;
+    LexicalWeigher weigh(lexical);
+    for (std::size_t p = begin; p < end; ++p) {
+      const auto src = pairs.source[p];
+      auto k = static_cast<std::size_t>(pairs.offsets[p]);
+      for (const auto target : pairs.targets_of(p)) {
+        const auto tgt = pairs.target[target];
+        frequent.reset(text, slice(samples.order, samples.offsets, k));
+        const auto n_before = mine.size();
+        append_links(mine, frequent.greatest(OrderBy::Target), OrderBy::Target);
+        const auto links = std::span(mine).subspan(n_before);
+        scores.links.offsets[k] = static_cast<std::int64_t>(links.size());
+        scores.weights[k] = weigh(src, tgt, links);
+        if (!frequent.unique()) {
+          by_source.clear();
+          append_links(by_source, frequent.greatest(OrderBy::Source), OrderBy::Source);
+          scores.weights[k].source_given_target = weigh(src, tgt, by_source).source_given_target;
+        }
+        ++k;
+      }
+    }
+  });
+  scores.links.points.reserve(static_cast<std::size_t>(exclusive_sum(scores.links.offsets)));
+  for (auto& mine : points) {
+    scores.links.points.insert(scores.links.points.end(), mine.begin(), mine.end());
+    std::vector<InnerLink>().swap(mine);
+  }
+  return scores;
+}
+
+namespace {
+
+// Add the samples of an item to the counts of their classes.
+void add_classes(Groups samples, std::size_t item, std::span<const std::uint8_t> classes, std::span<std::uint32_t> counts) {
+  for (const auto sample : slice(samples.order, samples.offsets, item)) {
+    if (sample >= classes.size()) throw_damaged("there is no such sample");
+    const auto c = classes[sample];
+    if (c >= counts.size()) throw Error("a class is out of range");
+    ++counts[c];
+  }
+}
+
+}  // namespace
+
 std::vector<std::uint32_t> count_classes(Groups samples, std::span<const std::uint8_t> classes, std::size_t n_classes,
                                          unsigned n_threads) {
   std::vector<std::uint32_t> counts(samples.size() * n_classes, 0);
   parallel_chunks(samples.size(), kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k)
-      for (const auto sample : slice(samples.order, samples.offsets, k)) {
-        if (sample >= classes.size()) throw_damaged("there is no such sample");
-        const auto c = classes[sample];
-        if (c >= n_classes) throw Error("a class is out of range");
-        ++counts[k * n_classes + c];
-      }
+      add_classes(samples, k, classes, std::span(counts).subspan(k * n_classes, n_classes));
   });
   return counts;
+}
+
+std::vector<double> class_probabilities(Groups samples, std::span<const std::span<const std::uint8_t>> classes,
+                                        std::size_t n_classes, double smoothing, unsigned n_threads) {
+  std::vector<double> probabilities(samples.size() * classes.size() * n_classes);
+  const double mass = smoothing * static_cast<double>(n_classes);
+  parallel_chunks(samples.size(), kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::uint32_t> counts(n_classes);
+    auto* out = probabilities.data() + begin * classes.size() * n_classes;
+    for (std::size_t k = begin; k < end; ++k) {
+      const auto total = static_cast<double>(samples.offsets[k + 1] - samples.offsets[k]) + mass;
+      for (const auto& block : classes) {
+        std::ranges::fill(counts, 0);
+        add_classes(samples, k, block, counts);
+        for (const auto count : counts) *out++ = (count + smoothing) / total;
+      }
+    }
+  });
+  return probabilities;
 }
 
 }  // namespace hyperbaton

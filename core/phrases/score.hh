@@ -20,20 +20,21 @@ struct Groups {
   std::size_t size() const { return offsets.size() - 1; }
 };
 
+// Where samples lie in the text, and its links.
+struct SamplesInText {
+  SpansView source, target;
+  LinksView links;
+};
+
 // A link inside a phrase pair, by positions in the phrases.
 struct InnerLink {
   std::uint8_t source, target;
 };
+static_assert(sizeof(InnerLink) == 2, "inner links are stored as pairs of bytes");
 struct InnerLinks {
   std::vector<std::int64_t> offsets;
   std::vector<InnerLink> points;  // by target, then source, as Moses writes them
 };
-
-// The links that each pair has most often. Of equally frequent ones it is the greatest in Moses' order, which compares
-// the linked positions word by word of one side: the target's for the direct tables, the source's for the inverse.
-enum class TiesBy : std::uint8_t { Target, Source };
-InnerLinks most_frequent_links(Groups samples, SpansView source, SpansView target, LinksView links, TiesBy ties,
-                               unsigned n_threads, const Progress& progress);
 
 struct PairsView {
   PhrasesView source, target;
@@ -46,12 +47,31 @@ struct PairsView {
   std::span<const InnerLink> links_of(std::size_t pair) const { return slice(links, link_offsets, pair); }
 };
 
-// Lexical weights of all pairs, (lex(source|target), lex(target|source)) each: the product over the words of one side
-// of the mean probability given their linked words, or given the empty word (Koehn et al. 2003).
-std::vector<double> lexical_weights(const PairsView& pairs, const LexicalTable& lexical, unsigned n_threads);
+// The product over the words of one side of the mean probability given their linked words, or given the empty word (Koehn
+// et al. 2003).
+struct LexicalWeights {
+  double source_given_target, target_given_source;
+};
+static_assert(sizeof(LexicalWeights) == 2 * sizeof(double), "weights are stored as pairs of numbers");
+std::vector<LexicalWeights> lexical_weights(const PairsView& pairs, const LexicalTable& lexical, unsigned n_threads);
+
+// The links that each pair has most often, and its lexical weights under them. Of equally frequent links each weight has
+// its own, as in Moses: the greatest in an order that compares the linked positions word by word, of the target
+// for lex(target|source) and the inner links, of the source for lex(source|target). `pairs` needs no links.
+struct LexicalScores {
+  std::vector<LexicalWeights> weights;
+  InnerLinks links;
+};
+LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const SamplesInText& text, const LexicalTable& lexical,
+                             unsigned n_threads, const Progress& progress);
 
 // counts[k * n_classes + c]: samples of item k that have class c.
 std::vector<std::uint32_t> count_classes(Groups samples, std::span<const std::uint8_t> classes, std::size_t n_classes,
                                          unsigned n_threads);
+
+// (c(class) + smoothing) / (n + smoothing · n_classes) in each item, for several ways to class the samples side by side:
+// row k has n_classes columns for each of them.
+std::vector<double> class_probabilities(Groups samples, std::span<const std::span<const std::uint8_t>> classes,
+                                        std::size_t n_classes, double smoothing, unsigned n_threads);
 
 }  // namespace hyperbaton

@@ -26,7 +26,7 @@ from hyperbaton.phrases.reordering import ReorderingType
 from hyperbaton.phrases.table import PhraseTable
 
 Scores = npt.NDArray[np.floating[Any]]
-_ROWS = 20_000  # source phrases formatted at a time
+_ROWS = 1 << 16  # formatted at a time: a few MiB of text, which need not be joined to be compressed
 
 
 def phrase_table_pieces(table: PhraseTable, progress: Progress | None = None, *, exact: bool = False) -> Iterator[bytes]:
@@ -51,25 +51,37 @@ def reordering_table_pieces(
 def _pair_rows(
     table: PhraseTable, scores: Scores, exact: bool, links: bool, counts: npt.NDArray[np.float32], progress: Progress | None
 ) -> Iterator[bytes]:
-    source, target = table.source.vocabulary.spelling, table.target.vocabulary.spelling
-    for first, last in _ranges(len(table.source), progress):
-        rows = scores[table.offsets[first] : table.offsets[last]].astype(np.float64)
-        yield table.arrays_view.format(source, target, rows, exact, links, counts, first, last)
+    rows = _core.PairRows(
+        table=table.arrays_view,
+        source=table.source.vocabulary.spelling,
+        target=table.target.vocabulary.spelling,
+        n_scores=scores.shape[1],
+        exact=exact,
+        links=links,
+        counts=counts,
+    )
+    first, n = 0, len(table.source)
+    while first < n:
+        last = max(first + 1, int(np.searchsorted(table.offsets, table.offsets[first] + _ROWS, side="right")) - 1)
+        yield rows.format(scores[table.offsets[first] : table.offsets[last]].astype(np.float64), first, last)
+        if progress is not None:
+            progress(last, n)
+        first = last
 
 
 def _source_rows(source: Phrases, scores: Scores, exact: bool, progress: Progress | None) -> Iterator[bytes]:
-    spelling = source.vocabulary.spelling
-    for first, last in _ranges(len(source), progress):
-        rows = scores[first:last].astype(np.float64)
-        yield _core.format_sources(source.offsets, source.words, spelling, rows, exact, first, last)
-
-
-def _ranges(n: int, progress: Progress | None) -> Iterator[tuple[int, int]]:
-    for first in range(0, n, _ROWS):
-        last = min(first + _ROWS, n)
-        yield first, last
+    rows = _core.SourceRows(
+        offsets=source.offsets,
+        words=source.words,
+        source=source.vocabulary.spelling,
+        n_scores=scores.shape[1],
+        exact=exact,
+    )
+    for first in range(0, len(source), _ROWS):
+        last = min(first + _ROWS, len(source))
+        yield rows.format(scores[first:last].astype(np.float64), first, last)
         if progress is not None:
-            progress(last, n)
+            progress(last, len(source))
 
 
 def write_moses(

@@ -126,14 +126,9 @@ def reordering_probabilities(
     for rows in scratch.rows(n_groups, _BYTES * len(sides) * len(orientations)) if n_groups else [slice(0, 0)]:
         groups = (inventory.offsets if by_source else inventory.sample_offsets)[rows.start : rows.stop + 1]
         groups = inventory.sample_offsets[groups] if by_source else groups
-        blocks = []
-        for classes in sides:
-            counts = _core.count_classes(
-                groups, inventory.sample_order, classes, len(orientations), threads or default_threads()
-            ).astype(np.float64)
-            totals = counts.sum(axis=1, keepdims=True)
-            blocks.append((counts + smoothing) / (totals + smoothing * len(orientations)))
-        piece = np.concatenate(blocks, axis=1)
+        piece = _core.class_probabilities(
+            groups, inventory.sample_order, sides, len(orientations), smoothing, threads or default_threads()
+        )
         table.append(piece if by_source or min_count <= 1 else piece[np.diff(groups) >= min_count])
     return table.finish()
 

@@ -36,7 +36,7 @@ from hyperbaton.corpus.bitext import KIND as BITEXT
 from hyperbaton.phrases.extracted import Extracted
 from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.samples import Extraction, Samples, extract_range
-from hyperbaton.phrases.table import InnerLinks, LexicalPart, PhraseTable, Scoring
+from hyperbaton.phrases.table import LexicalPart, PhraseTable, SamplesOfPairs, Scoring
 
 Array = npt.NDArray[Any]
 SIDES = ("source", "target")
@@ -319,7 +319,7 @@ def _score_range(job: _Job, key_range: int) -> int:
         np.zeros(1, np.int64),
         np.zeros((0, 2), np.uint8),
     )
-    part = LexicalPart.of(table, InnerLinks(bitext, samples, pairs, job.threads), lexical, 0, len(source))
+    part = table.lexical_part(SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), job.threads)
     write_arrays(job.folder, f"scored.{key_range}", part._asdict())
     return len(part.weights)
 

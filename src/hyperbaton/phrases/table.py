@@ -103,6 +103,10 @@ class PhraseTable(Picklable):
 
     def lexical_weights(self, lexical: LexicalTable, threads: int | None = None) -> npt.NDArray[np.float64]:
         """(lex(s|t), lex(t|s)) of every pair, under the table's inner links."""
+        return self._lexical_arrays(lexical).lexical_weights(_entries(lexical), threads or default_threads())
+
+    def _lexical_arrays(self, lexical: LexicalTable) -> _core.TableArrays:
+        """The arrays, with words numbered as the lexical table does."""
         sides = ((self.source, lexical.source), (self.target, lexical.target))
         words = [
             phrases.words
@@ -110,14 +114,36 @@ class PhraseTable(Picklable):
             else normalization.numbers(phrases.vocabulary, vocabulary)[phrases.words]
             for (phrases, vocabulary), normalization in zip(sides, lexical.normalizations, strict=True)
         ]
-        return self._arrays(*words).lexical_weights(
-            lexical.offsets,
-            lexical.targets,
-            lexical.probabilities,
-            len(lexical.source),
-            len(lexical.target),
-            threads or default_threads(),
+        return self._arrays(*words)
+
+    def lexical_part(
+        self,
+        samples: SamplesOfPairs,
+        lexical: LexicalTable,
+        begin: int,
+        end: int,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> LexicalPart:
+        """Lexical weights and inner links of the pairs of source phrases [begin, end)."""
+        first, last = self.offsets[begin], self.offsets[end]
+        part = replace(
+            self,
+            source=replace(self.source, offsets=self.source.offsets[begin : end + 1]),
+            offsets=self.offsets[begin : end + 1] - first,
+            targets=self.targets[first:last],
+            link_offsets=_NO_LINKS,
+            links=_NO_POINTS,
         )
+        scores = part._lexical_arrays(lexical).lexical_scores(
+            samples.pairs.sample_offsets[first : last + 1],
+            samples.pairs.sample_order,
+            samples.arrays,
+            _entries(lexical),
+            threads or default_threads(),
+            progress,
+        )
+        return LexicalPart(*scores)
 
     def options_of(self, phrase: str) -> list[tuple[str, list[float]]]:
         """The target phrases of a source phrase with their scores, best p(t|s) first."""
@@ -179,7 +205,7 @@ class PhraseTable(Picklable):
         table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, _NO_LINKS, _NO_POINTS)
         if parts is None:
             lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
-            parts = _lexical_parts(table, InnerLinks(bitext, samples, pairs, threads), lexical, ranges, progress)
+            parts = _lexical_parts(table, SamplesOfPairs(bitext, samples, pairs), lexical, ranges, threads, progress)
         link_offsets, links, first = Column(scratch, np.int64), Column(scratch, np.uint8), 0
         link_offsets.append(np.zeros(1, np.int64))
         for part in parts:
@@ -191,20 +217,6 @@ class PhraseTable(Picklable):
             links.append(_NO_POINTS)
         table = replace(table, link_offsets=link_offsets.finish(), links=links.finish())
         return table if options.min_count <= 1 else table.select(_at_least(joint, options.min_count, scratch), scratch)
-
-    def part(self, begin: int, end: int, link_offsets: Offsets, links: npt.NDArray[np.uint8]) -> PhraseTable:
-        """The pairs of source phrases [begin, end), which are numbered from 0, with inner links given apart."""
-        first, last = self.offsets[begin], self.offsets[end]
-        return PhraseTable(
-            replace(self.source, offsets=self.source.offsets[begin : end + 1]),
-            self.target,
-            self.offsets[begin : end + 1] - first,
-            self.targets[first:last],
-            self.scores[first:last],
-            self.counts[first:last],
-            link_offsets,
-            links,
-        )
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> PhraseTable:
         """The table with only the pairs where `keep` is true; phrases keep their numbers."""
@@ -290,66 +302,46 @@ class LexicalPart(NamedTuple):
     link_offsets: Offsets
     links: npt.NDArray[np.uint8]
 
-    @classmethod
-    def of(
-        cls,
-        table: PhraseTable,
-        inner: InnerLinks,
-        lexical: LexicalTable,
-        begin: int,
-        end: int,
-        progress: Progress | None = None,
-    ) -> LexicalPart:
-        """Those of the pairs of source phrases [begin, end)."""
-        weights = []
-        # Equally frequent inner links are told apart by each direction in its own way, as Moses does.
-        for direction, ties_by_source in enumerate((True, False)):
-            part = table.part(begin, end, *inner.of(begin, end, ties_by_source, progress))
-            weights.append(part.lexical_weights(lexical, inner.threads)[:, direction])
-        return cls(np.stack(weights, axis=1), part.link_offsets, part.links)
 
+class SamplesOfPairs:
+    """Which samples phrase pairs have, and where these lie in a bitext with links."""
 
-def _lexical_parts(
-    table: PhraseTable,
-    inner: InnerLinks,
-    lexical: LexicalTable,
-    ranges: list[tuple[int, int]],
-    progress: Progress | None,
-) -> Iterator[LexicalPart]:
-    for n, (begin, end) in enumerate(ranges):
-        yield LexicalPart.of(table, inner, lexical, begin, end, progress if len(ranges) == 1 else None)
-        if progress is not None and progress(n + 1, len(ranges)) is False:
-            raise _core.Cancelled("cancelled")
-
-
-class InnerLinks:
-    """The links inside phrase pairs that they have most often, of some pairs at a time."""
-
-    def __init__(self, bitext: Bitext, samples: Samples, pairs: Inventory, threads: int) -> None:
-        self._links, self._pairs, self.threads = bitext.need_links(), pairs, threads
-        self._spans = _core.PairSpans(
+    def __init__(self, bitext: Bitext, samples: Samples, pairs: Inventory) -> None:
+        links = bitext.need_links()
+        self.pairs = pairs
+        self.arrays = _core.SampleArrays(
             sentence=samples.sentence,
             source_begin=samples.source_begin,
             source_length=samples.source_length,
             target_begin=samples.target_begin,
             target_length=samples.target_length,
+            points=links.points,
+            link_offsets=links.offsets,
         )
 
-    def of(
-        self, begin: int, end: int, ties_by_source: bool, progress: Progress | None
-    ) -> tuple[Offsets, npt.NDArray[np.uint8]]:
-        """Offsets and points of the pairs of source phrases [begin, end)."""
-        pairs = self._pairs
-        return _core.most_frequent_links(
-            pairs.sample_offsets[pairs.offsets[begin] : pairs.offsets[end] + 1],
-            pairs.sample_order,
-            self._spans,
-            self._links.points,
-            self._links.offsets,
-            ties_by_source,
-            self.threads,
-            progress,
-        )
+
+def _lexical_parts(
+    table: PhraseTable,
+    samples: SamplesOfPairs,
+    lexical: LexicalTable,
+    ranges: list[tuple[int, int]],
+    threads: int,
+    progress: Progress | None,
+) -> Iterator[LexicalPart]:
+    for n, (begin, end) in enumerate(ranges):
+        yield table.lexical_part(samples, lexical, begin, end, threads, progress if len(ranges) == 1 else None)
+        if progress is not None and progress(n + 1, len(ranges)) is False:
+            raise _core.Cancelled("cancelled")
+
+
+def _entries(lexical: LexicalTable) -> _core.LexicalArrays:
+    return _core.LexicalArrays(
+        offsets=lexical.offsets,
+        targets=lexical.targets,
+        probabilities=lexical.probabilities,
+        n_source_words=len(lexical.source),
+        n_target_words=len(lexical.target),
+    )
 
 
 def _at_least(joint: npt.NDArray[np.uint32], min_count: int, scratch: Scratch) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,46 @@
+#include "base/numbers.hh"
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "base/hash.hh"
+#include "testing/testing.hh"
+
+using namespace hyperbaton;
+
+namespace {
+
+std::string six_digits(double value) {
+  char text[kMaxSixDigits];
+  return {text, write_six_digits(text, value)};
+}
+
+std::string printed(double value) {
+  char text[32];
+  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.6g", value))};
+}
+
+}  // namespace
+
+TEST("six digits are those of printf") {
+  for (const double value :
+       {0.0,          -0.0,          1.0,   -1.5,  0.5,   0.1,   100000.0,  999999.0,  999999.4, 999999.5, 1e6,     1e-4,
+        0.0000999999, 0.00009999995, 1e-16, 1e-37, 3e-40, 1e300, 0.1234565, 0.1234575, 2.5e-5,   123456.5, 123457.5})
+    CHECK(six_digits(value) == printed(value));
+  std::uint64_t state = 1;
+  for (int i = 0; i < 200'000; ++i) {
+    state = mix(state + 1);
+    const double uniform = static_cast<double>(state >> 11) * 0x1p-53;
+    const int exponent = static_cast<int>(state % 46) - 39;
+    const double value = uniform * std::pow(10.0, exponent);
+    CHECK(six_digits(value) == printed(value));
+    CHECK(six_digits(static_cast<float>(value)) == printed(static_cast<float>(value)));
+    // Ratios of small counts, and numbers whose seventh digit is a five.
+    const double ratio = static_cast<double>(1 + state % 500) / static_cast<double>(1 + (state >> 32) % 500);
+    CHECK(six_digits(ratio) == printed(ratio));
+    const double half = (static_cast<double>(state % 900'000) + 100'000.5) * std::pow(10.0, exponent - 6);
+    CHECK(six_digits(half) == printed(half));
+  }
+}

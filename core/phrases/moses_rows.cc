@@ -1,0 +1,158 @@
+#include "phrases/moses_rows.hh"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+#include "base/errors.hh"
+#include "base/hash.hh"
+#include "base/numbers.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+// Words are short: copying this many bytes, whatever their length, takes less time than finding out how many there are.
+constexpr std::size_t kWordBytes = 16;
+
+// Room that the words of a phrase take at most, with a blank behind each.
+std::size_t words_room(std::span<const WordId> words, WordsView view) {
+  std::size_t n = words.size() + kWordBytes;
+  for (const auto word : words) n += slice(view.bytes, view.offsets, word).size();
+  return n;
+}
+
+char* write_words(char* text, std::span<const WordId> words, WordsView view) {
+  const auto* end = view.bytes.data() + view.bytes.size();
+  bool first = true;
+  for (const auto word : words) {
+    if (!first) *text++ = ' ';
+    first = false;
+    const auto spelled = slice(view.bytes, view.offsets, word);
+    const bool short_word = spelled.size() <= kWordBytes && static_cast<std::size_t>(end - spelled.data()) >= kWordBytes;
+    if (short_word)
+      std::memcpy(text, spelled.data(), kWordBytes);
+    else
+      std::memcpy(text, spelled.data(), spelled.size());
+    text += spelled.size();
+  }
+  return text;
+}
+
+char* write_text(char* text, std::string_view piece) { return std::copy(piece.begin(), piece.end(), text); }
+
+constexpr std::size_t kMaxNumber = std::max(kMaxSixDigits, kMaxFloatText) + 1;  // with a blank
+
+template <class Number>
+char* write_numbers(char* text, std::span<const Number> numbers, Digits digits) {
+  bool first = true;
+  for (const double number : numbers) {
+    if (!first) *text++ = ' ';
+    first = false;
+    text = digits == Digits::Exact ? write_float(text, static_cast<float>(number)) : write_six_digits(text, number);
+  }
+  return text;
+}
+
+constexpr std::size_t kMaxLink = 8;  // 255-255 and a blank
+
+char* write_links(char* text, std::span<const InnerLink> links) {
+  const auto write_index = [&](unsigned index) {
+    if (index < 10)
+      *text++ = static_cast<char>('0' + index);
+    else
+      text = std::to_chars(text, text + 3, index).ptr;
+  };
+  bool first = true;
+  for (const auto link : links) {
+    if (!first) *text++ = ' ';
+    first = false;
+    write_index(link.source);
+    *text++ = '-';
+    write_index(link.target);
+  }
+  return text;
+}
+
+constexpr std::string_view kBar = " ||| ", kRowEnd = " ||| |||";
+
+}  // namespace
+
+void TextBuffer::grow(std::size_t n) {
+  capacity_ = 2 * capacity_ + n;
+  auto larger = std::make_unique_for_overwrite<char[]>(capacity_);
+  if (size_ > 0) std::memcpy(larger.get(), text_.get(), size_);
+  text_ = std::move(larger);
+}
+
+ScoreWriter::ScoreWriter(Digits digits, std::size_t n_scores)
+    : digits_(digits),
+      n_scores_(n_scores),
+      room_(n_scores * kMaxNumber),
+      scores_(kEntries * n_scores),
+      texts_(kEntries * room_) {}
+
+char* ScoreWriter::write(char* text, std::span<const double> scores) {
+  std::uint64_t hash = 0;
+  for (const double score : scores) hash = (hash ^ std::bit_cast<std::uint64_t>(score)) * 0x9e3779b97f4a7c15ULL;
+  const auto entry = mix(hash) % kEntries;
+  auto* known = scores_.data() + entry * n_scores_;
+  auto* known_text = texts_.data() + entry * room_;
+  if (lengths_[entry] == 0 || std::memcmp(known, scores.data(), scores.size_bytes()) != 0) {
+    std::ranges::copy(scores, known);
+    lengths_[entry] = static_cast<std::size_t>(write_numbers(known_text, scores, digits_) - known_text);
+  }
+  std::memcpy(text, known_text, lengths_[entry]);
+  return text + lengths_[entry];
+}
+
+std::string_view PairRows::format(std::span<const double> scores, std::size_t first, std::size_t last) {
+  const auto base = static_cast<std::size_t>(pairs_.offsets[first]), n_scores = scores_.n_scores();
+  text_.clear();
+  for (std::size_t p = first; p < last; ++p) {
+    source_.clear();
+    source_.close(write_words(source_.room(words_room(pairs_.source[p], source_words_)), pairs_.source[p], source_words_));
+    auto k = static_cast<std::size_t>(pairs_.offsets[p]);
+    for (const auto target : pairs_.targets_of(p)) {
+      if (k < base || (k - base + 1) * n_scores > scores.size()) throw_damaged("offsets of phrase pairs do not increase");
+      const auto words = pairs_.target[target];
+      const auto links = extras_.links ? pairs_.links_of(k) : std::span<const InnerLink>{};
+      char* at = text_.room(source_.view().size() + words_room(words, target_words_) + scores_.room() +
+                            links.size() * kMaxLink + 3 * kMaxNumber + 4 * kBar.size() + kRowEnd.size() + 1);
+      at = write_text(at, source_.view());
+      at = write_text(at, kBar);
+      at = write_words(at, words, target_words_);
+      at = write_text(at, kBar);
+      at = scores_.write(at, scores.subspan((k - base) * n_scores, n_scores));
+      if (extras_.links) {
+        at = write_text(at, kBar);
+        at = write_links(at, links);
+      }
+      if (!extras_.counts.empty()) {
+        at = write_text(at, kBar);
+        at = write_numbers(at, extras_.counts.subspan(3 * k, 3), Digits::Six);
+        at = write_text(at, kRowEnd);
+      }
+      *at++ = '\n';
+      text_.close(at);
+      ++k;
+    }
+  }
+  return text_.view();
+}
+
+std::string_view SourceRows::format(std::span<const double> scores, std::size_t first, std::size_t last) {
+  text_.clear();
+  for (std::size_t p = first; p < last; ++p) {
+    char* at = text_.room(words_room(sources_[p], words_) + scores_.room() + kBar.size() + 1);
+    at = write_words(at, sources_[p], words_);
+    at = write_text(at, kBar);
+    at = scores_.write(at, scores.subspan((p - first) * scores_.n_scores(), scores_.n_scores()));
+    *at++ = '\n';
+    text_.close(at);
+  }
+  return text_.view();
+}
+
+}  // namespace hyperbaton

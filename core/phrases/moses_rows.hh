@@ -1,0 +1,106 @@
+// Rows of Moses' phrase and reordering tables, written as text.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "phrases/score.hh"
+
+namespace hyperbaton {
+
+// The words of phrases, for printing.
+struct WordsView {
+  std::span<const std::uint8_t> bytes;
+  std::span<const std::int64_t> offsets;
+};
+
+// How scores are written: like C++ streams do, which is what Moses' programs print, or so that they read back as the same
+// floats.
+enum class Digits : std::uint8_t { Six, Exact };
+
+// What is written behind the scores of a phrase-table row. Counts are (target, source, joint).
+struct RowExtras {
+  bool links;
+  std::span<const float> counts;  // 3 for each pair, or none
+};
+
+// Text that grows at its end, and keeps its room for the next time.
+class TextBuffer {
+ public:
+  // A place for n more bytes; `close` tells how far they were written.
+  char* room(std::size_t n) {
+    if (capacity_ - size_ < n) grow(n);
+    return text_.get() + size_;
+  }
+  void close(const char* end) { size_ = static_cast<std::size_t>(end - text_.get()); }
+  std::string_view view() const { return {text_.get(), size_}; }
+  void clear() { size_ = 0; }
+
+ private:
+  void grow(std::size_t n);
+  std::unique_ptr<char[]> text_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+// Writes lists of scores. Rows of reordering tables mostly repeat those of an earlier row, whose text is copied then.
+class ScoreWriter {
+ public:
+  ScoreWriter(Digits digits, std::size_t n_scores);
+  std::size_t n_scores() const { return n_scores_; }
+  std::size_t room() const { return room_; }  // bytes that `write` may overwrite
+  char* write(char* text, std::span<const double> scores);
+
+ private:
+  static constexpr std::size_t kEntries = 256;
+  Digits digits_;
+  std::size_t n_scores_, room_;
+  std::vector<double> scores_;  // of each entry
+  std::vector<char> texts_;
+  std::array<std::size_t, kEntries> lengths_{};  // 0: free
+};
+
+// Rows of phrase pairs, `source ||| target ||| scores`, and the extras.
+class PairRows {
+ public:
+  PairRows(const PairsView& pairs, WordsView source_words, WordsView target_words, std::size_t n_scores, Digits digits,
+           const RowExtras& extras)
+      : pairs_(pairs),
+        source_words_(source_words),
+        target_words_(target_words),
+        extras_(extras),
+        scores_(digits, n_scores) {}
+
+  // Those of source phrases [first, last); `scores` holds n_scores for each of these pairs only. The text lasts until the
+  // next call.
+  std::string_view format(std::span<const double> scores, std::size_t first, std::size_t last);
+
+ private:
+  PairsView pairs_;
+  WordsView source_words_, target_words_;
+  RowExtras extras_;
+  ScoreWriter scores_;
+  TextBuffer text_, source_;
+};
+
+// Rows `source ||| scores` of tables that are conditioned on the source phrase alone.
+class SourceRows {
+ public:
+  SourceRows(const PhrasesView& sources, WordsView words, std::size_t n_scores, Digits digits)
+      : sources_(sources), words_(words), scores_(digits, n_scores) {}
+
+  // Those of phrases [first, last), as above.
+  std::string_view format(std::span<const double> scores, std::size_t first, std::size_t last);
+
+ private:
+  PhrasesView sources_;
+  WordsView words_;
+  ScoreWriter scores_;
+  TextBuffer text_;
+};
+
+}  // namespace hyperbaton
