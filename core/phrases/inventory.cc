@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <functional>
 #include <numeric>
 #include <string_view>
 
@@ -285,55 +284,72 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
 
 namespace {
 
-// The runs whose next item is not taken yet, the one with the least item first; of equal ones the first run.
-template <class Less>
+// The next item of each run that has one left, the least first. `before(a, b)` compares two of them, and is never true both
+// ways nor false both ways: equal items are in the order of their runs.
+template <class Head, class Before>
 class Heads {
  public:
-  Heads(std::size_t n_runs, const Less& less)
-      : later_([less](std::size_t a, std::size_t b) { return less(b, a) || (!less(a, b) && b < a); }) {
-    runs_.reserve(n_runs);
+  explicit Heads(const Before& before) : before_(before) {}
+  bool empty() const { return heads_.empty(); }
+  const Head& least() const { return heads_[0]; }
+  void add(const Head& head) {
+    heads_.push_back(head);
+    std::push_heap(heads_.begin(), heads_.end(), [&](const Head& a, const Head& b) { return before_(b, a); });
   }
-  bool empty() const { return runs_.empty(); }
-  void push(std::size_t run) {
-    runs_.push_back(run);
-    std::push_heap(runs_.begin(), runs_.end(), later_);
+  // Put the next item of the least one's run in its place.
+  void replace_least(const Head& head) {
+    std::size_t at = 0;
+    while (2 * at + 1 < heads_.size()) {
+      std::size_t child = 2 * at + 1;
+      if (child + 1 < heads_.size() && before_(heads_[child + 1], heads_[child])) ++child;
+      if (!before_(heads_[child], head)) break;
+      heads_[at] = heads_[child];
+      at = child;
+    }
+    heads_[at] = head;
   }
-  std::size_t pop() {
-    std::pop_heap(runs_.begin(), runs_.end(), later_);
-    const auto run = runs_.back();
-    runs_.pop_back();
-    return run;
+  void remove_least() {
+    const auto last = heads_.back();
+    heads_.pop_back();
+    if (!heads_.empty()) replace_least(last);
   }
 
  private:
-  std::function<bool(std::size_t, std::size_t)> later_;
-  std::vector<std::size_t> runs_;
+  Before before_;
+  std::vector<Head> heads_;
 };
 
 }  // namespace
 
 std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& order, std::span<std::int64_t> offsets,
                           std::span<WordId> words, std::span<const std::span<std::uint32_t>> numbers) {
-  std::vector<std::size_t> next(runs.size(), 0);
   const auto rank = [&](std::span<const WordId> phrase, std::size_t i) {
-    return i < phrase.size() ? order.ranks[phrase[i]] : order.terminator;
+    return i < phrase.size() ? order.ranks[phrase[i]] : i == phrase.size() ? order.terminator : 0;
   };
-  const auto less = [&](std::size_t a, std::size_t b) {
-    const auto x = runs[a][next[a]], y = runs[b][next[b]];
-    for (std::size_t i = 0;; ++i) {
-      const auto rank_x = rank(x, i), rank_y = rank(y, i);
-      if (rank_x != rank_y) return rank_x < rank_y;
-      if (i >= x.size()) return false;
-    }
+  constexpr std::size_t n_ranks = 4;
+  struct Head {
+    std::array<std::uint32_t, n_ranks> ranks;  // of the first words
+    std::span<const WordId> phrase;
+    std::size_t run;
   };
-  Heads heads(runs.size(), less);
+  const auto before = [&](const Head& a, const Head& b) {
+    if (a.ranks != b.ranks) return a.ranks < b.ranks;
+    for (std::size_t i = n_ranks; i <= std::max(a.phrase.size(), b.phrase.size()); ++i)
+      if (const auto x = rank(a.phrase, i), y = rank(b.phrase, i); x != y) return x < y;
+    return a.run < b.run;
+  };
+  std::vector<std::size_t> next(runs.size(), 0);
+  const auto head = [&](std::size_t run) {
+    const auto phrase = runs[run][next[run]];
+    return Head{{rank(phrase, 0), rank(phrase, 1), rank(phrase, 2), rank(phrase, 3)}, phrase, run};
+  };
+  Heads<Head, decltype(before)> heads(before);
   for (std::size_t r = 0; r < runs.size(); ++r)
-    if (runs[r].size() > 0) heads.push(r);
+    if (runs[r].size() > 0) heads.add(head(r));
   std::size_t n = 0, n_words = 0;
   offsets[0] = 0;
   while (!heads.empty()) {
-    const auto r = heads.pop();
-    const auto phrase = runs[r][next[r]];
+    const auto [ranks, phrase, r] = heads.least();
     const auto last = n == 0 ? std::span<WordId>{} : words.subspan(static_cast<std::size_t>(offsets[n - 1]));
     if (n == 0 || !std::ranges::equal(phrase, last.first(n_words - static_cast<std::size_t>(offsets[n - 1])))) {
       std::ranges::copy(phrase, words.begin() + static_cast<std::ptrdiff_t>(n_words));
@@ -341,44 +357,50 @@ std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& or
       offsets[++n] = static_cast<std::int64_t>(n_words);
     }
     numbers[r][next[r]] = static_cast<std::uint32_t>(n - 1);
-    if (++next[r] < runs[r].size()) heads.push(r);
+    if (++next[r] < runs[r].size())
+      heads.replace_least(head(r));
+    else
+      heads.remove_least();
   }
   return n;
 }
 
 std::size_t merge_pairs(std::span<const PairsRun> runs, const PairsOut& out) {
+  struct Next {
+    std::size_t source = 0, pair = 0;  // the next pair, by the numbers of the run
+  };
   struct Head {
-    std::size_t source = 0, pair = 0;  // by the numbers of the run
-    std::uint64_t key = 0;             // by those of all
+    std::uint64_t key;  // the pair by the numbers of all
+    std::size_t run;
   };
-  std::vector<Head> next(runs.size());
-  // Whether the run has a pair left; sets its key.
-  const auto has_pair = [&](std::size_t r) {
+  const auto before = [](const Head& a, const Head& b) { return a.key != b.key ? a.key < b.key : a.run < b.run; };
+  std::vector<Next> next(runs.size());
+  const auto head = [&](std::size_t r) {
     const auto& run = runs[r];
-    auto& head = next[r];
-    if (head.pair >= run.targets.size()) return false;
-    while (run.offsets[head.source + 1] <= static_cast<std::int64_t>(head.pair)) ++head.source;
-    head.key = std::uint64_t{run.source_numbers[head.source]} << 32 | run.target_numbers[run.targets[head.pair]];
-    return true;
+    auto& place = next[r];
+    while (run.offsets[place.source + 1] <= static_cast<std::int64_t>(place.pair)) ++place.source;
+    const auto target = run.target_numbers[run.targets[place.pair]];
+    return Head{std::uint64_t{run.source_numbers[place.source]} << 32 | target, r};
   };
-  Heads heads(runs.size(), [&](std::size_t a, std::size_t b) { return next[a].key < next[b].key; });
+  Heads<Head, decltype(before)> heads(before);
   for (std::size_t r = 0; r < runs.size(); ++r)
-    if (has_pair(r)) heads.push(r);
+    if (!runs[r].targets.empty()) heads.add(head(r));
   std::size_t n = 0, n_sources = 0, at = 0;
   std::uint64_t last = 0;
   while (!heads.empty()) {
-    const auto r = heads.pop();
-    auto& head = next[r];
-    if (n == 0 || head.key != last) {
-      last = head.key;
+    const auto [key, r] = heads.least();
+    if (n == 0 || key != last) {
+      last = key;
       for (; n_sources <= last >> 32; ++n_sources) out.offsets[n_sources] = static_cast<std::int64_t>(n);
       out.targets[n] = static_cast<std::uint32_t>(last);
       out.sample_offsets[n++] = static_cast<std::int64_t>(at);
     }
-    for (const auto sample : slice(runs[r].sample_order, runs[r].sample_offsets, head.pair))
+    for (const auto sample : slice(runs[r].sample_order, runs[r].sample_offsets, next[r].pair))
       out.sample_order[at++] = runs[r].first_sample + sample;
-    ++head.pair;
-    if (has_pair(r)) heads.push(r);
+    if (++next[r].pair < runs[r].targets.size())
+      heads.replace_least(head(r));
+    else
+      heads.remove_least();
   }
   for (; n_sources < out.offsets.size(); ++n_sources) out.offsets[n_sources] = static_cast<std::int64_t>(n);
   out.sample_offsets[n] = static_cast<std::int64_t>(at);
