@@ -119,6 +119,7 @@ def test_the_limit_is_what_a_stage_is_expected_to_take(tmp_path: Path) -> None:
     mib = {stage.name: stage.cost.mib for stage in make_plan(experiment)}
     assert mib["train.dpr"] == mib["train.sequence"] == 8192 < mib["train.osm"]
     assert {stage.cost.mib for stage in make_plan(experiment, "2G") if stage.name == "train.dpr"} == {2048}
+    assert mib["system.dpr"] < 2048  # its parts are mapped
 
 
 def test_no_samples_in_little_memory() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import MANIFEST, Artefact
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.decode.locations import Located, Location
@@ -28,6 +29,9 @@ from hyperbaton.phrases.table import KIND as TABLE_KIND
 
 AnyPath = str | PathLike[str]
 T = TypeVar("T")
+
+# Memory for a piece of a reordering table that is counted: the table itself can be larger than memory.
+_PIECE = 1 << 26
 
 
 def assemble(
@@ -177,5 +181,7 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
     extracted, artefact = Extracted.load(phrases), Artefact(phrases)
     with artefact.reading():
         min_count = int(artefact.options.get("min-count", 1))
-    probabilities = reordering_probabilities(extracted.inventory, extracted.samples, kind, min_count=min_count)
-    return ReorderingTable(kind, probabilities.astype("float32"))
+    probabilities = reordering_probabilities(
+        extracted.inventory, extracted.samples, kind, min_count=min_count, scratch=Scratch(_PIECE), dtype=np.float32
+    )
+    return ReorderingTable(kind, np.asarray(probabilities))

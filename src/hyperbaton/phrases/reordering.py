@@ -8,7 +8,7 @@ A table is named as in Moses: `unit-orientations-direction-conditioning`, for ex
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -112,7 +112,8 @@ def reordering_probabilities(
     min_count: int = 1,
     threads: int | None = None,
     scratch: Scratch | None = None,
-) -> npt.NDArray[np.float64]:
+    dtype: npt.DTypeLike = np.float64,
+) -> npt.NDArray[Any]:
     """The probabilities of a reordering table, a block of columns for each side.
 
     Shape: (pairs seen at least `min_count` times, columns), or (source phrases, columns) where the conditioning is on `f`
@@ -121,7 +122,7 @@ def reordering_probabilities(
     scratch = scratch or Scratch()
     orientations, by_source = kind.set, kind.conditioning == "f"
     sides = [_classes(samples, orientations, side, scratch) for side in kind.sides]
-    table = Column(scratch, np.float64)
+    table = Column(scratch, dtype)
     n_groups = len(inventory.source) if by_source else inventory.n_pairs
     for rows in scratch.rows(n_groups, _BYTES * len(sides) * len(orientations)) if n_groups else [slice(0, 0)]:
         groups = (inventory.offsets if by_source else inventory.sample_offsets)[rows.start : rows.stop + 1]

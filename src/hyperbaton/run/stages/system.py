@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("lm",)
-RATES = {"": Rate(1, 0.2, 60, 25)}
+# What a system refers to is mapped, and tables are counted in pieces. Words for sparse features are counted in memory, and
+# tables of trained models are made there.
+RATES = {"": Rate(1, 0.2, 80, 0.5), "sparse": Rate(1, 0.2, 80, 6), "models": Rate(1, 0.2, 60, 25)}
 
 
 def plan(plan: Plan) -> None:
@@ -23,11 +25,13 @@ def plan(plan: Plan) -> None:
     models, how = plan.experiment.models, plan.experiment.translation
     for system, members in how.systems.items():
         reordering: dict[str, Any] = {}
+        kinds = {""}
         extracted = plan.stages["extract.preordered" if system in plan.preordered else "extract"]
         inputs: dict[str, Stage | File] = {"phrases": extracted, "lm": plan.stages["lm"]}
         for name in members:
             if name in how.sparse:
                 reordering[name] = {"sparse": to_mapping(how.sparse[name])}
+                kinds.add("sparse")
                 if how.sparse[name].classes:
                     inputs |= plan.classes
                 continue
@@ -39,6 +43,7 @@ def plan(plan: Plan) -> None:
                 continue
             if model.table:
                 reordering[name]["models"] = trained
+                kinds.add("models")
             inputs |= {f"model.{use}": plan.trained[use] for use in trained}
         options: dict[str, Any] = {"reordering": reordering, "decoding": to_mapping(how.decoding)}
         text = plan.experiment.text
@@ -46,7 +51,8 @@ def plan(plan: Plan) -> None:
             options["text"] = text.as_json()
             if text.changes_case:
                 inputs["casing"] = plan.corpus["train"]
-        plan.add_with(f"system.{system}", "system", options, inputs)
+        largest = max(kinds, key=lambda kind: RATES[kind].mib_per_thousand)
+        plan.add_with(f"system.{system}", "system", options, inputs, largest)
 
 
 def run(work: Work) -> None:
