@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/counted.hh"
 #include "base/errors.hh"
 #include "base/parallel.hh"
 
@@ -25,12 +26,12 @@ std::string range(int length) {
 void check_line_count(std::size_t n_lines, SentenceLengths text, const char* what) {
   const std::size_t expected = text.n_sentences();
   if (text.known() && n_lines < expected)
-    throw LineError(n_lines + 1, "the file ends after " + std::to_string(n_lines) + " " + what + "; the text has " +
-                                     std::to_string(expected) + " sentence pairs");
+    throw LineError(n_lines + 1, "the file ends after " + counted(n_lines, what) + "; the text has " +
+                                     counted(expected, "sentence pair"));
 }
 
 [[noreturn]] void too_many(std::size_t line, std::size_t expected) {
-  throw LineError(line, "more lines than the " + std::to_string(expected) + " sentence pairs of the text");
+  throw LineError(line, "more lines than the " + counted(expected, "sentence pair") + " of the text");
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ void PharaohReader::add_line(std::string_view line) {
 
 void PharaohReader::finish() {
   splitter_.finish([this](std::string_view line) { add_line(line); });
-  check_line_count(n_sentences(), source_, "lines");
+  check_line_count(n_sentences(), source_, "line");
 }
 
 void GizaReader::add_line(std::string_view line) {
@@ -78,7 +79,7 @@ void GizaReader::add_line(std::string_view line) {
       n_generated_ = 0;
       for_each_token(line, [&](std::string_view) { ++n_generated_; });
       if (generated.known() && n_generated_ != generated[s])
-        throw LineError(n_lines_, "the sentence has " + std::to_string(n_generated_) + " words, the text " +
+        throw LineError(n_lines_, "the sentence has " + counted(n_generated_, "word") + ", the text " +
                                       std::to_string(generated[s]) + " at line " + std::to_string(s + 1));
       break;
     }
@@ -119,14 +120,14 @@ void GizaReader::add_generators(std::string_view line) {
   });
   if (expected != Word) throw LineError(n_lines_, "the line ends inside '({ … })'");
   if (generators.known() && generator + 1 != n_generators)
-    throw LineError(n_lines_, "the sentence has " + std::to_string(generator + 1) + " words, the text " +
+    throw LineError(n_lines_, "the sentence has " + counted(generator + 1, "word") + ", the text " +
                                   std::to_string(n_generators) + " at line " + std::to_string(s + 1));
 }
 
 void GizaReader::finish() {
   splitter_.finish([this](std::string_view line) { add_line(line); });
   if (n_lines_ % 3 != 0) throw LineError(n_lines_, "the file ends inside a sentence pair, which takes three lines");
-  check_line_count(links_.offsets.size() - 1, source_, "sentence pairs");
+  check_line_count(links_.offsets.size() - 1, source_, "sentence pair");
 }
 
 std::string format_links(LinksView links, std::span<const std::int64_t> sentences) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "base/counted.hh"
 #include "base/errors.hh"
 
 namespace hyperbaton {
@@ -88,7 +89,7 @@ void check_word(std::string_view annotated, const SpelledText& text, std::size_t
 
 void check_length(std::size_t n_words, const SpelledText& text, std::size_t sentence, std::size_t line) {
   if (n_words != text.length(sentence))
-    throw LineError(line, std::to_string(n_words) + " words for the " + std::to_string(text.length(sentence)) +
+    throw LineError(line, counted(n_words, "word") + " for the " + std::to_string(text.length(sentence)) +
                               " of the text's line " + std::to_string(sentence + 1));
 }
 

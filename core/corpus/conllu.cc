@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string>
 
+#include "base/counted.hh"
 #include "base/errors.hh"
 #include "corpus/annotation.hh"
 
@@ -93,7 +94,7 @@ void ConlluReader::end_sentence() {
   for (std::int32_t i = 0; i < n; ++i) {
     if (heads[i] >= n)
       throw LineError(word_lines_[static_cast<std::size_t>(i)],
-                      "head " + std::to_string(heads[i] + 1) + " in a sentence of " + std::to_string(n) + " words");
+                      "head " + std::to_string(heads[i] + 1) + " in a sentence of " + counted(n, "word"));
   }
   for (std::int32_t i = 0; i < n; ++i) {
     auto at = i;
@@ -119,7 +120,7 @@ void ConlluReader::finish() {
   if (!text_) return;
   skip_empty_sentences();
   if (sentence() != text_->n_sentences())
-    throw LineError(n_lines_ + 1, "the file ends after " + std::to_string(sentence()) + " sentences; the text has " +
+    throw LineError(n_lines_ + 1, "the file ends after " + counted(sentence(), "sentence") + "; the text has " +
                                       std::to_string(text_->n_sentences()));
 }
 

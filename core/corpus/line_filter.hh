@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/counted.hh"
 #include "base/errors.hh"
 #include "corpus/text.hh"
 
@@ -27,7 +28,7 @@ class LineFilter {
     std::string out;
     splitter_.finish([&](std::string_view line) { add_line(line, out); });
     if (n_lines_ < keep_.size())
-      throw LineError(n_lines_ + 1, "the file ends after " + std::to_string(n_lines_) + " lines; the text has " +
+      throw LineError(n_lines_ + 1, "the file ends after " + counted(n_lines_, "line") + "; the text has " +
                                         std::to_string(keep_.size()));
     return out;
   }

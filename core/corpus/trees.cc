@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/counted.hh"
 #include "base/errors.hh"
 #include "corpus/annotation.hh"
 
@@ -105,14 +106,14 @@ void TreeReader::finish() {
     while (sentence() < n) end_sentence();
   } else if (sentence() != n) {
     throw LineError(std::min(sentence(), n) + 1,
-                    std::to_string(sentence()) + " lines for the " + std::to_string(n) + " of the text");
+                    counted(sentence(), "line") + " for the " + std::to_string(n) + " of the text");
   }
 }
 
 std::string format_trees(const TreesView& trees, const Vocabulary& labels, const SpelledText& text,
                          std::span<const std::int64_t> sentences) {
   if (trees.offsets.size() != text.offsets.size())
-    throw Error("trees of " + std::to_string(trees.offsets.size() - 1) + " sentences for a text of " +
+    throw Error("trees of " + counted(trees.offsets.size() - 1, "sentence") + " for a text of " +
                 std::to_string(text.n_sentences()));
   check_sentences(sentences, text.n_sentences());
   const std::size_t n_nodes = trees.labels.size();

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/counted.hh"
 #include "base/errors.hh"
 #include "base/numbers.hh"
 #include "lm/arpa.hh"
@@ -126,13 +127,13 @@ void ArpaReader::add_ngram(std::string_view line) {
   if (*prob > 0) fail("expected a log10 probability, at most 0, found " + quoted(field));
   for (std::size_t i = 0; i < order_; ++i) {
     const auto word = cut_field(line);
-    if (word.empty()) fail("expected " + std::to_string(order_) + " words, found " + std::to_string(i));
+    if (word.empty()) fail("expected " + counted(order_, "word") + ", found " + std::to_string(i));
     last_[i] = number(word, i);
     section.words.push_back(last_[i]);
   }
   const auto last = cut_field(line);
   const auto backoff = last.empty() ? 0.0F : parse_float(last);
-  if (!backoff) fail("expected a back-off weight after " + std::to_string(order_) + " words, found " + quoted(last));
+  if (!backoff) fail("expected a back-off weight after " + counted(order_, "word") + ", found " + quoted(last));
   if (!line.empty()) fail("expected the end of the line after the back-off weight, found " + quoted(cut_field(line)));
   section.prob.push_back(*prob);
   if (order_ < sections_.size()) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/counted.hh"
 #include "base/errors.hh"
 #include "phrases/extract.hh"
 
@@ -45,7 +46,7 @@ void MosesTableReader::add_line(std::string_view line) {
   const std::size_t n_phrases = with_target_ ? 2 : 1;
   if (fields.size() < n_phrases + 1)
     throw LineError(number, "expected '" + std::string(with_target_ ? "source ||| target" : "source") +
-                                " ||| scores', found " + std::to_string(fields.size()) + " fields");
+                                " ||| scores', found " + counted(fields.size(), "field"));
   const auto add_phrase = [&](std::string_view field, const char* side, Vocabulary& vocabulary, std::vector<WordId>& words,
                               std::vector<std::int64_t>& offsets) {
     for (std::size_t at = 0; at < field.size();) {
@@ -75,8 +76,7 @@ void MosesTableReader::add_line(std::string_view line) {
   });
   if (number == 1) n_scores = n_here;
   if (n_here == 0 || n_here != n_scores)
-    throw LineError(number,
-                    "expected " + std::to_string(n_scores ? n_scores : 1) + " scores, found " + std::to_string(n_here));
+    throw LineError(number, "expected " + counted(n_scores ? n_scores : 1, "score") + ", found " + std::to_string(n_here));
 
   if (fields.size() > n_phrases + 1) {
     for_each_token(fields[n_phrases + 1], [&](std::string_view token) {

@@ -76,7 +76,7 @@ def test_symmetrize_and_evaluate(tmp_path: Path) -> None:
 def test_faults_are_one_line(texts: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "short").write_text("one line\n")
     for arguments, message in [
-        (("align", texts[0], tmp_path / "short"), "short:2: the file ends after 1 lines"),
+        (("align", texts[0], tmp_path / "short"), "short:2: the file ends after 1 line"),
         (("align", *texts, "--aligner", "eflomal", "--save-model", tmp_path / "m"), "only the aligner hmm"),
         (("align", *texts, "--model", tmp_path / "none"), "no such artefact"),
         (("align", *texts, "--prior", tmp_path / "none"), "no such artefact"),

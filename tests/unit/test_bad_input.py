@@ -118,7 +118,7 @@ def test_bitext(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"0-0\n", "2: the file ends after 1 lines; the text has 2 sentence pairs"),
+        (b"0-0\n", "2: the file ends after 1 line; the text has 2 sentence pairs"),
         (b"0-0\n0-0\n0-0\n", "3: more lines than the 2 sentence pairs of the text"),
         (b"0-0 2-0\n\n", "1: link '2-0' is out of range: the source sentence has positions 0 to 1"),
         (b"\n0-1\n", "2: link '0-1' is out of range: the target sentence has positions 0 to 0"),
@@ -133,7 +133,7 @@ def test_links(tmp_path: Path, content: bytes, what: str) -> None:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"A B\n", "2: 1 lines of labels for the 2 lines of the text"),
+        (b"A B\n", "2: 1 line of labels for the 2 lines of the text"),
         (b"A B\nC D\n", "2: 2 labels for the 1 tokens of line 2 of the text"),
         (b"A B\n\n", "2: 0 labels for the 1 tokens of line 2 of the text"),
         (b"A B\nC\xff\n", "2: not valid UTF-8"),
@@ -146,11 +146,11 @@ def test_tags(tmp_path: Path, content: bytes, what: str) -> None:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"(S a b)\n", "2: 1 lines for the 2 of the text"),
+        (b"(S a b)\n", "2: 1 line for the 2 of the text"),
         (b"(S a b)\n(S c)\n\n", "3: more lines than the 2 of the text"),
         (b"\n\n\n", "3: 3 lines for the 2 of the text"),
         (b"(S a x)\n\n", "1: word 2 is 'x', that of the text's line 1 is 'b'"),
-        (b"(S a)\n\n", "1: 1 words for the 2 of the text's line 1"),
+        (b"(S a)\n\n", "1: 1 word for the 2 of the text's line 1"),
         (b"\n(S c d)\n", "2: word 2, 'd', is one more than the 1 of the text's line 2"),
         (b"(S a b\n\n", "1: a bracket is not closed"),
         (b"(S a b))\n\n", "1: a closing bracket too many"),
@@ -182,8 +182,8 @@ def row(number: object, form: str, head: object) -> str:
     ("content", "what"),
     [
         (row(1, "a", 0) + row(2, "x", 1), "2: word 2 is 'x', that of the text's line 1 is 'b'"),
-        (row(1, "a", 0) + "\n", "2: 1 words for the 2 of the text's line 1"),
-        (row(1, "a", 0) + row(2, "b", 1) + "\n", "4: the file ends after 1 sentences; the text has 2"),
+        (row(1, "a", 0) + "\n", "2: 1 word for the 2 of the text's line 1"),
+        (row(1, "a", 0) + row(2, "b", 1) + "\n", "4: the file ends after 1 sentence; the text has 2"),
         (row(1, "a", 0) + row(3, "b", 1), "2: expected word 2, found '3'"),
         (row(1, "a", 2) + row(2, "b", 1), "1: the heads form a circle: the word is its own ancestor"),
         (row(1, "a", 0) + row(2, "b", 3), "2: head 3 in a sentence of 2 words"),

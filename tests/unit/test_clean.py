@@ -79,7 +79,7 @@ def test_raw_text_is_tokenized(tmp_path: Path) -> None:
 
 def test_nothing_is_written_when_a_parallel_file_does_not_fit(tmp_path: Path) -> None:
     src, tgt, short, long = write(tmp_path, a_zh=b"1\n2\n", a_en=b"1\n2\n", a_x=b"1\n", a_y=b"1\n2\n3\n")
-    with pytest.raises(InputError, match=r"a.x:2: the file ends after 1 lines; the text has 2"):
+    with pytest.raises(InputError, match=r"a.x:2: the file ends after 1 line; the text has 2"):
         clean_files(src, tgt, tmp_path / "out", also=[short])
     with pytest.raises(InputError, match=r"a.y:3: more lines than the 2 of the text"):
         clean_files(src, tgt, tmp_path / "out", also=[long])

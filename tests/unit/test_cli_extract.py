@@ -64,14 +64,14 @@ def test_extract_compressed_alike(files: Callable[..., list[Path]], tmp_path: Pa
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ({"tgt": b"x y z\n"}, "t.tgt:2: the file ends after 1 lines; "),
+        ({"tgt": b"x y z\n"}, "t.tgt:2: the file ends after 1 line; "),
         ({"src": b"a b c\n\n"}, "t.src:2: the line is empty"),
         (
             {"links": b"0-0 1-2 3-1\n0-0\n"},
             "t.links:1: link '3-1' is out of range: the source sentence has positions 0 to 2",
         ),
         ({"links": b"0-0\n0-2\n"}, "t.links:2: link '0-2' is out of range: the target sentence has positions 0 to 1"),
-        ({"links": b"0-0\n"}, "t.links:2: the file ends after 1 lines; the text has 2 sentence pairs"),
+        ({"links": b"0-0\n"}, "t.links:2: the file ends after 1 line; the text has 2 sentence pairs"),
         ({"links": b"0-0\n\n\n"}, "t.links:3: more lines than the 2 sentence pairs"),
         ({"links": b"0-0\n0:1\n"}, "t.links:2: expected links like 0-0, found '0:1'"),
         ({"links": b"0-0\n-1-0\n"}, "t.links:2: expected links like 0-0, found '-1-0'"),

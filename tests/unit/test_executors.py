@@ -393,9 +393,9 @@ def test_bad_input_is_told_before_tasks_start(system: System, aligner: Aligner, 
         list(translate_shards(system, SourceText("-"), shards=2))
     (tmp_path / "src").write_text("a b\nc\n")
     (tmp_path / "tags").write_text("A B\n")
-    with pytest.raises(AnnotationError, match="only 1 lines of tags"):
+    with pytest.raises(AnnotationError, match="only 1 line of tags"):
         list(translate_shards(system, SourceText(tmp_path / "src", tmp_path / "tags"), folder=tmp_path, shards=2))
-    with pytest.raises(InputError, match=r"tags:2: the file ends after 1 lines; .*src has 2"):
+    with pytest.raises(InputError, match=r"tags:2: the file ends after 1 line; .*src has 2"):
         list(align_shards(aligner, tmp_path / "src", tmp_path / "tags", folder=tmp_path, shards=2))
     (tmp_path / "long").write_text("a\nb\nc\n")
     with pytest.raises(InputError, match=r"src:3: the file ends after 2 lines; .*long has 3"):

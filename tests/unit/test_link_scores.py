@@ -163,7 +163,7 @@ def test_faults_name_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "y").write_text("a\nb\nc\n")
     (tmp_path / "z").write_text("a\n")
     for pair in (("y", "z"), ("z", "y")):
-        with pytest.raises(InputError, match=r"z:2: the file ends after 1 lines; .*y has 3"):
+        with pytest.raises(InputError, match=r"z:2: the file ends after 1 line; .*y has 3"):
             list(read_groups(tmp_path / pair[0], tmp_path / pair[1]))
     for line, message in [("1 2", "x:2: expected two log-prob"), ("nan\t1\t", "x:2: expected two log-prob")]:
         (tmp_path / "x").write_text(f"-1.5\t-2\t\n{line}\n")

@@ -179,7 +179,7 @@ def test_wrong_names_and_options(text: str, message: str) -> None:
 def test_outputs_that_do_not_fit() -> None:
     with pytest.raises(HyperbatonError, match="1 hypotheses for 2 lines of references"):
         Outputs.of(["a"], ["a", "b"])
-    with pytest.raises(HyperbatonError, match="reference 2 has 1 lines, the first one 2"):
+    with pytest.raises(HyperbatonError, match="reference 2 has 1 line, the first one 2"):
         Outputs.of(["a", "b"], ["a", "b"], ["a"])
     with pytest.raises(HyperbatonError, match="PDscore needs the links"):
         make_metric("pdscore").value(Outputs.of(["a"], ["a"]))

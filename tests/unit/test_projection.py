@@ -87,7 +87,7 @@ def test_markup(tmp_path: Path) -> None:
     ("kind", "source", "message"),
     [
         ("tags", "word\n", "s:1: expected a word and its tag in column 2, found 'word'"),
-        ("tags", "a X\n\nb X\n", "s: 2 annotated sentences, but .*t has 1 lines"),
+        ("tags", "a X\n\nb X\n", "s: 2 annotated sentences, but .*t has 1 line"),
         ("spans", "[1\n", r"s:1: expected a JSON object, found '\[1'"),
         ("spans", "[]\n", "s:1: expected an object with tokens or text"),
         ("spans", '{"tokens": ["a"], "spans": [{"begin": 0}]}\n', "s:1: a span has begin, end and label"),

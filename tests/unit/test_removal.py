@@ -37,5 +37,5 @@ def test_links_of_another_text_are_refused() -> None:
     reduced = remove_words(Text.of(["the cat"]), ["the"])
     with pytest.raises(InputError, match="out of range"):
         restore_links(Links.of([[(1, 0)]]), reduced, None)
-    with pytest.raises(InputError, match="2 lines of links for 1 sentences"):
+    with pytest.raises(InputError, match="2 lines of links for 1 sentence"):
         restore_links(Links.of([[], []]), reduced, None)

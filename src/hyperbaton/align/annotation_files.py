@@ -30,6 +30,7 @@ from hyperbaton.align.projection import (
     project_labels,
     project_spans,
 )
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Links, Text
@@ -159,7 +160,7 @@ def project_files(
         _settle_bio(sentences)
         src, tgt = _words(sentences, source), Text.read(target)
         if len(src) != len(tgt):
-            what = f"{len(src)} annotated sentences, but {shown(target)} has {len(tgt)} lines"
+            what = f"{counted(len(src), 'annotated sentence')}, but {shown(target)} has {counted(len(tgt), 'line')}"
             raise InputError(what, shown(source))
         points = Links.read(links, src, tgt)
         for s, sentence in enumerate(sentences):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Links
 
@@ -44,7 +45,7 @@ def evaluate_links(links: Links, sure: Links, possible: Links | None = None) -> 
     """
     for name, gold in (("sure", sure), ("possible", possible)):
         if gold is not None and len(gold) != len(links):
-            raise InputError(f"{len(links)} lines of links, but {len(gold)} lines of {name} links")
+            raise InputError(f"{counted(len(links), 'line')} of links, but {counted(len(gold), 'line')} of {name} links")
     a, s = _keys(links), _keys(sure)
     p = s if possible is None else np.union1d(s, _keys(possible))
     n_sure_hits = len(np.intersect1d(a, s, assume_unique=True))

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Links
 from hyperbaton.corpus.files import AnyPath, read_lines, shown
@@ -95,7 +96,7 @@ class StoredScores:
     def check(self, n_pairs: int, links: Links | None = None) -> None:
         """Raise InputError unless there is a line for each pair, with a posterior for each link where links are given."""
         if len(self) != n_pairs:
-            what = f"{len(self)} lines of scores for {n_pairs} sentence pairs"
+            what = f"{counted(len(self), 'line')} of scores for {counted(n_pairs, 'sentence pair')}"
             raise InputError(what, self.path, min(len(self), n_pairs) + 1)
         if links is not None:
             n_links = np.diff(links.offsets)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice, zip_longest
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.files import AnyPath, read_sentence_groups, read_sentences, shown
@@ -31,8 +32,8 @@ def read_pairs(source: AnyPath, target: AnyPath) -> Iterator[tuple[str, str]]:
     for done, (src, tgt) in enumerate(pairs):
         if src is None or tgt is None:
             shorter, longer = (target, source) if tgt is None else (source, target)
-            what = f"the file ends after {done} lines; {shown(longer)} has {done + 1 + sum(1 for _ in pairs)}"
-            raise InputError(what, shown(shorter), done + 1)
+            end, n_longer = counted(done, "line", form="d"), done + 1 + sum(1 for _ in pairs)
+            raise InputError(f"the file ends after {end}; {shown(longer)} has {n_longer}", shown(shorter), done + 1)
         yield src, tgt
 
 

@@ -17,6 +17,7 @@ source word has at most one target word, `backward` the one in which a target wo
 from __future__ import annotations
 
 from hyperbaton import _core
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Links
@@ -43,7 +44,7 @@ def symmetrize(
     if method not in METHODS:
         raise OptionError(f"unknown symmetrisation {method!r}; known: {', '.join(METHODS)}")
     if len(forward) != len(backward):
-        raise InputError(f"{len(forward)} lines of forward links, but {len(backward)} of backward links")
+        raise InputError(f"{counted(len(forward), 'line')} of forward links, but {len(backward)} of backward links")
     n_threads = threads or default_threads()
     joined = _core.symmetrize(
         forward.points, forward.offsets, backward.points, backward.offsets, method, n_threads, progress

@@ -10,6 +10,7 @@ from os import PathLike
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shown import Shown
@@ -154,8 +155,8 @@ def check_same_length(source: Text, target: Text) -> None:
     """Raise InputError unless both texts have the same number of lines."""
     if len(source) != len(target):
         shorter, longer = sorted((source, target), key=len)
-        what = f"the file ends after {len(shorter)} lines; {longer.path or 'the other text'} has {len(longer)}"
-        raise InputError(what, shorter.path, len(shorter) + 1)
+        end, other = counted(len(shorter), "line", form="d"), longer.path or "the other text"
+        raise InputError(f"the file ends after {end}; {other} has {len(longer)}", shorter.path, len(shorter) + 1)
 
 
 def _refuse_empty(text: Text) -> None:

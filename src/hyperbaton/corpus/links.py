@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
@@ -62,7 +63,9 @@ class Links:
     def check(self, source: Text, target: Text) -> None:
         """Raise InputError unless every point lies inside its sentence pair."""
         if not len(self) == len(source) == len(target):
-            raise InputError(f"{len(self)} lines of links for {len(source)} and {len(target)} sentences")
+            raise InputError(
+                f"{counted(len(self), 'line', form='d')} of links for {len(source)} and {len(target)} sentences"
+            )
         sentence = np.repeat(np.arange(len(self)), np.diff(self.offsets))
         outside = (self.points[:, 0] >= source.lengths[sentence]) | (self.points[:, 1] >= target.lengths[sentence])
         if outside.any():

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus.links import Links
 from hyperbaton.corpus.text import Text
@@ -56,7 +57,7 @@ def restore_links(links: Links, source: Removal | None, target: Removal | None) 
         if removal is None:
             continue
         if len(links) != len(removal.text):
-            raise InputError(f"{len(links)} lines of links for {len(removal.text)} sentences")
+            raise InputError(f"{counted(len(links), 'line')} of links for {counted(len(removal.text), 'sentence')}")
         if (points[:, side] >= removal.text.lengths[sentence]).any():
             raise InputError("links that were not made from the reduced text: a position is out of range")
         points[:, side] = removal.positions[removal.text.offsets[sentence] + points[:, side]]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, shown
@@ -48,7 +49,7 @@ class Tags:
     def _check(cls, labels: Text, text: Text, path: str | None) -> Tags:
         where = text.path or "the text"
         if len(labels) != len(text):
-            what = f"{len(labels)} lines of labels for the {len(text)} lines of {where}"
+            what = f"{counted(len(labels), 'line')} of labels for the {counted(len(text), 'line')} of {where}"
             raise InputError(what, path, min(len(labels), len(text)) + 1)
         differs = labels.lengths != text.lengths
         if differs.any():

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperbaton.base.arrays import Array, array_as_lines, lines_as_array
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import AnnotationError, InputError
 from hyperbaton.base.store import Arrays, group
 from hyperbaton.corpus import Annotations, Tags, Text, Trees
@@ -127,7 +128,7 @@ def as_they_arrive(
 def _check_number(kind: str, n: int, n_sentences: int, *, ended: bool) -> None:
     """Refuse fewer annotations than sentences and, when there are no more of these, others that are left."""
     if n < n_sentences:
-        raise AnnotationError(kind, f"there are only {n} lines of {kind}, fewer than of text", n + 1)
+        raise AnnotationError(kind, f"only {counted(n, 'line')} of {kind}, fewer than of text", n + 1)
     if ended and n > n_sentences:
         what = "trees" if kind == "trees" else f"lines of {kind}"
         raise AnnotationError(kind, f"there are more {what} than the {n_sentences} lines of text", n_sentences + 1)

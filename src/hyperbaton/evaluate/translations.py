@@ -9,6 +9,7 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.align.visits import visit_order
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.corpus import Links
 from hyperbaton.corpus.files import AnyPath, feed, read_sentences, shown
@@ -85,9 +86,10 @@ def _read(path: AnyPath) -> list[str]:
 
 def _same_length(path: AnyPath, lines: Sequence[str], other_path: AnyPath, others: Sequence[str]) -> None:
     if len(lines) != len(others):
-        shorter, longer = sorted([(len(lines), shown(path)), (len(others), shown(other_path))])
-        what = f"the file ends after {shorter[0]} lines, but {longer[1]} has {longer[0]}; every sentence needs a line"
-        raise InputError(what, shorter[1], shorter[0] + 1)
+        (n, shorter), (n_longer, longer) = sorted([(len(lines), shown(path)), (len(others), shown(other_path))])
+        end = counted(n, "line", form="d")
+        what = f"the file ends after {end}, but {longer} has {n_longer}; every sentence needs a line"
+        raise InputError(what, shorter, n + 1)
 
 
 def _read_orders(path: AnyPath, text: Sequence[str]) -> Orders:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 
 Offsets = npt.NDArray[np.int64]
@@ -65,7 +66,9 @@ class Outputs:
             raise InputError("a metric needs at least one reference")
         for r, reference in enumerate(references):
             if len(reference) != n_lines:
-                raise InputError(f"reference {r + 1} has {len(reference)} lines, the first one {n_lines}")
+                raise InputError(
+                    f"reference {r + 1} has {counted(len(reference), 'line', form='d')}, the first one {n_lines}"
+                )
         if line is None:
             if len(hypotheses) != n_lines:
                 raise InputError(f"{len(hypotheses)} hypotheses for {n_lines} lines of references")
