@@ -160,6 +160,23 @@ def test_progress_can_cancel(name):
     assert seen and all(done <= total for done, total in seen)
 
 
+def test_progress_is_shown_while_rows_are_made(name, monkeypatch):
+    monkeypatch.setattr("hyperbaton.learn._learner.ROWS_TOGETHER", 50)
+    matrix, _, labels = make_rows()
+    n, made, seen = len(labels), [], []
+
+    def rows_at(numbers):
+        made.append(len(numbers))
+        return matrix[numbers]
+
+    quick(name).fit_made(rows_at, labels, 3, progress=lambda done, total: seen.append((done, total)))
+    assert seen[: len(made)] == [(min(50 * (k + 1), n), n) for k in range(len(made))]
+    made.clear()
+    with pytest.raises(Cancelled):
+        quick(name).fit_made(rows_at, labels, 3, progress=lambda done, total: False)
+    assert made == [50]
+
+
 def test_odd_but_usable_input(name):
     matrix, _, labels = make_rows(n=30)
     # One example: one class, which is the answer to everything.

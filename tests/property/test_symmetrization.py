@@ -34,7 +34,7 @@ def test_equals_the_definition(pairs: list[tuple[list[tuple[int, int]], list[tup
 
 
 def test_directions_must_match() -> None:
-    with pytest.raises(InputError, match="1 lines of forward links, but 2"):
+    with pytest.raises(InputError, match="1 line of forward links, but 2"):
         symmetrize(Links.of([[]]), Links.of([[], []]))
     with pytest.raises(HyperbatonError, match="known: intersection, union"):
         symmetrize(Links.of([[]]), Links.of([[]]), "both")

@@ -406,11 +406,11 @@ def test_models_trained_with_tags_are_given_them(tmp_path: Path) -> None:
     assert whole != other
     with pytest.raises(OptionError, match="was trained with tags"):
         translator.translate(lines[0][:2])
-    with pytest.raises(InputError, match="tags:2: 1 tags for"):
+    with pytest.raises(InputError, match="tags:2: 1 tag for"):
         annotate(lines[0][:2], tags=[tags[0], "N"])
-    with pytest.raises(InputError, match="more lines of tags than the 1 lines"):
+    with pytest.raises(InputError, match="more lines of tags than the 1 line"):
         translator.translate(lines[0][:1], annotations=known)
-    with pytest.raises(InputError, match=r"tags:1: \d+ tags for 1 words"):
+    with pytest.raises(InputError, match=r"tags:1: \d+ tags for 1 word"):
         translator.translate(["one"], annotations=known.select([0]))
     made.save(tmp_path / "system")
     (tmp_path / "tags").write_text("\n".join(tags[:20]) + "\n", encoding="utf-8")

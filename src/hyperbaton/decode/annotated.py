@@ -131,7 +131,9 @@ def _check_number(kind: str, n: int, n_sentences: int, *, ended: bool) -> None:
         raise AnnotationError(kind, f"only {counted(n, 'line')} of {kind}, fewer than of text", n + 1)
     if ended and n > n_sentences:
         what = "trees" if kind == "trees" else f"lines of {kind}"
-        raise AnnotationError(kind, f"there are more {what} than the {n_sentences} lines of text", n_sentences + 1)
+        raise AnnotationError(
+            kind, f"there are more {what} than the {counted(n_sentences, 'line')} of text", n_sentences + 1
+        )
 
 
 def _tags_of(lines: Sequence[str], text: Text) -> Tags:
@@ -143,7 +145,7 @@ def _tags_of(lines: Sequence[str], text: Text) -> Tags:
 def check_tags(n_tags: Array, n_words: Array) -> None:
     """Say which sentence has not one tag for each word."""
     for s in np.flatnonzero(n_tags != n_words).tolist():
-        raise AnnotationError("tags", f"{n_tags[s]} tags for {n_words[s]} words", s + 1)
+        raise AnnotationError("tags", f"{counted(n_tags[s], 'tag')} for {counted(n_words[s], 'word')}", s + 1)
 
 
 def _trees_of(lines: Sequence[str], text: Text) -> Trees:

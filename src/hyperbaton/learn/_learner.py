@@ -17,7 +17,7 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.scratch import Scratch
@@ -128,7 +128,7 @@ class Learner(ABC):
         else:
             for piece in scratch.rows(n_rows, row_bytes=8):
                 numbers[piece] = np.arange(piece.start, piece.stop, dtype=np.uint32)
-        rows = _made(rows_at, numbers, scratch)
+        rows = _made(rows_at, numbers, scratch, progress)
         in_order = scratch.filled(n_rows, np.int32, 16, lambda rows: labels[numbers[rows]])
         training = self._check(rows, np.asarray(in_order), n_classes, None)
         logs = None
@@ -237,7 +237,7 @@ class Learner(ABC):
         starts, order = _core.group_rows(np.asarray(clusters, np.int32), n_clusters, scratch.room)
         if self._needs_all_clusters() or len(order) == 0:
             numbers = np.arange(len(labels), dtype=np.uint32)
-            rows = _made(rows_at, numbers, scratch)
+            rows = _made(rows_at, numbers, scratch, progress)
             of_rows = None if prior is None else prior(numbers, rows)
             return self.fit_clusters(rows, labels, clusters, n_classes, n_clusters, progress, of_rows)
         joined = JoinedClusters(n_clusters, scratch)
@@ -382,12 +382,21 @@ class Learner(ABC):
         )
 
 
-def _made(rows_at: Callable[[Array], RowsLike], numbers: Array, scratch: Scratch) -> RowsLike:
-    """Rows by their numbers; where scratch puts them if there are many."""
-    if len(numbers) <= ROWS_TOGETHER:
+def _made(
+    rows_at: Callable[[Array], RowsLike], numbers: Array, scratch: Scratch, progress: Progress | None = None
+) -> RowsLike:
+    """Rows by their numbers; where scratch puts them if there are many. `progress` counts rows."""
+    n = len(numbers)
+    if n <= ROWS_TOGETHER:
         return rows_at(numbers)
-    starts = range(0, len(numbers), ROWS_TOGETHER)
-    return join_rows(rows_at, (numbers[at : at + ROWS_TOGETHER] for at in starts), scratch)
+
+    def pieces() -> Iterator[Array]:
+        for at in range(0, n, ROWS_TOGETHER):
+            yield numbers[at : at + ROWS_TOGETHER]
+            if progress is not None and progress(min(at + ROWS_TOGETHER, n), n) is False:
+                raise Cancelled("cancelled")
+
+    return join_rows(rows_at, pieces(), scratch)
 
 
 def _part_of(progress: Progress | None, done: int, n: int, total: int) -> Progress | None:
