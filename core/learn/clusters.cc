@@ -1,7 +1,7 @@
 #include "learn/clusters.hh"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -22,55 +22,26 @@ std::span<const std::uint32_t> members_of(const RowGroups& groups, std::size_t c
   return std::span(groups.rows.begin(), groups.rows.size()).subspan(begin, end - begin);
 }
 
-// Numbers for the features of one cluster at a time. The table is as small as the cluster, so that it stays in the cache.
-class FeatureNumbers {
- public:
-  void clear(std::size_t n_entries) {
-    places_.assign(std::bit_ceil(2 * n_entries + 2), {kFree, 0});
-    ids_.clear();
-  }
-  // The number of a feature, in the order in which they come.
-  FeatureId number(FeatureId id) {
-    Place& place = find(id);
-    if (place.id == kFree) {
-      place = {id, static_cast<FeatureId>(ids_.size())};
-      ids_.push_back(id);
-    }
-    return place.number;
-  }
-  // Number the features anew, in increasing order; `renumbered` tells the new number of each old one.
-  void sort(std::vector<FeatureId>& renumbered) {
-    order_.resize(ids_.size());
-    for (std::size_t j = 0; j < ids_.size(); ++j) order_[j] = (static_cast<std::uint64_t>(ids_[j]) << 32) | j;
-    std::sort(order_.begin(), order_.end());
-    renumbered.resize(ids_.size());
-    for (std::size_t j = 0; j < order_.size(); ++j) {
-      ids_[j] = static_cast<FeatureId>(order_[j] >> 32);
-      renumbered[static_cast<std::size_t>(order_[j] & 0xffffffff)] = static_cast<FeatureId>(j);
-    }
-  }
-  // The number that `number` gave, -1 for a feature that it never saw.
-  FeatureId known(FeatureId id) {
-    const Place& place = find(id);
-    return place.id == kFree ? -1 : place.number;
-  }
-  const std::vector<FeatureId>& ids() const { return ids_; }
-
- private:
-  static constexpr FeatureId kFree = -1;
-  struct Place {
-    FeatureId id, number;
-  };
-  Place& find(FeatureId id) {
-    std::size_t at = static_cast<std::size_t>(mix(static_cast<std::uint64_t>(id))) & (places_.size() - 1);
-    while (places_[at].id != kFree && places_[at].id != id) at = (at + 1) & (places_.size() - 1);
-    return places_[at];
-  }
-
-  std::vector<Place> places_;
-  std::vector<FeatureId> ids_;
-  std::vector<std::uint64_t> order_;
+// An entry of the rows of a cluster: its feature, and its place among all entries.
+struct Entry {
+  FeatureId feature;
+  std::uint32_t place;
 };
+
+// Sort by feature, digit by digit from the lowest; `other` is room for a copy.
+void sort_by_feature(std::vector<Entry>& entries, std::vector<Entry>& other, std::size_t n_features) {
+  constexpr unsigned kBits = 8;
+  constexpr std::size_t kDigits = std::size_t{1} << kBits;
+  other.resize(entries.size());
+  for (unsigned shift = 0; (n_features - 1) >> shift != 0; shift += kBits) {
+    const auto digit = [&](const Entry& entry) { return (static_cast<std::size_t>(entry.feature) >> shift) % kDigits; };
+    std::array<std::uint32_t, kDigits> next{};
+    for (const Entry& entry : entries) ++next[digit(entry)];
+    exclusive_sum(next);
+    for (const Entry& entry : entries) other[next[digit(entry)]++] = entry;
+    entries.swap(other);
+  }
+}
 
 // A worker's copy of one cluster at a time, with its features renumbered from 0.
 class LocalProblem {
@@ -79,15 +50,16 @@ class LocalProblem {
 
   Fit train(const Trainer& trainer, std::span<const std::uint32_t> members, std::span<const std::uint32_t> judges,
             std::uint64_t seed, Poll& poll) {
-    copy_training(members);
+    training_.copy(problem_.rows, problem_.labels, members);
+    number_features();
     copy_prior(members);
-    const std::size_t n_features = numbers_.ids().size();
-    const Rows rows = training_.rows(n_features, problem_.rows.options());
+    const Rows rows = training_.rows(ids_.size(), problem_.rows.options());
     std::optional<Rows> judging_rows;
     std::optional<Validation> validation;
     if (!judges.empty()) {
-      copy_judges(judges);
-      judging_rows.emplace(judging_.rows(n_features, problem_.rows.options()));
+      judging_.copy(problem_.validation->rows, problem_.validation->labels, judges);
+      keep_known(judging_);
+      judging_rows.emplace(judging_.rows(ids_.size(), problem_.rows.options()));
       validation.emplace(*judging_rows, judging_.labels);
     }
     const Problem local{rows,
@@ -104,34 +76,27 @@ class LocalProblem {
     return hyperbaton::train(trainer, local);
   }
   // The features of the cluster, increasing, without the constant.
-  const std::vector<FeatureId>& ids() const { return numbers_.ids(); }
+  const std::vector<FeatureId>& ids() const { return ids_; }
 
  private:
-  // Some rows with their features renumbered.
+  // Some rows.
   struct Copy {
     std::vector<std::int64_t> starts;
     std::vector<FeatureId> indices;
     std::vector<double> values;
     std::vector<Label> labels;
 
-    // `number` gives the number of a feature, -1 for one to be dropped.
-    template <class Number>
-    void copy(const Rows& from, std::span<const Label> all_labels, std::span<const std::uint32_t> members,
-              const Number& number) {
+    void copy(const Rows& from, std::span<const Label> all_labels, std::span<const std::uint32_t> members) {
       starts.assign(1, 0), indices.clear(), values.clear(), labels.clear();
-      bool has_values = false;
-      for (const std::uint32_t i : members) has_values |= from[i].values != nullptr;
       for (const std::uint32_t i : members) {
-        const Row row = from[i];
-        for (std::size_t j = 0; j < row.features.size(); ++j) {
-          const FeatureId local = number(row.features[j]);
-          if (local < 0) continue;
-          indices.push_back(local);
-          if (has_values) values.push_back(row.values == nullptr ? 1.0 : row.values[j]);
-        }
+        const auto [features, row_values] = from.entries(i);
+        if (row_values != nullptr) values.resize(indices.size(), 1.0);
+        indices.insert(indices.end(), features.begin(), features.end());
+        if (row_values != nullptr) values.insert(values.end(), row_values, row_values + features.size());
         starts.push_back(static_cast<std::int64_t>(indices.size()));
         labels.push_back(all_labels[i]);
       }
+      if (!values.empty()) values.resize(indices.size(), 1.0);
     }
     Rows rows(std::size_t n_features, const RowOptions& options) const {
       Rows made(n_features, options);
@@ -140,20 +105,34 @@ class LocalProblem {
     }
   };
 
-  void copy_training(std::span<const std::uint32_t> members) {
-    std::size_t n_entries = 0;
-    for (const std::uint32_t i : members) n_entries += problem_.rows[i].features.size();
-    numbers_.clear(n_entries);
-    training_.copy(problem_.rows, problem_.labels, members, [&](FeatureId id) { return numbers_.number(id); });
-    numbers_.sort(renumbered_);
-    for (FeatureId& index : training_.indices) index = renumbered_[static_cast<std::size_t>(index)];
+  // Number the features of the rows to learn from.
+  void number_features() {
+    auto& indices = training_.indices;
+    entries_.resize(indices.size());
+    for (std::size_t j = 0; j < indices.size(); ++j) entries_[j] = {indices[j], static_cast<std::uint32_t>(j)};
+    sort_by_feature(entries_, other_entries_, problem_.rows.n_features());
+    ids_.clear();
+    for (const Entry& entry : entries_) {
+      if (ids_.empty() || ids_.back() != entry.feature) ids_.push_back(entry.feature);
+      indices[entry.place] = static_cast<FeatureId>(ids_.size() - 1);
+    }
   }
 
-  void copy_judges(std::span<const std::uint32_t> judges) {
-    judging_.copy(problem_.validation->rows, problem_.validation->labels, judges, [&](FeatureId id) {
-      const FeatureId known = numbers_.known(id);
-      return known < 0 ? known : renumbered_[static_cast<std::size_t>(known)];
-    });
+  // Number the features of other rows in the same way, and drop those that have no number.
+  void keep_known(Copy& rows) const {
+    std::size_t from = 0, to = 0;
+    for (std::size_t i = 1; i < rows.starts.size(); ++i) {
+      for (; from < static_cast<std::size_t>(rows.starts[i]); ++from) {
+        const auto id = std::lower_bound(ids_.begin(), ids_.end(), rows.indices[from]);
+        if (id == ids_.end() || *id != rows.indices[from]) continue;
+        rows.indices[to] = static_cast<FeatureId>(id - ids_.begin());
+        if (!rows.values.empty()) rows.values[to] = rows.values[from];
+        ++to;
+      }
+      rows.starts[i] = static_cast<std::int64_t>(to);
+    }
+    rows.indices.resize(to);
+    if (!rows.values.empty()) rows.values.resize(to);
   }
 
   void copy_prior(std::span<const std::uint32_t> members) {
@@ -166,9 +145,9 @@ class LocalProblem {
   }
 
   const Problem& problem_;
-  FeatureNumbers numbers_;
-  std::vector<FeatureId> renumbered_;
   Copy training_, judging_;
+  std::vector<FeatureId> ids_;  // the feature of each number
+  std::vector<Entry> entries_, other_entries_;
   std::vector<double> prior_;
 };
 
@@ -226,7 +205,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
       Part& part = parts[p];
       part.features.insert(part.features.end(), local->ids().begin(), local->ids().end());
       if (problem.rows.options().constant) part.features.push_back(static_cast<FeatureId>(problem.rows.n_features()));
-      for (const double weight : fit.weights) part.weights.push_back(static_cast<float>(weight));
+      part.weights.insert(part.weights.end(), fit.weights.begin(), fit.weights.end());
       all.offsets[c + 1] = static_cast<std::int64_t>(fit.weights.size() / problem.n_classes);
     }
     const std::lock_guard lock(mutex);

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <new>
 #include <optional>
-#include <type_traits>
 
 #include "learn/random.hh"
 
@@ -38,42 +39,100 @@ struct Judges {
   }
 };
 
+// One value for each class. K: number of classes, 0 for any.
+template <std::size_t K>
+struct ByClass {
+  using Values = std::array<double, K>;
+  static Values zeros(std::size_t) { return {}; }
+};
+template <>
+struct ByClass<0> {
+  using Values = std::vector<double>;
+  static Values zeros(std::size_t n_classes) { return Values(n_classes, 0.0); }
+};
+
+// The same in registers of two values, the last one half empty where K is odd.
+typedef double Pair __attribute__((vector_size(16)));
+template <std::size_t K>
+struct Pairs {
+  std::array<Pair, (K + 1) / 2> pairs{};
+
+  static constexpr std::size_t size() { return 2 * ((K + 1) / 2); }
+  double operator[](std::size_t k) const { return pairs[k / 2][k % 2]; }
+  void add(const double* values) {
+    for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += pair(values, p);
+  }
+  void add(double factor, const double* values) {
+    for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += factor * pair(values, p);
+  }
+  void add_to(double* values) const {
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      const Pair sum = pair(values, p) + pairs[p];
+      std::memcpy(values + 2 * p, &sum, sizeof sum);
+    }
+  }
+
+ private:
+  static Pair pair(const double* values, std::size_t p) {
+    Pair made;
+    std::memcpy(&made, values + 2 * p, sizeof made);
+    return made;
+  }
+};
+
 // Who computes scores: `score(i, scores)` of a row to learn from; `update(i, truth, worst, missed)` moves the weights of
-// two classes by it, where `missed` is what the mean of the weights lacked so far; `count_errors(n_visits)` on the rows to
-// judge by; `keep(n_visits)` the weights that are to be returned, and `weights()`.
+// two classes by it, where `missed` is what the mean of the weights lacked so far; `prefetch(i)` asks for the memory of a
+// row; `count_errors(n_visits)` on the rows to judge by; `keep(n_visits)` the weights that are to be returned, and
+// `weights()`.
 
 // Rows for many visits: if they are few enough, a copy whose features are numbered by falling frequency, so that the
 // weights of frequent ones lie together, and whose scales are computed once.
 class VisitedRows {
  public:
-  VisitedRows(const Rows& rows, const std::vector<FeatureId>& numbers) : rows_(&rows) {
+  VisitedRows(const Rows& rows, const std::vector<FeatureId>& numbers) : rows_(rows) {
     if (numbers.empty()) return;
     const Shard& shard = rows.shard(0);
+    values_ = shard.values;
     indices_.reserve(rows.n_entries());
+    places_.reserve(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Row row = rows[i];
+      constant_ = row.constant;
+      places_.push_back(
+          {static_cast<std::uint32_t>(indices_.size()), static_cast<std::uint32_t>(row.features.size()), row.scale});
       for (const FeatureId feature : row.features) indices_.push_back(numbers[static_cast<std::size_t>(feature)]);
-      scales_.push_back(row.scale);
     }
-    copy_.emplace(rows.n_features(), RowOptions{rows.options().constant, false});
-    copy_->add_trusted({shard.starts, indices_, shard.values});
-    rows_ = &*copy_;
   }
-  VisitedRows(const VisitedRows&) = delete;
-  VisitedRows& operator=(const VisitedRows&) = delete;
 
-  const Rows& rows() const { return *rows_; }
   Row operator[](std::size_t i) const {
-    Row row = (*rows_)[i];
-    if (!scales_.empty()) row.scale = scales_[i];
-    return row;
+    if (places_.empty()) return rows_[i];
+    const Place& place = places_[i];
+    return {{indices_.data() + place.begin, place.size},
+            values_ == nullptr ? nullptr : values_ + place.begin,
+            place.scale,
+            constant_};
+  }
+  void prefetch(std::size_t i) const {
+    if (places_.empty()) return rows_.prefetch_entries(i);
+    __builtin_prefetch(&indices_[places_[i].begin]);
+  }
+  // What `prefetch` reads itself.
+  void prefetch_place(std::size_t i) const {
+    if (places_.empty()) return rows_.prefetch_place(i);
+    __builtin_prefetch(&places_[i]);
   }
 
  private:
-  const Rows* rows_;
+  struct Place {
+    std::uint32_t begin, size;  // in the copied indices
+    double scale;
+  };
+
+  const Rows& rows_;
+  std::vector<Place> places_;  // empty: not copied
   std::vector<FeatureId> indices_;
-  std::vector<double> scales_;
-  std::optional<Rows> copy_;
+  const double* values_ = nullptr;
+  FeatureId constant_ = kNoConstant;
 };
 
 // The rank of each feature by falling frequency.
@@ -92,11 +151,24 @@ bool is_copied(const Rows& rows) {
          rows.shard(0).indices.size() == rows.n_entries();
 }
 
+// Numbers that begin with a cache line.
+template <class T>
+struct CacheLineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
+  void deallocate(T* values, std::size_t) { ::operator delete(values, kLine); }
+  bool operator==(const CacheLineAllocator&) const = default;
+};
+using Matrix = std::vector<double, CacheLineAllocator<double>>;
+
 // By the weights of the features. K: number of classes, 0 for any.
 template <std::size_t K>
 class ByWeights {
  public:
-  ByWeights(const PslOptions& options, const Problem& problem, std::span<const std::uint32_t>, const Judges& judges)
+  using Classes = ByClass<K>;
+
+  ByWeights(const PslOptions& options, const Problem& problem, const Judges& judges)
       : step_(options.step),
         n_classes_(problem.n_classes),
         width_(problem.rows.width()),
@@ -110,9 +182,30 @@ class ByWeights {
     if (&judges.rows != &problem.rows) other_rows_.emplace(judges.rows, ranks_);
   }
 
-  const Rows& rows() const { return rows_.rows(); }
+  void prefetch_place(std::size_t i) const { rows_.prefetch_place(i); }
+  void prefetch(std::size_t i) const { rows_.prefetch(i); }
 
-  void score(std::size_t i, std::span<double> scores) const { score_with(weights_, rows_[i], scores); }
+  void score(std::size_t i, typename Classes::Values& scores) const {
+    const Row row = rows_[i];
+    if constexpr (K == 0) {
+      score_row(row, weights_.data(), scores);
+    } else {
+      // Two sums, of which neither waits for the other.
+      Pairs<K> even, odd;
+      const auto add_all = [&](const auto& add) {
+        const std::size_t n = row.features.size();
+        for (std::size_t j = 0; j + 1 < n; j += 2) add(even, j), add(odd, j + 1);
+        if (n % 2 == 1) add(even, n - 1);
+      };
+      if (row.values == nullptr)
+        add_all([&](Pairs<K>& sums, std::size_t j) { sums.add(at(row.features[j])); });
+      else
+        add_all([&](Pairs<K>& sums, std::size_t j) { sums.add(row.values[j], at(row.features[j])); });
+      for (std::size_t k = 0; k < K; ++k) scores[k] = row.scale * (even[k] + odd[k]);
+      if (row.constant == kNoConstant) return;
+      for (std::size_t k = 0; k < K; ++k) scores[k] += at(row.constant)[k];
+    }
+  }
 
   void update(std::size_t i, std::size_t truth, std::size_t worst, double missed) {
     const Row row = rows_[i];
@@ -121,77 +214,72 @@ class ByWeights {
   }
 
   std::size_t count_errors(std::size_t n_visits) {
-    if (!lag_.empty()) average(n_visits);
-    const std::vector<double>& weights = lag_.empty() ? weights_ : mean_;
+    const Matrix& weights = current(n_visits);
     const VisitedRows& judging = other_rows_ ? *other_rows_ : rows_;
-    std::vector<double> scores(n_classes_);
+    auto scores = Classes::zeros(n_classes_);
     std::size_t wrong = 0;
     for (std::size_t j = 0; j < judges_.size(); ++j) {
       // As score_row does it, so that scores that are equal there are equal here.
-      std::ranges::fill(scores, 0.0);
-      judging[judges_.numbers[j]].visit([&](FeatureId feature, double value) {
-        const double* w = weights.data() + static_cast<std::size_t>(feature) * stride();
-        for (std::size_t k = 0; k < n_classes_; ++k) scores[k] += value * w[k];
-      });
+      const Row row = judging[judges_.numbers[j]];
+      if constexpr (K == 0) {
+        score_row(row, weights.data(), scores);
+      } else {
+        Pairs<K> sums;
+        row.visit([&](FeatureId feature, double value) {
+          sums.add(value, &weights[static_cast<std::size_t>(feature) * kStride]);
+        });
+        for (std::size_t k = 0; k < K; ++k) scores[k] = sums[k];
+      }
       wrong += judges_.is_wrong(j, scores);
     }
     return wrong;
   }
 
-  void keep(std::size_t n_visits) {
-    if (!lag_.empty()) average(n_visits);
-    const std::vector<double>& weights = lag_.empty() ? weights_ : mean_;
-    kept_.resize(width_ * n_classes_);
+  void keep(std::size_t n_visits) { kept_ = current(n_visits); }
+
+  std::vector<double> weights() {
+    for (Matrix* done : {&weights_, &lag_, &mean_}) Matrix().swap(*done);
+    std::vector<double> weights(width_ * n_classes_);
     for (std::size_t f = 0; f < width_; ++f) {
       const std::size_t rank = f < ranks_.size() ? static_cast<std::size_t>(ranks_[f]) : f;
-      std::copy_n(weights.begin() + static_cast<std::ptrdiff_t>(rank * stride()), n_classes_,
-                  kept_.begin() + static_cast<std::ptrdiff_t>(f * n_classes_));
+      std::copy_n(&kept_[rank * stride()], n_classes_, &weights[f * n_classes_]);
     }
+    return weights;
   }
-  std::vector<double> weights() { return std::move(kept_); }
 
  private:
   // Values for each feature: an even number, so that two are added at once.
-  std::size_t stride() const { return K == 0 ? n_classes_ : K + K % 2; }
+  static constexpr std::size_t kStride = Pairs<K>::size();
+  std::size_t stride() const { return K == 0 ? n_classes_ : kStride; }
 
-  void score_with(const std::vector<double>& weights, const Row& row, std::span<double> scores) const {
+  void move(const Row& row, double size, std::size_t truth, std::size_t worst, Matrix& weights) const {
     if constexpr (K == 0) {
-      score_row(row, weights.data(), scores);
+      row.visit([&](FeatureId feature, double value) {
+        double* w = &weights[static_cast<std::size_t>(feature) * n_classes_];
+        w[truth] += size * value;
+        w[worst] -= size * value;
+      });
     } else {
-      constexpr std::size_t width = K + K % 2;
-      // Two sums, of which neither waits for the other.
-      std::array<double, width> even{}, odd{};
-      const auto add = [&](std::array<double, width>& sums, std::size_t j, auto&& value) {
-        const double* w = weights.data() + static_cast<std::size_t>(row.features[j]) * width;
-        for (std::size_t k = 0; k < width; ++k) sums[k] += value(j, w[k]);
-      };
-      const auto add_all = [&](auto&& value) {
-        std::size_t j = 0;
-        for (; j + 1 < row.features.size(); j += 2) add(even, j, value), add(odd, j + 1, value);
-        if (j < row.features.size()) add(even, j, value);
-      };
-      if (row.values == nullptr)
-        add_all([](std::size_t, double w) { return w; });
-      else
-        add_all([&](std::size_t j, double w) { return row.values[j] * w; });
-      for (std::size_t k = 0; k < K; ++k) scores[k] = row.scale * (even[k] + odd[k]);
-      if (row.constant == kNoConstant) return;
-      const double* w = weights.data() + static_cast<std::size_t>(row.constant) * width;
-      for (std::size_t k = 0; k < K; ++k) scores[k] += w[k];
+      // All classes are written, most of them as they were: a visit that reads two values which were written one by one
+      // would have to wait until they are in the cache.
+      std::array<double, kStride> direction{};
+      direction[truth] = 1, direction[worst] = -1;
+      row.visit([&](FeatureId feature, double value) {
+        Pairs<K> change;
+        change.add(size * value, direction.data());
+        change.add_to(&weights[static_cast<std::size_t>(feature) * kStride]);
+      });
     }
   }
 
-  void move(const Row& row, double size, std::size_t truth, std::size_t worst, std::vector<double>& weights) const {
-    row.visit([&](FeatureId feature, double value) {
-      double* w = weights.data() + static_cast<std::size_t>(feature) * stride();
-      w[truth] += size * value;
-      w[worst] -= size * value;
-    });
-  }
+  const double* at(FeatureId feature) const { return &weights_[static_cast<std::size_t>(feature) * kStride]; }
 
-  void average(std::size_t n_visits) {
+  // The weights as they would be returned now.
+  const Matrix& current(std::size_t n_visits) {
+    if (lag_.empty()) return weights_;
     mean_ = weights_;
     for (std::size_t j = 0; j < mean_.size(); ++j) mean_[j] -= lag_[j] / static_cast<double>(n_visits);
+    return mean_;
   }
 
   double step_;
@@ -200,14 +288,17 @@ class ByWeights {
   std::vector<FeatureId> ranks_;  // empty: rows are not copied
   VisitedRows rows_;
   std::optional<VisitedRows> other_rows_;  // to judge by, where they are not among those to learn from
-  std::vector<double> weights_, lag_, mean_, kept_;
+  Matrix weights_, lag_, mean_, kept_;
 };
 
 // By the products of all pairs of rows: the scores of all rows are always known, and weights are made at the end. There are
 // no rows to judge by.
+template <std::size_t K>
 class ByPairs {
  public:
-  ByPairs(const PslOptions& options, const Problem& problem, std::span<const std::uint32_t>, const Judges&)
+  using Classes = ByClass<K>;
+
+  ByPairs(const PslOptions& options, const Problem& problem, const Judges&)
       : step_(options.step),
         average_(options.average),
         problem_(problem),
@@ -219,7 +310,10 @@ class ByPairs {
     multiply();
   }
 
-  void score(std::size_t i, std::span<double> scores) const {
+  void prefetch_place(std::size_t) const {}
+  void prefetch(std::size_t) const {}
+
+  void score(std::size_t i, typename Classes::Values& scores) const {
     for (std::size_t k = 0; k < scores.size(); ++k) scores[k] = scores_[k * n_ + i];
   }
 
@@ -315,27 +409,31 @@ class Psl {
   }
 
   Fit run() {
-    if (judges_.size() == 0 && training_.size() <= kPairwiseRows) return run_by<ByPairs>();
     switch (problem_.n_classes) {
       case 2:
-        return run_by<ByWeights<2>>();
+        return run_with<2>();
       case 3:
-        return run_by<ByWeights<3>>();
+        return run_with<3>();
       case 4:
-        return run_by<ByWeights<4>>();
+        return run_with<4>();
       case 5:
-        return run_by<ByWeights<5>>();
+        return run_with<5>();
       case kMostClasses:
-        return run_by<ByWeights<kMostClasses>>();
+        return run_with<kMostClasses>();
       default:
-        return run_by<ByWeights<0>>();
+        return run_with<0>();
     }
   }
 
  private:
+  template <std::size_t K>
+  Fit run_with() {
+    return judges_.size() == 0 && training_.size() <= kPairwiseRows ? run_by<ByPairs<K>>() : run_by<ByWeights<K>>();
+  }
+
   template <class Scores>
   Fit run_by() {
-    Scores model(options_, problem_, training_, judges_);
+    Scores model(options_, problem_, judges_);
     Random random(problem_.seed);
     Fit fit;
     auto &objective = fit.history["objective"], &errors = fit.history["validation"];
@@ -366,11 +464,16 @@ class Psl {
   template <class Scores>
   double walk(std::size_t pass, Scores& model) {
     double total = 0;
-    std::vector<double> scores(problem_.n_classes);
+    // Visits before which the place of a row in memory is asked for, and then the row itself.
+    constexpr std::size_t kFar = 16, kNear = 6;
+    auto scores = Scores::Classes::zeros(problem_.n_classes);
     for (std::size_t t = 0; t < training_.size(); ++t) {
       if (t % kReportRows == 0) problem_.report(pass, options_.max_passes);
-      if constexpr (!std::is_same_v<Scores, ByPairs>)
-        prefetch_visits(model.rows(), problem_.labels, std::span<const std::uint32_t>(training_), t, nullptr, 0);
+      if (t + kFar < training_.size()) {
+        model.prefetch_place(training_[t + kFar]);
+        __builtin_prefetch(&problem_.labels[training_[t + kFar]]);
+      }
+      if (t + kNear < training_.size()) model.prefetch(training_[t + kNear]);
       const std::size_t i = training_[t], y = problem_.label(i);
       model.score(i, scores);
       const std::size_t worst = most_violating(options_.delta, y, scores);

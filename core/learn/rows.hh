@@ -75,6 +75,16 @@ class Rows {
     return row(shards_[s], i - begins_[s]);
   }
 
+  // Features and values of a row without what a Row takes time to compute.
+  struct Entries {
+    std::span<const FeatureId> features;
+    const double* values;  // null: all ones
+  };
+  Entries entries(std::size_t i) const {
+    const std::size_t s = shard_of(i);
+    return entries(shards_[s], i - begins_[s]);
+  }
+
   // Ask for a row's place in memory, and later for its entries: visits in random order wait for memory otherwise.
   void prefetch_place(std::size_t i) const {
     const std::size_t s = shard_of(i);
@@ -92,10 +102,13 @@ class Rows {
     if (shards_.size() == 1) return 0;
     return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), i) - begins_.begin()) - 1;
   }
-  Row row(const Shard& shard, std::size_t i) const {
+  static Entries entries(const Shard& shard, std::size_t i) {
     const std::size_t from = static_cast<std::size_t>(shard.starts[i]), to = static_cast<std::size_t>(shard.starts[i + 1]);
-    Row row{shard.indices.subspan(from, to - from), shard.values == nullptr ? nullptr : shard.values + from, 1.0,
-            options_.constant ? static_cast<FeatureId>(n_features_) : kNoConstant};
+    return {shard.indices.subspan(from, to - from), shard.values == nullptr ? nullptr : shard.values + from};
+  }
+  Row row(const Shard& shard, std::size_t i) const {
+    const auto [features, values] = entries(shard, i);
+    Row row{features, values, 1.0, options_.constant ? static_cast<FeatureId>(n_features_) : kNoConstant};
     if (options_.unit_length) row.scale = unit_scale(row);
     return row;
   }
