@@ -135,8 +135,8 @@ class LinkNumbers {
 // Templates of one kind can share features.
 enum class Kind { Gram, Link, Count };
 
-Kind kind_of(const Template& t) {
-  return t.region == Region::Links ? Kind::Link : t.region >= Region::NumberBefore ? Kind::Count : Kind::Gram;
+Kind kind_of(Region region) {
+  return region == Region::Links ? Kind::Link : region >= Region::NumberBefore ? Kind::Count : Kind::Gram;
 }
 
 }  // namespace
@@ -166,12 +166,13 @@ class TrainingFeatures::Slots {
     for (const Template& t : templates) {
       by_name[t.name].push_back(t);
       const Template& first = by_name[t.name].front();
-      if (std::tuple(kind_of(t), t.layer, t.linked_layer) != std::tuple(kind_of(first), first.layer, first.linked_layer))
+      if (std::tuple(kind_of(t.region), t.layer, t.linked_layer) !=
+          std::tuple(kind_of(first.region), first.layer, first.linked_layer))
         throw Error("templates of one name must be of one kind and one layer");
-      if (kind_of(t) == Kind::Gram) {
+      if (kind_of(t.region) == Kind::Gram) {
         std::size_t& most = longest[static_cast<std::size_t>(t.layer)];
         most = std::max(most, static_cast<std::size_t>(t.length));
-      } else if (kind_of(t) == Kind::Link && !links_) {
+      } else if (kind_of(t.region) == Kind::Link && !links_) {
         links_ = std::make_unique<LinkNumbers>(where, where.layers[static_cast<std::size_t>(t.layer)].text,
                                                where.layers[static_cast<std::size_t>(t.linked_layer)].text, room);
       }
@@ -186,7 +187,6 @@ class TrainingFeatures::Slots {
 
   std::size_t size() const { return n_slots_; }
   std::size_t n_names() const { return names_.size(); }
-  bool may_repeat(std::size_t name) const { return names_[name].repeats; }
   const std::vector<Family>& families() const { return families_; }
 
   // Words of a slot of a family: up to kMaxWords; a number of words stands for itself.
@@ -215,11 +215,13 @@ class TrainingFeatures::Slots {
     }
   }
 
-  // Call on_slot(slot) for each feature of occurrence i of one name, or of all.
-  template <class OnSlot>
-  void of_name(std::size_t name, std::size_t i, const OnSlot& on_slot) const {
-    for (const Place& place : names_[name].places) at_place(place, i, on_slot);
+  // Count the occurrences that have each slot of a name.
+  void count(std::size_t name, LargeArray<std::uint32_t>& counts, Poll& poll) const {
+    if (names_[name].repeats || kind_of(names_[name].places.front().region) != Kind::Gram)
+      return count_by_occurrence(names_[name], counts, poll);
+    for (const Place& place : names_[name].places) count_by_position(place, counts, poll);
   }
+  // Call on_slot(slot) for each feature of occurrence i.
   template <class OnSlot>
   void of_all(std::size_t i, const OnSlot& on_slot) const {
     for (const Name& name : names_)
@@ -236,7 +238,7 @@ class TrainingFeatures::Slots {
     std::map<std::tuple<Region, int>, std::map<int, std::uint32_t>> places;
     std::map<std::size_t, std::uint32_t> begins;  // by length
     const auto layer = static_cast<std::size_t>(templates.front().layer);
-    const Kind kind = kind_of(templates.front());
+    const Kind kind = kind_of(templates.front().region);
     std::size_t longest = 0;
     if (kind == Kind::Count) {
       const auto& offsets = where_.layers[layer].text.offsets;
@@ -260,6 +262,57 @@ class TrainingFeatures::Slots {
     for (const auto& [place, grams] : places)
       made.places.push_back({std::get<0>(place), layer, std::get<1>(place), {grams.begin(), grams.end()}});
     names_.push_back(std::move(made));
+  }
+
+  void count_by_occurrence(const Name& name, LargeArray<std::uint32_t>& counts, Poll& poll) const {
+    std::vector<std::uint32_t> own;
+    for (std::size_t i = 0; i < where_.size(); ++i) {
+      poll();
+      own.clear();
+      for (const Place& place : name.places) at_place(place, i, [&](std::uint32_t slot) { own.push_back(slot); });
+      if (name.repeats) {
+        std::sort(own.begin(), own.end());
+        own.erase(std::unique(own.begin(), own.end()), own.end());
+      }
+      for (const std::uint32_t slot : own) ++counts[slot];
+    }
+  }
+
+  // The same for a place of n-grams. Which words are found there depends on where a phrase begins or, behind it, where it
+  // ends, and how many of them on how long it is, if they lie inside. The phrases of a sentence, which come one after the
+  // other, are counted by these first: there are several times as many of them as words.
+  void count_by_position(const Place& place, LargeArray<std::uint32_t>& counts, Poll& poll) const {
+    const Layer& layer = where_.layers[place.layer];
+    const SpansView& spans = layer.of_target ? where_.target : where_.source;
+    const bool inside = place.region == Region::Inside, after = place.region == Region::After;
+    if (place.offset < (after ? 1 : 0) && place.region != Region::Before) return;
+    const int longest = inside ? place.offset + place.grams.back().first : 0;
+    const auto width = static_cast<std::size_t>(longest) + 1;
+    std::vector<std::uint32_t> phrases;  // by edge and length, `longest` standing for all larger ones
+    for (std::size_t i = 0; i < spans.size();) {
+      poll();
+      const std::uint32_t sentence = spans.sentence[i];
+      const std::int64_t start = layer.text.offsets[sentence];
+      const int n_words = static_cast<int>(layer.text.offsets[sentence + 1] - start);
+      phrases.assign((static_cast<std::size_t>(n_words) + 1) * width, 0);
+      for (; i < spans.size() && spans.sentence[i] == sentence; ++i) {
+        const int edge = spans.begin[i] + (after ? spans.length[i] : 0);
+        ++phrases[static_cast<std::size_t>(edge) * width +
+                  static_cast<std::size_t>(std::min<int>(spans.length[i], longest))];
+      }
+      for (int edge = 0; edge <= n_words; ++edge) {
+        std::uint32_t* at_least = &phrases[static_cast<std::size_t>(edge) * width];  // by length
+        for (int length = longest; length > 0; --length) at_least[length - 1] += at_least[length];
+        const int from = edge + place.offset - (after ? 1 : 0), to = place.region == Region::Before ? edge : n_words;
+        if (at_least[0] == 0 || from < 0) continue;
+        const std::uint32_t* numbers = grams_[place.layer]->at(static_cast<std::size_t>(start + from));
+        for (const auto& [length, first] : place.grams) {
+          const std::uint32_t n = at_least[inside ? place.offset + length : 0];
+          if (from + length > to || n == 0) break;
+          counts[first + numbers[length - 1]] += n;
+        }
+      }
+    }
   }
 
   template <class OnSlot>
@@ -374,21 +427,8 @@ TrainingFeatures::TrainingFeatures(std::span<const Template> templates, const Oc
   // The slots of a name are counted by one thread.
   LargeArray<std::uint32_t> counts(slots_->size(), room);
   std::fill(counts.begin(), counts.end(), 0u);
-  parallel_chunks(slots_->n_names(), 1, n_threads, progress, [&](std::size_t name, std::size_t, Poll& poll) {
-    std::vector<std::uint32_t> own;
-    for (std::size_t i = 0; i < n_occurrences_; ++i) {
-      poll();
-      if (!slots_->may_repeat(name)) {
-        slots_->of_name(name, i, [&](std::uint32_t slot) { ++counts[slot]; });
-        continue;
-      }
-      own.clear();
-      slots_->of_name(name, i, [&](std::uint32_t slot) { own.push_back(slot); });
-      std::sort(own.begin(), own.end());
-      own.erase(std::unique(own.begin(), own.end()), own.end());
-      for (const std::uint32_t slot : own) ++counts[slot];
-    }
-  });
+  parallel_chunks(slots_->n_names(), 1, n_threads, progress,
+                  [&](std::size_t name, std::size_t, Poll& poll) { slots_->count(name, counts, poll); });
   const auto& families = slots_->families();
   // An n-gram can lie where no phrase pair looks.
   const auto is_kept = [&](std::uint32_t count) { return count > 0 && count >= min_count; };

@@ -1,6 +1,7 @@
 #include "phrases/phrase_keys.hh"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "base/hash.hh"
@@ -22,46 +23,84 @@ std::vector<std::uint64_t> phrase_keys(TokensView text, SpansView spans, unsigne
   return keys;
 }
 
+namespace {
+
+// A key and where it stands.
+struct Place {
+  std::uint64_t key;
+  std::uint32_t place;
+};
+
+// Keys that are spread evenly over a range, by their highest bits: about as many buckets as `n_buckets`.
+class Buckets {
+ public:
+  Buckets(std::uint64_t low, std::uint64_t high, std::size_t n_buckets)
+      : low_(low),
+        shift_(std::max(n_bits(high - low), n_bits(n_buckets)) - n_bits(n_buckets)),
+        ends_(static_cast<std::size_t>((high - low) >> shift_) + 1, 0) {}
+
+  // Copy places into buckets, in their old order inside each; `each` calls what it is given with every place.
+  template <class Each>
+  void fill(const Each& each, std::span<Place> to) {
+    each([&](const Place& place) { ++ends_[number(place.key)]; });
+    exclusive_sum(ends_);
+    each([&](const Place& place) { to[ends_[number(place.key)]++] = place; });
+  }
+  // Where each bucket ends, after `fill`.
+  const std::vector<std::uint32_t>& ends() const { return ends_; }
+
+ private:
+  static unsigned n_bits(std::uint64_t value) { return static_cast<unsigned>(std::bit_width(value)); }
+  std::size_t number(std::uint64_t key) const { return static_cast<std::size_t>((key - low_) >> shift_); }
+
+  std::uint64_t low_;
+  unsigned shift_;
+  std::vector<std::uint32_t> ends_;
+};
+
+}  // namespace
+
 NumberedKeys number_keys(std::span<const std::uint64_t> keys) {
-  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  if (keys.size() >= none) throw Error("at most 2^32 - 1 keys can be numbered");
-  struct Place {
-    std::uint64_t key;
-    std::uint32_t number;
-  };
-  // Numbers in the order in which the keys come, found in a table that is at most half full.
-  std::vector<Place> places(1024, {0, none});
-  const auto find = [&](std::uint64_t key) -> Place& {
-    std::size_t at = static_cast<std::size_t>(key) & (places.size() - 1);
-    while (places[at].number != none && places[at].key != key) at = (at + 1) & (places.size() - 1);
-    return places[at];
-  };
+  if (keys.size() >= std::numeric_limits<std::uint32_t>::max()) throw Error("at most 2^32 - 1 keys can be numbered");
   NumberedKeys result;
-  result.numbers.reserve(keys.size());
-  std::vector<Place> order;  // different keys
-  std::vector<std::int64_t> first;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (2 * order.size() >= places.size()) {
-      places.assign(2 * places.size(), {0, none});
-      for (const Place& place : order) find(place.key) = place;
+  if (keys.empty()) return result;
+  // First into buckets of which some fit into the cache, so that memory is written at few places at a time, then each of
+  // them into buckets of about one key.
+  constexpr std::size_t kMostBuckets = 2048, kBucket = 256;
+  const auto [low, high] = std::minmax_element(keys.begin(), keys.end());
+  Buckets large(*low, *high, std::min(keys.size() / kBucket + 1, kMostBuckets));
+  std::vector<Place> places(keys.size()), sorted;
+  large.fill(
+      [&](const auto& on_place) {
+        for (std::size_t i = 0; i < keys.size(); ++i) on_place(Place{keys[i], static_cast<std::uint32_t>(i)});
+      },
+      places);
+  result.numbers.resize(keys.size());
+  std::size_t begin = 0;
+  for (const std::size_t end : large.ends()) {
+    const auto bucket = std::span(places).subspan(begin, end - begin);
+    begin = end;
+    if (bucket.empty()) continue;
+    const auto by_key = [](const Place& a, const Place& b) { return a.key < b.key; };
+    const auto [first, last] = std::minmax_element(bucket.begin(), bucket.end(), by_key);
+    sorted.resize(bucket.size());
+    Buckets(first->key, last->key, bucket.size())
+        .fill([&](const auto& on_place) { std::ranges::for_each(bucket, on_place); }, sorted);
+    // Only neighbours are in the wrong order now.
+    for (std::size_t j = 1; j < sorted.size(); ++j) {
+      const Place place = sorted[j];
+      std::size_t to = j;
+      for (; to > 0 && place.key < sorted[to - 1].key; --to) sorted[to] = sorted[to - 1];
+      sorted[to] = place;
     }
-    Place& place = find(keys[i]);
-    if (place.number == none) {
-      place = {keys[i], static_cast<std::uint32_t>(order.size())};
-      order.push_back(place);
-      first.push_back(static_cast<std::int64_t>(i));
+    for (const Place& place : sorted) {
+      if (result.keys.empty() || result.keys.back() != place.key) {
+        result.keys.push_back(place.key);
+        result.first.push_back(place.place);
+      }
+      result.numbers[place.place] = static_cast<std::uint32_t>(result.keys.size() - 1);
     }
-    result.numbers.push_back(place.number);
   }
-  std::vector<Place>().swap(places);
-  std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) { return a.key < b.key; });
-  std::vector<std::uint32_t> ranks(order.size());
-  for (std::size_t r = 0; r < order.size(); ++r) {
-    ranks[order[r].number] = static_cast<std::uint32_t>(r);
-    result.keys.push_back(order[r].key);
-    result.first.push_back(first[order[r].number]);
-  }
-  for (std::uint32_t& number : result.numbers) number = ranks[number];
   return result;
 }
 
