@@ -42,16 +42,17 @@ inline double softmax(std::span<double> scores) {
   return top + math::log(sum);
 }
 
-// The class with the largest Δ(truth, k) + scores[k], the first of equals.
+// The largest Δ(truth, k) + scores[k].
+inline double largest_violation(const ClassMatrix& delta, std::size_t truth, std::span<const double> scores) {
+  double top = delta(truth, 0) + scores[0];
+  for (std::size_t k = 1; k < scores.size(); ++k) top = std::max(top, delta(truth, k) + scores[k]);
+  return top;
+}
+// Its class, the first of equals.
 inline std::size_t most_violating(const ClassMatrix& delta, std::size_t truth, std::span<const double> scores) {
   std::size_t best = 0;
-  double top = delta(truth, 0) + scores[0];
-  // No branch: which class it is cannot be guessed.
-  for (std::size_t k = 1; k < scores.size(); ++k) {
-    const double here = delta(truth, k) + scores[k];
-    best = here > top ? k : best;
-    top = here > top ? here : top;
-  }
+  for (std::size_t k = 1; k < scores.size(); ++k)
+    if (delta(truth, k) + scores[k] > delta(truth, best) + scores[best]) best = k;
   return best;
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kPairwiseRows = 128;
 // Numbers of classes that have code of their own.
 constexpr std::size_t kMostClasses = 6;
-// Rows with at most so many entries are copied: 16 MiB.
+// Rows with at most so many entries are copied: about 16 MiB.
 constexpr std::size_t kCopiedEntries = std::size_t{1} << 22;
 
 // A row is held out by a hash of its number, so that no list of rows needs to be kept.
@@ -86,14 +86,19 @@ struct Pairs {
 // `weights()`.
 
 // Rows for many visits: if they are few enough, a copy whose features are numbered by falling frequency, so that the
-// weights of frequent ones lie together, and whose scales are computed once.
+// weights of frequent ones lie together, and whose scales are computed once. A copied row without values is filled up to
+// a multiple of kTogether with a feature that no row has: the end of a row would otherwise be as hard to guess for a
+// processor as its length is.
 class VisitedRows {
  public:
-  VisitedRows(const Rows& rows, const std::vector<FeatureId>& numbers) : rows_(rows) {
+  static constexpr std::size_t kTogether = 4;
+
+  // `filler` is the number of a feature that no row has.
+  VisitedRows(const Rows& rows, const std::vector<FeatureId>& numbers, FeatureId filler) : rows_(rows) {
     if (numbers.empty()) return;
-    const Shard& shard = rows.shard(0);
-    values_ = shard.values;
-    indices_.reserve(rows.n_entries());
+    values_ = rows.shard(0).values;
+    is_filled_ = values_ == nullptr;
+    indices_.reserve(rows.n_entries() + (is_filled_ ? (kTogether - 1) * rows.size() : 0));
     places_.reserve(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Row row = rows[i];
@@ -101,9 +106,12 @@ class VisitedRows {
       places_.push_back(
           {static_cast<std::uint32_t>(indices_.size()), static_cast<std::uint32_t>(row.features.size()), row.scale});
       for (const FeatureId feature : row.features) indices_.push_back(numbers[static_cast<std::size_t>(feature)]);
+      while (is_filled_ && indices_.size() % kTogether != 0) indices_.push_back(filler);
     }
   }
 
+  // Whether the features of a row are followed by others that fill it up.
+  bool is_filled() const { return is_filled_; }
   Row operator[](std::size_t i) const {
     if (places_.empty()) return rows_[i];
     const Place& place = places_[i];
@@ -131,6 +139,7 @@ class VisitedRows {
   const Rows& rows_;
   std::vector<Place> places_;  // empty: not copied
   std::vector<FeatureId> indices_;
+  bool is_filled_ = false;
   const double* values_ = nullptr;
   FeatureId constant_ = kNoConstant;
 };
@@ -176,10 +185,10 @@ class ByWeights {
         ranks_(is_copied(problem.rows) && (&judges.rows == &problem.rows || is_copied(judges.rows))
                    ? frequency_ranks(problem.rows)
                    : std::vector<FeatureId>()),
-        rows_(problem.rows, ranks_),
-        weights_(width_ * stride(), 0.0),
+        rows_(problem.rows, ranks_, filler()),
+        weights_((width_ + 1) * stride(), 0.0),
         lag_(options.average ? weights_.size() : 0, 0.0) {
-    if (&judges.rows != &problem.rows) other_rows_.emplace(judges.rows, ranks_);
+    if (&judges.rows != &problem.rows) other_rows_.emplace(judges.rows, ranks_, filler());
   }
 
   void prefetch_place(std::size_t i) const { rows_.prefetch_place(i); }
@@ -192,15 +201,21 @@ class ByWeights {
     } else {
       // Two sums, of which neither waits for the other.
       Pairs<K> even, odd;
-      const auto add_all = [&](const auto& add) {
-        const std::size_t n = row.features.size();
+      const FeatureId* features = row.features.data();
+      const std::size_t n = row.features.size();
+      if (rows_.is_filled()) {
+        static_assert(VisitedRows::kTogether == 4);
+        for (std::size_t j = 0; j < n; j += 4) {
+          even.add(at(features[j])), odd.add(at(features[j + 1]));
+          even.add(at(features[j + 2])), odd.add(at(features[j + 3]));
+        }
+      } else {
+        const auto add = [&](Pairs<K>& sums, std::size_t j) {
+          sums.add(row.values == nullptr ? 1.0 : row.values[j], at(features[j]));
+        };
         for (std::size_t j = 0; j + 1 < n; j += 2) add(even, j), add(odd, j + 1);
         if (n % 2 == 1) add(even, n - 1);
-      };
-      if (row.values == nullptr)
-        add_all([&](Pairs<K>& sums, std::size_t j) { sums.add(at(row.features[j])); });
-      else
-        add_all([&](Pairs<K>& sums, std::size_t j) { sums.add(row.values[j], at(row.features[j])); });
+      }
       for (std::size_t k = 0; k < K; ++k) scores[k] = row.scale * (even[k] + odd[k]);
       if (row.constant == kNoConstant) return;
       for (std::size_t k = 0; k < K; ++k) scores[k] += at(row.constant)[k];
@@ -272,6 +287,7 @@ class ByWeights {
     }
   }
 
+  FeatureId filler() const { return static_cast<FeatureId>(width_); }
   const double* at(FeatureId feature) const { return &weights_[static_cast<std::size_t>(feature) * kStride]; }
 
   // The weights as they would be returned now.
@@ -288,7 +304,7 @@ class ByWeights {
   std::vector<FeatureId> ranks_;  // empty: rows are not copied
   VisitedRows rows_;
   std::optional<VisitedRows> other_rows_;  // to judge by, where they are not among those to learn from
-  Matrix weights_, lag_, mean_, kept_;
+  Matrix weights_, lag_, mean_, kept_;     // of the features, and zeros of the filler
 };
 
 // By the products of all pairs of rows: the scores of all rows are always known, and weights are made at the end. There are
@@ -476,15 +492,16 @@ class Psl {
       if (t + kNear < training_.size()) model.prefetch(training_[t + kNear]);
       const std::size_t i = training_[t], y = problem_.label(i);
       model.score(i, scores);
-      const std::size_t worst = most_violating(options_.delta, y, scores);
-      const double loss = options_.delta(y, worst) + scores[worst] - scores[y];
+      // Which class violates the margin most is asked only where one does.
+      const double loss = largest_violation(options_.delta, y, scores) - scores[y];
       if (loss > 0) {
+        const std::size_t worst = most_violating(options_.delta, y, scores);
         total += loss;
         // What the weights lacked during the visits before this one, so that their mean costs nothing per visit.
-        model.update(i, y, worst, options_.step * static_cast<double>(n_visits_));
+        model.update(i, y, worst, options_.step * static_cast<double>(n_visits_ + t));
       }
-      ++n_visits_;
     }
+    n_visits_ += training_.size();
     return total;
   }
 
