@@ -51,10 +51,11 @@ struct SummedObjective {
 
 // Lists of features that lie in arrays of Python.
 struct BoundLists {
-  Array<std::uint8_t> counts;
-  Words ids;
-  Ints id_starts;
+  Array<std::uint8_t> counts, packed;
+  Ints starts, n_ids;
   Words order;
+
+  KeptLists kept() const { return {view(counts), view(packed), view(starts), view(n_ids), view(order)}; }
 };
 
 std::vector<double> checked(const JumpObjective& objective, const Array2<double>& weights) {
@@ -149,16 +150,32 @@ HYPERBATON_BINDINGS(next_position) {
               const nb::gil_scoped_release release;
               found = feature_lists(jumps.text, jumps.visits, self, begin, end, n_threads);
             }
-            return nb::make_tuple(to_numpy(std::move(found.lists.counts)), to_numpy(std::move(found.lists.ids)),
+            return nb::make_tuple(to_numpy(std::move(found.counts)), to_numpy(std::move(found.ids)),
                                   to_numpy(std::move(found.n_ids)));
           },
           "jumps"_a, "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a,
           "Of sentences [begin, end) that have jumps: the number of features of each list, the features, and how many each "
-          "sentence has.");
+          "sentence has.")
+      .def(
+          "packed_lists",
+          [](const JumpFeatures& self, const JumpText& jumps, const Words& numbers, std::size_t begin, std::size_t end,
+             unsigned n_threads) {
+            if (begin > end || end > jumps.text.size()) throw Error("there are no such sentences");
+            PackedLists found;
+            {
+              const nb::gil_scoped_release release;
+              found = packed_feature_lists(jumps.text, jumps.visits, self, view(numbers), begin, end, n_threads);
+            }
+            return nb::make_tuple(to_numpy(std::move(found.counts)), to_numpy(std::move(found.packed)),
+                                  to_numpy(std::move(found.n_bytes)), to_numpy(std::move(found.n_ids)));
+          },
+          "jumps"_a, nb::arg("numbers").noconvert(), "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a,
+          "The same with other numbers for features, packed: counts of lists, bytes of all, bytes and features of each "
+          "sentence.");
 
   nb::class_<BoundLists>(m, "KeptLists", "Lists of features that were found before, over borrowed arrays.")
-      .def(nb::init<Array<std::uint8_t>, Words, Ints, Words>(), nb::kw_only(), "counts"_a, "ids"_a, "id_starts"_a,
-           "order"_a);
+      .def(nb::init<Array<std::uint8_t>, Array<std::uint8_t>, Ints, Ints, Words>(), nb::kw_only(), "counts"_a, "packed"_a,
+           "starts"_a, "n_ids"_a, "order"_a);
 
   nb::class_<JumpObjective>(m, "JumpObjective", "-sum log P(NP | CP) over all jumps of a corpus.")
       .def(
@@ -180,9 +197,7 @@ HYPERBATON_BINDINGS(next_position) {
             const nb::gil_scoped_release release;
             const JumpObjectiveOptions options{
                 .planes = planes, .cached = true, .remaining = remaining, .coverage = coverage, .n_threads = n_threads};
-            return JumpObjective(jumps.text, jumps.visits,
-                                 KeptLists{view(lists.counts), view(lists.ids), view(lists.id_starts), view(lists.order)},
-                                 options);
+            return JumpObjective(jumps.text, jumps.visits, lists.kept(), options);
           },
           "jumps"_a, "lists"_a, nb::kw_only(), "planes"_a, "remaining"_a, "coverage"_a, "n_threads"_a,
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), "The same over features that were found before.")

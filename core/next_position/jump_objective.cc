@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "features/packed_ids.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -34,8 +36,6 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, s
     chunk.id_starts.push_back(chunk.lists.ids.size());
     chunk.lists.counts.shrink_to_fit();
     chunk.lists.ids.shrink_to_fit();
-    chunk.counts = chunk.lists.counts.data();
-    chunk.ids = chunk.lists.ids.data();
   });
   number_by_frequency();
 }
@@ -48,25 +48,39 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, c
       options_(options),
       n_features_(lists.order.size() - (options.coverage ? kCandidateClasses : 0)),
       n_parameters_(lists.order.size() * options.planes),
+      kept_(lists),
       order_(lists.order.begin(), lists.order.end()) {
   find_sentences();
   cut_chunks();
   options_.cached = true;
-  if (lists.id_starts.size() != sentences_.size() + 1) throw Error("the lists are those of other sentences");
+  if (lists.starts.size() != sentences_.size() + 1 || lists.n_ids.size() != sentences_.size())
+    throw Error("the lists are those of other sentences");
   std::size_t at = 0;
   for (Chunk& chunk : chunks_) {
     for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
       chunk.list_starts.push_back(at);
       at += n_lists(text_.words[sentences_[place]].size());
     }
-    for (std::size_t place = chunk.begin; place <= chunk.end; ++place)
-      chunk.id_starts.push_back(static_cast<std::size_t>(lists.id_starts[place]));
-    chunk.counts = lists.counts.data();
-    chunk.ids = lists.ids.data();
   }
-  if (at != lists.counts.size() || static_cast<std::size_t>(lists.id_starts.back()) != lists.ids.size())
+  if (at != lists.counts.size() || static_cast<std::size_t>(lists.starts.back()) != lists.packed.size())
     throw Error("the lists are those of other sentences");
 }
+
+namespace {
+
+// Append a vector of each part to that of the whole, and free it.
+template <class Whole, class Base, class Value>
+void join(std::vector<Whole>& parts, std::vector<Value> Base::* column, Whole& all) {
+  std::size_t n = 0;
+  for (const Whole& part : parts) n += (part.*column).size();
+  (all.*column).reserve(n);
+  for (Whole& part : parts) {
+    (all.*column).insert((all.*column).end(), (part.*column).begin(), (part.*column).end());
+    std::vector<Value>().swap(part.*column);
+  }
+}
+
+}  // namespace
 
 FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
                            std::size_t begin, std::size_t end, unsigned n_threads) {
@@ -77,25 +91,43 @@ FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, con
     PositionParts scratch;
     for (std::size_t s = begin + first; s < begin + last; ++s) {
       if (!visits.has_jumps(s)) continue;
-      const std::size_t before = part.lists.ids.size();
-      features.append(text, s, scratch, part.lists);
-      part.n_ids.push_back(static_cast<std::int64_t>(part.lists.ids.size() - before));
+      const std::size_t before = part.ids.size();
+      features.append(text, s, scratch, part);
+      part.n_ids.push_back(static_cast<std::int64_t>(part.ids.size() - before));
     }
   });
   FeatureLists all;
-  std::size_t n_lists = 0, n_ids = 0;
-  for (const FeatureLists& part : parts) {
-    n_lists += part.lists.counts.size();
-    n_ids += part.lists.ids.size();
-  }
-  all.lists.counts.reserve(n_lists);
-  all.lists.ids.reserve(n_ids);
-  for (FeatureLists& part : parts) {
-    all.lists.counts.insert(all.lists.counts.end(), part.lists.counts.begin(), part.lists.counts.end());
-    all.lists.ids.insert(all.lists.ids.end(), part.lists.ids.begin(), part.lists.ids.end());
-    all.n_ids.insert(all.n_ids.end(), part.n_ids.begin(), part.n_ids.end());
-    part = {};
-  }
+  join(parts, &FeatureLists::counts, all);
+  join(parts, &FeatureLists::ids, all);
+  join(parts, &FeatureLists::n_ids, all);
+  return all;
+}
+
+PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
+                                 std::span<const std::uint32_t> numbers, std::size_t begin, std::size_t end,
+                                 unsigned n_threads) {
+  constexpr std::size_t chunk = 64;
+  std::vector<PackedLists> parts((end - begin + chunk - 1) / chunk);
+  parallel_chunks(end - begin, chunk, n_threads, {}, [&](std::size_t first, std::size_t last) {
+    PackedLists& part = parts[first / chunk];
+    PositionParts scratch;
+    JumpLists lists;
+    for (std::size_t s = begin + first; s < begin + last; ++s) {
+      if (!visits.has_jumps(s)) continue;
+      lists.counts.clear();
+      lists.ids.clear();
+      features.append(text, s, scratch, lists);
+      for (std::uint32_t& id : lists.ids) id = numbers[id];
+      const std::size_t before = part.packed.size();
+      pack_ids(lists.ids, part.packed);
+      part.counts.insert(part.counts.end(), lists.counts.begin(), lists.counts.end());
+      part.n_bytes.push_back(static_cast<std::int64_t>(part.packed.size() - before));
+      part.n_ids.push_back(static_cast<std::int64_t>(lists.ids.size()));
+    }
+  });
+  PackedLists all;
+  for (auto column : {&PackedLists::counts, &PackedLists::packed}) join(parts, column, all);
+  for (auto column : {&PackedLists::n_bytes, &PackedLists::n_ids}) join(parts, column, all);
   return all;
 }
 
@@ -154,7 +186,7 @@ void JumpObjective::cut_chunks() {
   for (std::size_t place = 0; place < sentences_.size(); ++place) {
     if (done >= total * chunks_.size() / n_chunks) {
       if (!chunks_.empty()) chunks_.back().end = place;
-      chunks_.push_back({place, sentences_.size(), {}, {}, {}, nullptr, nullptr});
+      chunks_.push_back({place, sentences_.size(), {}, {}, {}});
     }
     done += work(place);
   }
@@ -172,8 +204,15 @@ SentenceLists JumpObjective::lists_of(std::size_t place, Scratch& scratch) const
   const auto after = std::upper_bound(chunks_.begin(), chunks_.end(), place,
                                       [](std::size_t at, const Chunk& chunk) { return at < chunk.begin; });
   const Chunk& chunk = *(after - 1);
-  const std::size_t at = place - chunk.begin, first = chunk.id_starts[at];
-  return {n_words, chunk.counts + chunk.list_starts[at], chunk.ids + first, chunk.id_starts[at + 1] - first};
+  const std::size_t at = place - chunk.begin, list = chunk.list_starts[at];
+  if (kept_) {
+    auto& ids = scratch.lists.ids;
+    ids.resize(static_cast<std::size_t>(kept_->n_ids[place]));
+    unpack_ids(&kept_->packed[static_cast<std::size_t>(kept_->starts[place])], ids);
+    return {n_words, &kept_->counts[list], ids.data(), ids.size()};
+  }
+  const std::size_t first = chunk.id_starts[at];
+  return {n_words, &chunk.lists.counts[list], chunk.lists.ids.data() + first, chunk.id_starts[at + 1] - first};
 }
 
 JumpLists JumpObjective::all_lists() const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,21 +22,30 @@ struct JumpObjectiveOptions {
   unsigned n_threads;
 };
 
-// The features of all sentences that have jumps, found before (`feature_lists`), in memory of the caller.
+// The features of all sentences that have jumps, found before (`packed_feature_lists`), in memory of the caller.
 struct KeptLists {
-  std::span<const std::uint8_t> counts;     // features of each list
-  std::span<const std::uint32_t> ids;       // features of all lists
-  std::span<const std::int64_t> id_starts;  // of each sentence, and the end
-  std::span<const std::uint32_t> order;     // the feature that each number in `ids` stands for
+  std::span<const std::uint8_t> counts;  // features of each list
+  std::span<const std::uint8_t> packed;  // the features of all lists of a sentence (packed_ids.hh), one after another
+  std::span<const std::int64_t> starts;  // of each sentence in `packed`, and the end
+  std::span<const std::int64_t> n_ids;   // features of each sentence
+  std::span<const std::uint32_t> order;  // the feature that each number stands for
 };
 
 // The lists of the sentences of [begin, end) that have jumps, and how many features each sentence has in them.
-struct FeatureLists {
-  JumpLists lists;
+struct FeatureLists : JumpLists {
   std::vector<std::int64_t> n_ids;
 };
 FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
                            std::size_t begin, std::size_t end, unsigned n_threads);
+
+// The same, packed: `numbers` has the number that stands for each feature.
+struct PackedLists {
+  std::vector<std::uint8_t> counts, packed;
+  std::vector<std::int64_t> n_bytes, n_ids;  // of each sentence
+};
+PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
+                                 std::span<const std::uint32_t> numbers, std::size_t begin, std::size_t end,
+                                 unsigned n_threads);
 
 class JumpObjective {
  public:
@@ -81,8 +91,6 @@ class JumpObjective {
     std::size_t begin, end;                           // places
     JumpLists lists;                                  // of all sentences, if they are kept here
     std::vector<std::size_t> list_starts, id_starts;  // of each sentence, and the end
-    const std::uint8_t* counts;                       // of the lists, wherever they are kept
-    const std::uint32_t* ids;
   };
   template <std::size_t Planes>
   double pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient, Poll& poll) const;
@@ -105,6 +113,7 @@ class JumpObjective {
   std::size_t n_jumps_ = 0;
   std::vector<std::uint32_t> sentences_;
   std::vector<Chunk> chunks_;
+  std::optional<KeptLists> kept_;     // of all sentences, if they are kept elsewhere
   std::vector<std::uint32_t> order_;  // of the features: our number of each inner one; empty: they are the same
 };
 

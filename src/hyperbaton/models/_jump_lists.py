@@ -19,6 +19,7 @@ N_CONSTANTS = 8
 # to 28 features, which take 4 bytes each, and up to twice that in the vectors that they are gathered from.
 _BYTES = 28 * 12
 _COUNTED = 1 << 20  # features that are counted at once: numpy makes them twice as wide
+_SENTENCES = 20_000  # that tell which features are frequent, at most
 
 
 def n_lists(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -31,43 +32,57 @@ class FeatureLists(NamedTuple):
 
     counts: Array  # (n_lists,): features of each list
     ids: Array  # (Σ counts,)
-    id_starts: Array  # (n_sentences + 1,): of the sentences' ids
 
 
-def feature_lists(
-    training: JumpTraining, keys: Array, *, threads: int, scratch: Scratch, frequency: Array | None = None
-) -> FeatureLists:
-    """The features of all sentences, in arrays that lie where scratch puts them; they are counted in `frequency`."""
-    text, labels = training.source.text, training.source.labels
-    core, features = training.core(), _core.JumpFeatures(keys, tagged=labels is not None)
-    counts, ids, n_ids = Column(scratch, np.uint8), Column(scratch, np.uint32), Column(scratch, np.int64)
-    n_ids.append(np.zeros(1, np.int64))
-    ends = np.concatenate([[0], np.cumsum(n_lists(text.lengths))])
-    for begin, end in scratch.ranges(ends, _BYTES):
-        part = features.lists(core, begin, end, n_threads=threads)
-        for column, values in zip((counts, ids, n_ids), part, strict=True):
+def feature_lists(training: JumpTraining, keys: Array, *, threads: int, scratch: Scratch) -> FeatureLists:
+    """The features of all sentences, in arrays that lie where scratch puts them."""
+    counts, ids = Column(scratch, np.uint8), Column(scratch, np.uint32)
+    core, features = training.core(), training.features(keys)
+    for begin, end in _ranges(training, scratch):
+        for column, values in zip((counts, ids), features.lists(core, begin, end, n_threads=threads)[:2], strict=True):
             column.append(values)
-        if frequency is not None:
-            for at in range(0, len(part[1]), _COUNTED):
-                np.add.at(frequency, part[1][at : at + _COUNTED], 1)  # bincount would go over all features every time
-    return FeatureLists(counts.finish(), ids.finish(), np.cumsum(n_ids.finish(), dtype=np.int64))
+    return FeatureLists(counts.finish(), ids.finish())
 
 
-def lists_by_frequency(
+def packed_lists(
     training: JumpTraining, keys: Array, n_features: int, *, threads: int, scratch: Scratch
 ) -> dict[str, Array]:
-    """The arrays of `_core.KeptLists`, which lie where scratch puts them. Features are numbered by falling frequency, so
-    that the weights of frequent ones lie together in memory."""
-    frequency = np.zeros(n_features, np.int64)
-    lists = feature_lists(training, keys, threads=threads, scratch=scratch, frequency=frequency)
+    """The arrays of `_core.KeptLists`, which lie where scratch puts them."""
+    order = _by_frequency(training, keys, n_features, threads, scratch)
+    numbers = np.empty(n_features, np.uint32)
+    numbers[order] = np.arange(n_features, dtype=np.uint32)
+    columns = {"counts": Column(scratch, np.uint8), "packed": Column(scratch, np.uint8)}
+    columns |= {"n_bytes": Column(scratch, np.int64), "n_ids": Column(scratch, np.int64)}
+    core, features = training.core(), training.features(keys)
+    for begin, end in _ranges(training, scratch):
+        part = features.packed_lists(core, numbers, begin, end, n_threads=threads)
+        for column, values in zip(columns.values(), part, strict=True):
+            column.append(values)
+    arrays = {name: column.finish() for name, column in columns.items()}
+    starts = np.concatenate([[0], np.cumsum(arrays.pop("n_bytes"))])
+    return {**arrays, "starts": starts, "order": order}
+
+
+def _by_frequency(training: JumpTraining, keys: Array, n_features: int, threads: int, scratch: Scratch) -> Array:
+    """The features, frequent ones first, so that their weights lie together in memory and their numbers are small; the
+    constants stay in front. Some of the sentences, at even intervals, tell which are frequent."""
+    visited = np.flatnonzero(np.diff(training.visits.offsets))
+    chosen = visited[:: len(visited) // _SENTENCES + 1]
+    some = training._replace(source=training.source.select(chosen), visits=training.visits.select(chosen))
+    core, features, frequency = some.core(), training.features(keys), np.zeros(n_features, np.int64)
+    for begin, end in _ranges(some, scratch):
+        ids = features.lists(core, begin, end, n_threads=threads)[1]
+        for at in range(0, len(ids), _COUNTED):
+            np.add.at(frequency, ids[at : at + _COUNTED], 1)  # bincount would go over all features every time
     last = N_CONSTANTS + len(keys)
     order = np.arange(n_features, dtype=np.uint32)
     order[N_CONSTANTS:last] = N_CONSTANTS + np.argsort(-frequency[N_CONSTANTS:last], kind="stable")
-    numbers = np.empty(n_features, np.uint32)
-    numbers[order] = np.arange(n_features, dtype=np.uint32)
-    for rows in scratch.rows(len(lists.ids), 4 * lists.ids.itemsize):
-        lists.ids[rows] = numbers[lists.ids[rows]]
-    return {**lists._asdict(), "order": order}
+    return order
+
+
+def _ranges(training: JumpTraining, scratch: Scratch) -> list[tuple[int, int]]:
+    """Sentences whose features are found together."""
+    return scratch.ranges(np.concatenate([[0], np.cumsum(n_lists(training.source.text.lengths))]), _BYTES)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import map_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Text, Vocabulary
-from hyperbaton.models._jump_lists import JumpForm, lists_by_frequency, n_lists
+from hyperbaton.models._jump_lists import JumpForm, n_lists, packed_lists
 from hyperbaton.models._next_position import JumpTraining, TaggedSentences
 
 
@@ -117,9 +117,9 @@ class ShardedJumps:
 
 def _find_features(job: _Job, shard: int) -> int:
     keys = map_arrays(job.folder, "training")["keys"]
-    lists = lists_by_frequency(job.training(shard), keys, job.form.n_features, threads=job.threads, scratch=Scratch())
+    lists = packed_lists(job.training(shard), keys, job.form.n_features, threads=job.threads, scratch=Scratch())
     write_arrays(job.folder, f"lists.{shard}", lists)
-    return len(lists["ids"])
+    return len(lists["packed"])
 
 
 def _curvature(job: _Job, shard: int) -> float:

@@ -26,7 +26,7 @@ from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import hash_arrays
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._jump_lists import N_CONSTANTS, JumpForm, feature_lists, lists_by_frequency
+from hyperbaton.models._jump_lists import N_CONSTANTS, JumpForm, feature_lists, packed_lists
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
 from hyperbaton.models._training_states import MinimizerStates, TrainingStates
@@ -60,7 +60,7 @@ class _JumpObjective:
             return ShardedJumps(training, model.keys_, model.form, training.sharding, model._n_threads)
         if training.scratch is not None and model.cache:
             threads = model._n_threads
-            lists = lists_by_frequency(training, model.keys_, model.n_features, threads=threads, scratch=training.scratch)
+            lists = packed_lists(training, model.keys_, model.n_features, threads=threads, scratch=training.scratch)
             return model.form.objective(training, lists, threads)
         return model.core_objective(training, cached=model.cache)
 

@@ -124,6 +124,10 @@ class JumpTraining(NamedTuple):
         """As the core reads it."""
         return self.source.core(self.visits)
 
+    def features(self, keys: Array) -> _core.JumpFeatures:
+        """Finds the features of sentences, given the keys of all."""
+        return _core.JumpFeatures(keys, tagged=self.source.labels is not None)
+
     def by_length(self) -> JumpTraining:
         """The sentences that have jumps, short ones first."""
         visited = np.flatnonzero(np.diff(self.visits.offsets))
