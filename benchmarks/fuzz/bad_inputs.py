@@ -102,12 +102,12 @@ LINK_FAULTS: dict[str, tuple[bytes, str]] = {
 BITEXT_LINK_FAULTS = {
     **LINK_FAULTS,
     "range": (b"0-9999\n" + b"\n" * 5, r"x:1: link '0-9999' is out of range"),
-    "short": (b"0-0\n", r"x:2: the file ends after 1 lines"),
+    "short": (b"0-0\n", r"x:2: the file ends after 1 line;"),
     "more": (b"\n" * 9, r"x:7: more lines than the 6 sentence pairs"),
 }
 TAG_FAULTS = {
     "short": (b"N\n", r"x:[12]: "),
-    "count": (b"N\n" * 6, r"x:1: 1 (tags|labels) for"),
+    "count": (b"N\n" * 6, r"x:1: 1 (tag|label) for"),
 }
 TREE_FAULTS = {
     "open": (b"(S a\n" + b"\n" * 5, r"x:1: "),
@@ -264,7 +264,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"project words {BITEXT}", 1, "unknown kind of annotation 'words'; known: tags, spans, markup"),
     (f"project markup {BITEXT} --split some", 1, "unknown rule for split spans 'some'; known: largest, cover, repeat"),
     (f"project tags {BITEXT} --column 0", 2, "--column must be at least 1, not 0"),
-    (f"project tags {BITEXT}", 1, r"c/dev.source: 1 annotated sentences, but c/dev.target has 6 lines"),
+    (f"project tags {BITEXT}", 1, r"c/dev.source: 1 annotated sentence, but c/dev.target has 6 lines"),
     (f"project spans {BITEXT}", 1, r"c/dev.source:1: expected a JSON object"),
     ("project markup c/dev.source c/test.target c/dev.links", 1, r"6 annotated sentences, but c/test.target has 4"),
     (f"project markup {BITEXT} --report new -o new", 1, "--output and --report would both write to new"),
