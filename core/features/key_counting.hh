@@ -81,13 +81,11 @@ class KeyTable {
     }
     return false;
   }
-  // The frequent keys among some slots.
   template <class Use>
-  void each_frequent(std::size_t begin, std::size_t end, const Use& use) const {
-    for (std::size_t at = begin; at < end; ++at)
-      if (slots_[at].count.load(std::memory_order_relaxed) >= enough_) use(slots_[at].key.load(std::memory_order_relaxed));
+  void each_frequent(const Use& use) const {
+    for (const Slot& slot : slots_)
+      if (slot.count.load(std::memory_order_relaxed) >= enough_) use(slot.key.load(std::memory_order_relaxed));
   }
-  std::size_t size() const { return slots_.size(); }
 
  private:
   struct Slot {
@@ -133,8 +131,7 @@ inline std::vector<std::uint64_t> sorted_keys(const KeyTable& table, unsigned ro
   constexpr unsigned kBits = 8;
   constexpr std::size_t kParts = std::size_t{1} << kBits;
   std::array<std::vector<std::uint64_t>, kParts> parts;
-  table.each_frequent(0, table.size(),
-                      [&](std::uint64_t key) { parts[(key << round_bits) >> (64 - kBits)].push_back(key); });
+  table.each_frequent([&](std::uint64_t key) { parts[(key << round_bits) >> (64 - kBits)].push_back(key); });
   parallel_chunks(kParts, 1, n_threads, {},
                   [&](std::size_t p, std::size_t) { std::sort(parts[p].begin(), parts[p].end()); });
   std::vector<std::uint64_t> all;
@@ -185,7 +182,7 @@ std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& o
     std::vector<std::uint64_t> all;
     std::atomic<bool> full = false;
     passes_done = 1;
-    for (std::size_t round = 0; round < n_rounds && !full; ++round) {
+    for (std::size_t round = 0; round < n_rounds; ++round) {
       KeyTable table(most_slots, min_count);
       pass([&](std::uint64_t key) { return round_bits == 0 || key >> (64 - round_bits) == round; }, ask_sieve,
            [&](std::span<std::uint64_t> keys) {

@@ -68,6 +68,20 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, c
 
 namespace {
 
+// Let add(s, part) append the lists of each sentence of [begin, end) that has jumps to those of a part of them.
+template <class Lists, class MakeAdd>
+std::vector<Lists> parts_of(const VisitsView& visits, std::size_t begin, std::size_t end, unsigned n_threads,
+                            const MakeAdd& make_add) {
+  constexpr std::size_t chunk = 64;
+  std::vector<Lists> parts((end - begin + chunk - 1) / chunk);
+  parallel_chunks(end - begin, chunk, n_threads, {}, [&](std::size_t first, std::size_t last) {
+    auto add = make_add();
+    for (std::size_t s = begin + first; s < begin + last; ++s)
+      if (visits.has_jumps(s)) add(s, parts[first / chunk]);
+  });
+  return parts;
+}
+
 // Append a vector of each part to that of the whole, and free it.
 template <class Whole, class Base, class Value>
 void join(std::vector<Whole>& parts, std::vector<Value> Base::* column, Whole& all) {
@@ -84,17 +98,12 @@ void join(std::vector<Whole>& parts, std::vector<Value> Base::* column, Whole& a
 
 FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
                            std::size_t begin, std::size_t end, unsigned n_threads) {
-  constexpr std::size_t chunk = 64;
-  std::vector<FeatureLists> parts((end - begin + chunk - 1) / chunk);
-  parallel_chunks(end - begin, chunk, n_threads, {}, [&](std::size_t first, std::size_t last) {
-    FeatureLists& part = parts[first / chunk];
-    PositionParts scratch;
-    for (std::size_t s = begin + first; s < begin + last; ++s) {
-      if (!visits.has_jumps(s)) continue;
+  auto parts = parts_of<FeatureLists>(visits, begin, end, n_threads, [&] {
+    return [&, scratch = PositionParts()](std::size_t s, FeatureLists& part) mutable {
       const std::size_t before = part.ids.size();
       features.append(text, s, scratch, part);
       part.n_ids.push_back(static_cast<std::int64_t>(part.ids.size() - before));
-    }
+    };
   });
   FeatureLists all;
   join(parts, &FeatureLists::counts, all);
@@ -106,14 +115,8 @@ FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, con
 PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
                                  std::span<const std::uint32_t> numbers, std::size_t begin, std::size_t end,
                                  unsigned n_threads) {
-  constexpr std::size_t chunk = 64;
-  std::vector<PackedLists> parts((end - begin + chunk - 1) / chunk);
-  parallel_chunks(end - begin, chunk, n_threads, {}, [&](std::size_t first, std::size_t last) {
-    PackedLists& part = parts[first / chunk];
-    PositionParts scratch;
-    JumpLists lists;
-    for (std::size_t s = begin + first; s < begin + last; ++s) {
-      if (!visits.has_jumps(s)) continue;
+  auto parts = parts_of<PackedLists>(visits, begin, end, n_threads, [&] {
+    return [&, scratch = PositionParts(), lists = JumpLists()](std::size_t s, PackedLists& part) mutable {
       lists.counts.clear();
       lists.ids.clear();
       features.append(text, s, scratch, lists);
@@ -123,7 +126,7 @@ PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visit
       part.counts.insert(part.counts.end(), lists.counts.begin(), lists.counts.end());
       part.n_bytes.push_back(static_cast<std::int64_t>(part.packed.size() - before));
       part.n_ids.push_back(static_cast<std::int64_t>(lists.ids.size()));
-    }
+    };
   });
   PackedLists all;
   for (auto column : {&PackedLists::counts, &PackedLists::packed}) join(parts, column, all);

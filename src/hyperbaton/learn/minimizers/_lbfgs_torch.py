@@ -49,9 +49,8 @@ def minimize(
 ) -> tuple[Tensor, list[float]]:
     """Weights that minimise the sum + ‖w‖² / (2σ²), and the objective after each step.
 
-    Stops where the largest derivative is
-    `tolerance` times that of the start. `progress` returns False to stop early. With `states`, an interrupted training
-    goes on where its last state was saved, and finds the same weights.
+    Stops where the largest derivative is `tolerance` times that of the start. `progress` returns False to stop early.
+    With `states`, an interrupted training goes on where its last state was saved, and finds the same weights.
     """
     n_passes = 0
 
