@@ -88,6 +88,23 @@ def test_interrupted_while_it_starts() -> None:
             assert process.returncode in (0, 1, 2), error
 
 
+def test_interrupted_where_nothing_can_be_raised() -> None:
+    """Ctrl-C while Python frees an object, as it does behind an import, is not lost."""
+    code = """
+import os, signal, time, weakref
+from hyperbaton.base.signals import Signals
+Signals().interrupt()
+watch = weakref.ref(freed := type("Freed", (), {})(), lambda _: os.kill(os.getpid(), signal.SIGINT))
+try:
+    del freed
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("heard")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("heard\n", "")
+
+
 def test_every_verb_has_json() -> None:
     program = typer.main.get_command(build())
     for verb in verbs():

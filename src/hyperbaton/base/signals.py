@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import threading
+
+_AGAIN_S = 0.01  # after which a signal is sent again that came where nothing can be raised
 
 MESSAGES = {
     signal.SIGINT: "interrupted",
@@ -29,6 +33,16 @@ class Signals:
         """From now on a signal raises KeyboardInterrupt, so that whatever was begun is cleaned up."""
         for number in self._heard:
             signal.signal(number, self._raise)
+        sys.unraisablehook = self._send_again
+
+    def _send_again(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """Python drops what is raised while it frees something, as at the end of an import: the signal comes again."""
+        if unraisable.exc_type is not KeyboardInterrupt:
+            sys.__unraisablehook__(unraisable)
+            return
+        again = threading.Timer(_AGAIN_S, os.kill, (os.getpid(), self._last))
+        again.daemon = True
+        again.start()
 
     def _raise(self, number: int, frame: object) -> None:
         self._last = signal.Signals(number)
