@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,9 +42,29 @@ STAGES = {
 }
 
 
+PIECE = 1_000_000  # sentence pairs that are generated at once
+COLUMNS = ("source", "target", "links", "source.tags")
+
+
 def write_text(folder: Path, n: int, seed: int) -> None:
-    """Generated text of n sentence pairs."""
+    """Generated text of n sentence pairs, the columns that stages read; every million pairs have a seed of their own."""
+    sizes = [min(PIECE, n - at) for at in range(0, n, PIECE)]
+    with tempfile.TemporaryDirectory(dir=folder) as temporary, ProcessPoolExecutor() as pool:
+        pieces = [Path(temporary) / str(i) for i in range(len(sizes))]
+        list(pool.map(_write_piece, pieces, sizes, range(seed, seed + len(sizes))))
+        for column in COLUMNS:
+            with (folder / f"train.{column}").open("wb") as whole:
+                for piece in pieces:
+                    with (piece / f"train.{column}").open("rb") as part:
+                        shutil.copyfileobj(part, whole)
+
+
+def _write_piece(folder: Path, n: int, seed: int) -> None:
+    folder.mkdir()
     generate(n, seed=seed).write(folder, 0, 0)
+    for file in folder.iterdir():
+        if file.name not in {f"train.{column}" for column in COLUMNS}:
+            file.unlink()
 
 
 def save_aligner(folder: Path) -> None:
