@@ -170,7 +170,7 @@ HYPERBATON_BINDINGS(learn) {
   m.def(
       "fit_clusters",
       [](const BoundTrainer& trainer, const BoundProblem& bound, const Array<std::int64_t>& clusters,
-         std::size_t n_clusters, std::size_t first_cluster, const BoundValidation* validation,
+         std::size_t n_clusters, std::size_t first_cluster, bool merge_features, const BoundValidation* validation,
          const std::optional<nb::callable>& progress) {
         check_clusters(bound.rows, clusters, n_clusters);
         const auto judges = view_validation(bound, validation);
@@ -183,13 +183,15 @@ HYPERBATON_BINDINGS(learn) {
         ClusterWeights all;
         {
           const nb::gil_scoped_release release;
-          all = fit_clusters(trainer.train, problem, view(clusters), n_clusters, first_cluster, judge_clusters);
+          all = fit_clusters(trainer.train, problem, view(clusters), n_clusters, first_cluster, merge_features,
+                             judge_clusters);
         }
         return nb::make_tuple(to_numpy(std::move(all.offsets)), to_numpy(std::move(all.features)),
                               to_numpy(std::move(all.weights), bound.n_classes), to_numpy(std::move(all.objective)));
       },
-      "trainer"_a, "problem"_a, "clusters"_a, "n_clusters"_a, "first_cluster"_a, nb::arg("validation").none(),
-      nb::arg("progress").none(), "Offsets, feature ids, weights and last objective of every cluster.");
+      "trainer"_a, "problem"_a, "clusters"_a, "n_clusters"_a, "first_cluster"_a, "merge_features"_a,
+      nb::arg("validation").none(), nb::arg("progress").none(),
+      "Offsets, feature ids, weights and last objective of every cluster.");
 
   m.def(
       "score_rows",

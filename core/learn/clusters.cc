@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/hash.hh"
+#include "learn/alike_features.hh"
 
 namespace hyperbaton {
 
@@ -46,14 +47,17 @@ void sort_by_feature(std::vector<Entry>& entries, std::vector<Entry>& other, std
 // A worker's copy of one cluster at a time, with its features renumbered from 0.
 class LocalProblem {
  public:
-  explicit LocalProblem(const Problem& problem) : problem_(problem) {}
+  LocalProblem(const Problem& problem, bool merge_features) : problem_(problem), merge_features_(merge_features) {}
 
   Fit train(const Trainer& trainer, std::span<const std::uint32_t> members, std::span<const std::uint32_t> judges,
             std::uint64_t seed, Poll& poll) {
     training_.copy(problem_.rows, problem_.labels, members);
     number_features();
     copy_prior(members);
-    const Rows rows = training_.rows(ids_.size(), problem_.rows.options());
+    const bool merge = judges.empty() && find_alike();
+    const std::size_t n_features = merge ? alike_.n_groups() : ids_.size();
+    if (merge) alike_.merge(training_.starts, training_.indices, training_.values);
+    const Rows rows = training_.rows(n_features, problem_.rows.options());
     std::optional<Rows> judging_rows;
     std::optional<Validation> validation;
     if (!judges.empty()) {
@@ -73,7 +77,9 @@ class LocalProblem {
                           return true;
                         },
                         validation ? &*validation : nullptr};
-    return hyperbaton::train(trainer, local);
+    Fit fit = hyperbaton::train(trainer, local);
+    if (merge) fit.weights = alike_.split(fit.weights, problem_.n_classes);
+    return fit;
   }
   // The features of the cluster, increasing, without the constant.
   const std::vector<FeatureId>& ids() const { return ids_; }
@@ -118,6 +124,13 @@ class LocalProblem {
     }
   }
 
+  // Whether some features are alike, and may be one.
+  bool find_alike() {
+    if (!merge_features_ || !training_.values.empty()) return false;
+    alike_.find(training_.starts, training_.indices, ids_.size());
+    return alike_.any();
+  }
+
   // Number the features of other rows in the same way, and drop those that have no number.
   void keep_known(Copy& rows) const {
     std::size_t from = 0, to = 0;
@@ -145,6 +158,8 @@ class LocalProblem {
   }
 
   const Problem& problem_;
+  const bool merge_features_;
+  AlikeFeatures alike_;
   Copy training_, judging_;
   std::vector<FeatureId> ids_;  // the feature of each number
   std::vector<Entry> entries_, other_entries_;
@@ -174,7 +189,7 @@ void append(std::vector<T>& all, std::vector<T>&& part) {
 }  // namespace
 
 ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std::span<const std::int64_t> clusters,
-                            std::size_t n_clusters, std::size_t first_cluster,
+                            std::size_t n_clusters, std::size_t first_cluster, bool merge_features,
                             std::span<const std::int64_t> validation_clusters) {
   const RowGroups groups = group_rows(clusters, n_clusters, {});
   const RowGroups judges = group_rows(validation_clusters, n_clusters, {});
@@ -195,7 +210,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
         idle.pop_back();
       }
     }
-    if (!local) local = std::make_unique<LocalProblem>(problem);
+    if (!local) local = std::make_unique<LocalProblem>(problem, merge_features);
     for (std::size_t c = chunks[p]; c < chunks[p + 1]; ++c) {
       const auto members = members_of(groups, c);
       if (members.empty()) continue;

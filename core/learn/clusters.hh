@@ -39,10 +39,11 @@ RowGroups group_rows(std::span<const Cluster> clusters, std::size_t n_clusters, 
 }
 
 // Rows whose cluster is negative are left out. Each cluster has its own seed, by its number and that of the first among all
-// clusters where these are some of them. With rows for validation, those of a cluster
-// are its own, seen through its features; `validation_clusters` has one number for each of them.
+// clusters where these are some of them. Features of a cluster that occur in the same rows are learned as one where
+// `merge_features` says that the trainer gives them the same weight (alike_features.hh). With rows for validation, those of
+// a cluster are its own, seen through its features; `validation_clusters` has one number for each of them.
 ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std::span<const std::int64_t> clusters,
-                            std::size_t n_clusters, std::size_t first_cluster,
+                            std::size_t n_clusters, std::size_t first_cluster, bool merge_features,
                             std::span<const std::int64_t> validation_clusters);
 
 // Scores of rows by their clusters' weights, (rows, classes); zero for a negative cluster.

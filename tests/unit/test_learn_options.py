@@ -181,3 +181,22 @@ def test_kernel_inputs_have_no_clusters():
 def test_matrices_by_name():
     assert kernel_matrix("1 .5; .5 1", 2).tolist() == [[1, 0.5], [0.5, 1]]
     assert delta_matrix("0 2; 1 0", 2).tolist() == [[0, 2], [1, 0]]
+
+
+@pytest.mark.parametrize("l1", [0.0, 0.05])
+@pytest.mark.parametrize("unit_length", [False, True])
+def test_features_of_the_same_rows_are_learned_as_one(l1, unit_length):
+    """The weights of sub-models are those of all features by themselves, whether some of them are alike or not."""
+    rng = np.random.default_rng(3)
+    different = rng.random((60, 8)) < 0.4
+    matrix = sparse.csr_array(different[:, [0, 1, 1, 2, 3, 3, 3, 4, 5, 5, 6, 7]].astype(float))
+    rows = BinaryRows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.shape[1])
+    labels, clusters = rng.integers(0, 3, 60), np.repeat([0, 1], 30)
+    learner = LEARNERS["lbfgs"](l1=l1, unit_length=unit_length, tolerance=1e-9)
+    model = learner.fit_clusters(rows, labels, clusters, n_classes=3)
+    for cluster in (0, 1):
+        alone = learner.fit(matrix[clusters == cluster], labels[clusters == cluster], n_classes=3)
+        weights = model.weights[model.offsets[cluster] : model.offsets[cluster + 1]]
+        np.testing.assert_allclose(weights[:-1], alone.weights_, atol=1e-5)
+        if l1 == 0:
+            np.testing.assert_array_equal(weights[4], weights[6])

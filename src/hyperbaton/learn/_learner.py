@@ -72,6 +72,10 @@ class Learner(ABC):
     # Whether sub-models for clusters can be trained.
     takes_clusters: ClassVar[bool] = True
 
+    def _merges_features(self) -> bool:
+        """Whether features that occur in the same rows get the same weight, whose square is what it costs."""
+        return False
+
     @abstractmethod
     def _trainer(self, training: Training) -> _core.Trainer:
         """The core's learner with this one's options."""
@@ -204,6 +208,7 @@ class Learner(ABC):
             numbers,
             n_known,
             first_cluster,
+            self._merges_features(),
             None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=judged),
             progress,
         )

@@ -32,6 +32,9 @@ class Lbfgs(Learner):
 
     takes_prior: ClassVar[bool] = True
 
+    def _merges_features(self) -> bool:
+        return self.l1 == 0
+
     def _trainer(self, training: Training) -> _core.Trainer:
         return _core.lbfgs_trainer(
             variance=self.variance,
