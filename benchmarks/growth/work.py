@@ -43,19 +43,19 @@ STAGES = {
 
 
 PIECE = 1_000_000  # sentence pairs that are generated at once
-COLUMNS = ("source", "target", "links", "source.tags")
+FILES = ("train.source", "train.target", "train.links", "train.source.tags")  # that stages read
 
 
 def write_text(folder: Path, n: int, seed: int) -> None:
-    """Generated text of n sentence pairs, the columns that stages read; every million pairs have a seed of their own."""
+    """Generated text of n sentence pairs; every million of them has a seed of its own."""
     sizes = [min(PIECE, n - at) for at in range(0, n, PIECE)]
     with tempfile.TemporaryDirectory(dir=folder) as temporary, ProcessPoolExecutor() as pool:
         pieces = [Path(temporary) / str(i) for i in range(len(sizes))]
         list(pool.map(_write_piece, pieces, sizes, range(seed, seed + len(sizes))))
-        for column in COLUMNS:
-            with (folder / f"train.{column}").open("wb") as whole:
+        for name in FILES:
+            with (folder / name).open("wb") as whole:
                 for piece in pieces:
-                    with (piece / f"train.{column}").open("rb") as part:
+                    with (piece / name).open("rb") as part:
                         shutil.copyfileobj(part, whole)
 
 
@@ -63,7 +63,7 @@ def _write_piece(folder: Path, n: int, seed: int) -> None:
     folder.mkdir()
     generate(n, seed=seed).write(folder, 0, 0)
     for file in folder.iterdir():
-        if file.name not in {f"train.{column}" for column in COLUMNS}:
+        if file.name not in FILES:
             file.unlink()
 
 
