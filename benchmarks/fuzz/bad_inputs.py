@@ -412,6 +412,9 @@ MOSES: tuple[bytes, ...] = (
     b"[feature]\nPhraseDictionaryMemory path=table\n[stack]\n-3\n",
     b"[feature]\nPhraseDictionaryMemory path=table\n[stack]\n99999999999999999999\n",
     b"[feature]\nPhraseDictionaryMemory path=table\n[stack]\nmany\n",
+    b"[feature]\nPhraseDictionaryMemory path=table\n[s]\nmany\n",
+    b"[feature]\nPhraseDictionaryMemory path=table\n[w]\n-1\n",
+    b"[feature]\nPhraseDictionaryMemory path=table\n[q]\n1\n",
     b"[feature]\nPhraseDictionaryMemory path=table\n[distortion-limit]\nfar\n",
     b"[feature]\nPhraseDictionaryMemory path=table\n[beam-threshold]\nnan\n",
 )

@@ -15,7 +15,7 @@ import pytest
 from hyperbaton.base.errors import HyperbatonError, OptionError
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import import_moses
-from hyperbaton.decode.moses_ini import APPLIED, HARMLESS, NEUTRAL, REFUSED
+from hyperbaton.decode.moses_ini import APPLIED, HARMLESS, NEUTRAL, REFUSED, SHORT
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases.moses import read_phrase_table
 
@@ -109,6 +109,10 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "markup": (add("[xml-input]\ninclusive\n"), "moses.ini:20: [xml-input] cannot be imported unless"),
     "section twice": (add("[stack]\n9\n[stack]\n9\n"), "moses.ini:21: [stack] stands twice, first in line 19"),
     "no such section": (add("[stacks]\n9\n"), "moses.ini:19: [stacks] is not a section that Moses has"),
+    "both names": (add("[s]\n9\n[stack]\n9\n"), "moses.ini:21: [stack] stands twice, first in line 19"),
+    "short name": (add("[sd]\n9\n"), "moses.ini:20: [sd] cannot be imported unless its value is '0'; found '9'"),
+    "short name of an old weight": (add("[w]\n-1\n"), "moses.ini:19: [w] cannot be imported: the format of Moses"),
+    "unknown short name": (add("[q]\n1\n"), "moses.ini:19: [q] is not a section that Moses has"),
     "old format": (
         add("[ttable-file]\n0 0 0 5 t\n"),
         "moses.ini:19: [ttable-file] cannot be imported: the format of Moses",
@@ -249,12 +253,23 @@ def test_sections_without_effect_are_named_once(tmp_path: Path, caplog: pytest.L
     assert [record.getMessage() for record in caplog.records] == [expected]
 
 
+def test_short_names_mean_what_they_mean_on_the_command_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        options = import_moses(folder(tmp_path, add("[v]\n1\n[s]\n7\n[cbp]\n70\n"))).options
+    assert (options.stack, options.pop_limit) == (7, 70)
+    assert [record.getMessage().removeprefix(f"{tmp_path}/moses.ini: ") for record in caplog.records] == [
+        "ignored, since translations do not depend on it: [v]",
+        "read [s] as [stack], [cbp] as [cube-pruning-pop-limit]; Moses ignores short names in this file",
+    ]
+
+
 def test_the_page_for_users_of_moses_names_every_section() -> None:
     page = (Path(__file__).parents[2] / "docs" / "moses.md").read_text(encoding="utf-8")
     groups = (APPLIED, NEUTRAL, REFUSED, HARMLESS)
     names = [name for group in groups for name in group]
     assert len(names) == len(set(names))
     assert [name for name in names if f"`{name}`" not in page] == []
+    assert [short for short, name in SHORT.items() if f"`{short}` ({name})" not in page or name not in names] == []
 
 
 def test_names_of_models_are_not_used_twice(tmp_path: Path) -> None:

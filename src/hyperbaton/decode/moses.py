@@ -111,8 +111,11 @@ def import_moses(path: str | PathLike[str]) -> System:
         if name not in ini.weights and ours[name] != UNKNOWN_WORD:
             raise InputError(f"there is no weight for {name}", ini.path, feature.line)
     if ini.ignored:
-        names = ", ".join(f"[{name}]" for name in ini.ignored)
+        names = ", ".join(ini.ignored)
         log.warning("%s: ignored, since translations do not depend on it: %s", ini.path, names)
+    if ini.shortened:
+        names = ", ".join(ini.shortened)
+        log.warning("%s: read %s; Moses ignores short names in this file", ini.path, names)
     return system.with_weights({ours[name]: weights.values for name, weights in ini.weights.items()})
 
 

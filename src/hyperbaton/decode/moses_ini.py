@@ -6,6 +6,9 @@ Every section that Moses knows is in one of four groups. A section that is in no
     NEUTRAL     changes translations; the values listed switch it off, any other is refused
     REFUSED     changes translations, and is refused whatever it says
     HARMLESS    does not change translations: what is printed, how fast, in which threads
+
+Moses accepts the short name of a parameter as a section too, but only its command line gives a short name an effect.
+Here both names mean the same, and a warning names the short ones that Moses passes over.
 """
 
 from __future__ import annotations
@@ -47,12 +50,14 @@ NEUTRAL: dict[str, tuple[str, ...]] = {
     "stack-diversity": ("0",),
     "cube-pruning-diversity": ("0",),
     "cube-pruning-lazy-scoring": _OFF,
+    "cube-pruning-deterministic-search": _OFF,
     "early-discarding-threshold": ("0",),
     "translation-option-threshold": ("0",),
     "disable-discarding": _OFF,
     "decoding-graph-backoff": ("0",),
     "phrase-drop-allowed": _OFF,
     "mark-unknown": _OFF,
+    "always-create-direct-transopt": _OFF,
     "lmodel-oov-feature": _OFF,
     "minimum-bayes-risk": _OFF,
     "lminimum-bayes-risk": _OFF,
@@ -107,13 +112,39 @@ HARMLESS = frozenset(
         # Where input comes from, and how fast it is translated.
         "cache-path clean-lm-cache config input-file minlexr-memory minphr-memory no-cache persistent-cache-size "
         "references threads use-persistent-cache server server-keepalive-maxconn server-keepalive-timeout server-log "
-        "server-maxconn server-maxconn-backlog server-port server-timeout session-cache-size session-timeout "
-        # Details of what is switched off or refused elsewhere: minimum Bayes risk, lattices, charts, context.
+        "server-maxconn server-maxconn-backlog server-port server-timeout session-cache-size session-timeout serial "
+        "cpu-affinity-offset cpu-affinity-increment "
+        # Details of what is switched off or refused elsewhere: minimum Bayes risk, lattices, charts, context, marks.
         "context-string context-weights context-window default-non-term-for-empty-range-only lattice-hypo-set "
         "link-param-count lmbr-map-weight lmbr-p lmbr-pruning-factor lmbr-r lmbr-thetas max-chart-span mbr-scale mbr-size "
-        "non-terminals parsing-algorithm rule-limit s2t-parsing-algorithm source-label-overlap unknown-lhs"
+        "non-terminals parsing-algorithm rule-limit s2t-parsing-algorithm source-label-overlap unknown-lhs "
+        "unknown-word-prefix unknown-word-suffix"
     )
 )
+
+# Short names, as on Moses' command line.
+SHORT: dict[str, str] = {
+    short: name
+    for short, _, name in (
+        pair.partition("=")
+        for pair in _names(
+            "b=beam-threshold s=stack sd=stack-diversity dl=distortion-limit mp=monotone-at-punctuation "
+            "edc=early-distortion-cost edt=early-discarding-threshold tot=translation-option-threshold "
+            "cbp=cube-pruning-pop-limit cbd=cube-pruning-diversity cbls=cube-pruning-lazy-scoring "
+            "cbds=cube-pruning-deterministic-search dd=disable-discarding du=drop-unknown mu=mark-unknown "
+            "da=phrase-drop-allowed dpb=decoding-graph-backoff cpt=continue-partial-translation fd=factor-delimiter "
+            "xi=xml-input xb=xml-brackets mbr=minimum-bayes-risk lmbr=lminimum-bayes-risk con=consensus-decoding "
+            "aws=alternate-weight-setting wf=weight-file "
+            "v=verbose f=config i=input-file th=threads t=report-segmentation tt=report-segmentation-enriched "
+            "T=translation-details Ttree=tree-translation-details Tall=translation-all-details r=recover-input-path "
+            "owg=output-word-graph osg=output-search-graph osgx=output-search-graph-extended slf=output-search-graph-slf "
+            "usg=unpruned-search-graph lhssg=include-lhs-in-search-graph "
+            "ttl=ttable-limit gl=global-lexical-file slm=weight-slm bl=weight-bl d=weight-d dlm=weight-dlm lr=weight-lr "
+            "g=weight-generation I=weight-i lm=weight-l lex=weight-lex glm=weight-glm wt=weight-wt pp=weight-pp "
+            "pb=weight-pb tm=weight-t w=weight-w u=weight-u e=weight-e"
+        )
+    )
+}
 
 # A comment for Moses, options for us: those of a system that Moses does not have.
 OWN_OPTIONS = "# hyperbaton: "
@@ -132,6 +163,7 @@ class Section(NamedTuple):
 
     number: int
     lines: list[Line]
+    heading: str  # as it is written, in brackets
 
 
 class Feature(NamedTuple):
@@ -174,8 +206,17 @@ class MosesIni(NamedTuple):
 
     @property
     def ignored(self) -> list[str]:
-        """The sections that do not change translations."""
-        return [name for name in self.sections if name in HARMLESS]
+        """The headings of sections that do not change translations."""
+        return [section.heading for name, section in self.sections.items() if name in HARMLESS]
+
+    @property
+    def shortened(self) -> list[str]:
+        """The headings of sections that change translations here, but not in Moses, since they are short names."""
+        return [
+            f"{section.heading} as [{name}]"
+            for name, section in self.sections.items()
+            if name in APPLIED and section.heading != f"[{name}]"
+        ]
 
     def value(self, section: str) -> Line | None:
         """The value of a section that has one, None where there is no such section."""
@@ -230,11 +271,12 @@ def _read_sections(path: Path) -> tuple[dict[str, Section], Line | None]:
             own_options = Line(number, raw.removeprefix(OWN_OPTIONS))
         text = raw.split("#")[0].strip()
         if text.startswith("[") and text.endswith("]"):
-            current = text[1:-1].strip()
+            heading = f"[{text[1:-1].strip()}]"
+            current = SHORT.get(heading[1:-1], heading[1:-1])
             if current in sections:
                 first = sections[current].number
-                raise InputError(f"[{current}] stands twice, first in line {first}", path, number)
-            sections[current] = Section(number, [])
+                raise InputError(f"{heading} stands twice, first in line {first}", path, number)
+            sections[current] = Section(number, [], heading)
         elif text and not current:
             raise InputError("expected a section like [feature]", path, number)
         elif text:
@@ -245,7 +287,7 @@ def _read_sections(path: Path) -> tuple[dict[str, Section], Line | None]:
 def _check_sections(path: Path, sections: dict[str, Section]) -> None:
     for name, section in sections.items():
         if name in REFUSED:
-            raise InputError(f"[{name}] cannot be imported: {REFUSED[name]}", path, section.number)
+            raise InputError(f"{section.heading} cannot be imported: {REFUSED[name]}", path, section.number)
         if name in NEUTRAL:
             # A flag without a value is on.
             for line in section.lines or [Line(section.number, "")]:
@@ -253,11 +295,10 @@ def _check_sections(path: Path, sections: dict[str, Section]) -> None:
                     values = NEUTRAL[name][:1] if NEUTRAL[name] is _OFF else NEUTRAL[name]
                     expected = " or ".join(map(repr, values))
                     content = repr(line.text) if line.text else "nothing"
-                    raise InputError(
-                        f"[{name}] cannot be imported unless its value is {expected}; found {content}", path, line.number
-                    )
+                    message = f"{section.heading} cannot be imported unless its value is {expected}; found {content}"
+                    raise InputError(message, path, line.number)
         elif name not in APPLIED and name not in HARMLESS:
-            raise InputError(f"[{name}] is not a section that Moses has", path, section.number)
+            raise InputError(f"{section.heading} is not a section that Moses has", path, section.number)
 
 
 def _same(text: str, value: str) -> bool:
