@@ -209,6 +209,39 @@ def test_deepl(running_service: Running, expected: str) -> None:
         client.translate_text("Ja!", source_lang="DE", target_lang="JA")
 
 
+def test_deepl_keeps_the_structure_of_xml_and_html(running_service: Running) -> None:
+    deepl = pytest.importorskip("deepl")
+    client = deepl.DeepLClient("any", server_url=running_service.url)
+
+    def translate(text: str, tag_handling: str | None = "xml", **options: Any) -> str:
+        answer = client.translate_text(text, source_lang="DE", target_lang="EN-US", tag_handling=tag_handling, **options)
+        return str(answer.text)
+
+    assert translate("<doc><t>Das Haus.</t>\n<t>Ja!</t></doc>") == "<doc><t>The house.</t>\n<t>Yes!</t></doc>"
+    parts = "<t><x>das</x> <x>Haus</x></t>"
+    apart, together = "<t><x>the</x> <x>House</x></t>", "<t><x>the</x> <x>house</x></t>"  # two sentences, or one
+    assert translate(parts, split_sentences="nonewlines") == apart
+    assert translate("<t>das\nHaus</t>") == "<t>the\nHouse</t>"
+    assert translate("<t>das\nHaus</t>", split_sentences="nonewlines") == "<t>the house</t>"
+    assert translate("das\nHaus", None, split_sentences="0") == "the house"
+    assert translate("<t>das <x>Haus</x></t><y>Haus</y>", ignore_tags=["x", "y"]) == "<t>the <x>Haus</x></t><y>Haus</y>"
+    assert translate(parts, outline_detection=False) == translate(parts, non_splitting_tags="x,y") == together
+    assert translate(parts, outline_detection=False, splitting_tags="x") == apart
+    page = '<p translate="no">Haus</p>\n<p>das <b class="notranslate">Haus</b></p>'
+    assert translate(page, "html") == page.replace("das", "the")
+    body = {
+        "text": "<a>Haus",
+        "target_lang": "EN",
+        "source_lang": "DE",
+        "tag_handling": "xml",
+        "tag_handling_version": "v2",
+    }
+    status, answer = running_service.ask("/v2/translate", body)
+    assert status == 400 and answer["message"] == "the XML is not well-formed: <a> in line 1 has no partner"
+    status, answer = running_service.ask("/v2/translate", body | {"tag_handling": "json"})
+    assert status == 400 and answer["message"] == "tag_handling must be one of xml, html"
+
+
 def test_moses(running_service: Running, moses: System) -> None:
     client = xmlrpc.client.ServerProxy(f"{running_service.url}/RPC2/fr-en")
     assert "translate" in client.system.listMethods()

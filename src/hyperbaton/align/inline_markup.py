@@ -22,19 +22,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hyperbaton.align.projection import Conflict, Points, check_points, check_split
+from hyperbaton.align.tags import Mark, scan
 from hyperbaton.base.errors import InputError
-
-# Elements of HTML that have no end tag.
-VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
-_VALUE = r"""(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+)"""
-_TAG = re.compile(
-    rf"<!--.*?-->|<(?P<close>/?)(?P<name>[A-Za-z_][\w:.-]*)(?:\s+[\w:.-]+(?:\s*=\s*{_VALUE})?)*\s*(?P<empty>/?)>"
-)
 
 
 @dataclass(frozen=True)
@@ -59,10 +53,16 @@ class MarkedSentence:
 
     def stacks(self) -> list[list[int]]:
         """The numbers of the elements that enclose each word, from the outside in."""
-        return [
-            [k for k, element in enumerate(self.elements) if element.begin <= at < element.end]
-            for at in range(len(self.words))
-        ]
+        stacks: list[list[int]] = []
+        opened: list[int] = []
+        following = 0
+        for at in range(len(self.words)):
+            while following < len(self.elements) and self.elements[following].begin <= at:
+                opened.append(following)
+                following += 1
+            opened = [k for k in opened if at < self.elements[k].end]
+            stacks.append(opened.copy())
+        return stacks
 
 
 @dataclass
@@ -80,44 +80,44 @@ def parse_inline(line: str) -> MarkedSentence:
     >>> found.words, [(e.name, e.begin, e.end) for e in found.elements]
     (['das', 'kleine', 'Haus', 'brennt'], [('b', 1, 3), ('br', 3, 3)])
     """
-    text, marks, at = "", [], 0
-    for match in _TAG.finditer(line):
-        text += line[at : match.start()]
-        marks.append((len(text), match))
-        text += " " if _is_single(match) else ""
-        at = match.end()
-    text += line[at:]
+    pieces: list[str] = []
+    marks: list[tuple[int, Mark]] = []
+    length = 0
+    for mark in scan(line):
+        if mark.kind == "text" or (mark.kind == "other" and not line.startswith("<!--", mark.begin)):
+            pieces.append(line[mark.begin : mark.end])
+        else:
+            marks.append((length, mark))
+            pieces.append(" " if mark.kind == "single" else "")
+        length += len(pieces[-1])
+    text = "".join(pieces)
     spans = [(match.start(), match.end()) for match in re.finditer(r"[^ ]+", text)]
     begins = [begin for begin, _ in spans]
     found = MarkedSentence([text[begin:end] for begin, end in spans], [])
     opened: list[int] = []
-    for place, match in marks:
-        name = match["name"]
-        if name is None:
+    for place, mark in marks:
+        if mark.kind == "other":
             continue  # a comment
+        tag = line[mark.begin : mark.end]
         before = bisect_left(begins, place)  # words that begin before the tag
         inside = before > 0 and place < spans[before - 1][1]
         if inside:
-            found.conflicts.append(Conflict("inside", name, (before - 1, before)))
-        if not match["close"]:
+            found.conflicts.append(Conflict("inside", mark.name, (before - 1, before)))
+        if mark.kind != "end":
             word = before - inside
-            found.elements.append(Element(match[0], name, word, word, _is_single(match), opened[-1] if opened else -1))
-            if not _is_single(match):
+            single = mark.kind == "single"
+            found.elements.append(Element(tag, mark.name, word, word, single, opened[-1] if opened else -1))
+            if not single:
                 opened.append(len(found.elements) - 1)
             continue
-        if not opened or found.elements[opened[-1]].name != name:
+        if not opened or found.elements[opened[-1]].name != mark.name:
             expected = f"</{found.elements[opened[-1]].name}>" if opened else "no end tag"
-            raise InputError(f"{match[0]} where {expected} is expected")
+            raise InputError(f"{tag} where {expected} is expected")
         number = opened.pop()
         found.elements[number] = replace(found.elements[number], end=before)
     if opened:
         raise InputError(f"{found.elements[opened[-1]].tag} is not closed")
     return found
-
-
-def _is_single(match: re.Match[str]) -> bool:
-    """Whether a tag is an element of its own."""
-    return bool(match["empty"]) or ((match["name"] or "").lower() in VOID and not match["close"])
 
 
 def project_markup(
@@ -170,22 +170,36 @@ def _target_stacks(sentence: MarkedSentence, links: Points, n_target: int, confl
             if len(counts) > 1:
                 names = " ".join(sentence.elements[k].name for k in chosen)
                 conflicts.append(Conflict("ambiguous", names, (positions[0], positions[-1] + 1), (j, j + 1)))
+    # The nearest linked neighbour on either side; both stacks are paths from the root, so they share a prefix.
+    left, right = [whole], [whole]
+    for stack in stacks:
+        left.append(left[-1] if stack is None else stack)
+    for stack in reversed(stacks):
+        right.append(right[-1] if stack is None else stack)
     settled: list[list[int]] = []
     for j, stack in enumerate(stacks):
-        if stack is None:
-            left = next((s for s in stacks[j::-1] if s is not None), whole)
-            right = next((s for s in stacks[j:] if s is not None), whole)
-            stack = [k for k in left if k in right]
-        settled.append(stack)
+        first, second = left[j], right[n_target - j]
+        settled.append(first[: _n_shared(first, second)] if stack is None else stack)
     return settled
+
+
+def _n_shared(first: Sequence[int], second: Sequence[int]) -> int:
+    """The length of the longest common prefix."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _settle_splits(sentence: MarkedSentence, stacks: list[list[int]], split: str, conflicts: list[Conflict]) -> None:
     """Find elements that are lost or apart, and apply the rule for the latter."""
+    places: list[list[int]] = [[] for _ in sentence.elements]
+    for j, stack in enumerate(stacks):
+        for k in stack:
+            places[k].append(j)
+    changed: dict[int, set[int]] = {}
     for k, element in enumerate(sentence.elements):
         if element.begin == element.end:
             continue
-        inside = [j for j, stack in enumerate(stacks) if k in stack]
+        inside = places[k]
         runs = _consecutive(inside)
         span = (element.begin, element.end)
         if not runs:
@@ -193,12 +207,11 @@ def _settle_splits(sentence: MarkedSentence, stacks: list[list[int]], split: str
         elif len(runs) > 1:
             conflicts.append(Conflict("split", element.name, span, (inside[0], inside[-1] + 1)))
             kept = max(runs, key=lambda run: run[1] - run[0])
-            for j, stack in enumerate(stacks):
-                if split == "largest" and k in stack and not kept[0] <= j < kept[1]:
-                    stack.remove(k)
-                elif split == "cover" and k not in stack and inside[0] <= j <= inside[-1]:
-                    stack.append(k)
-                    stack.sort()  # parents have smaller numbers than children
+            whole = {"largest": kept, "cover": (inside[0], inside[-1] + 1)}.get(split)
+            for j in set(inside).symmetric_difference(range(*whole)) if whole is not None else ():
+                changed.setdefault(j, set(stacks[j])).symmetric_difference_update([k])
+    for j, numbers in changed.items():
+        stacks[j] = sorted(numbers)  # parents have smaller numbers than children
 
 
 def _consecutive(positions: Sequence[int]) -> list[tuple[int, int]]:
@@ -213,21 +226,25 @@ def _consecutive(positions: Sequence[int]) -> list[tuple[int, int]]:
 
 def _placed(sentence: MarkedSentence, links: Points, n_target: int) -> list[tuple[int, int]]:
     """(target position, element) of the elements without words, each before the word at that position."""
+    targets: dict[int, list[int]] = defaultdict(list)
+    for i, j in links:
+        targets[i].append(j)
+    # The first target word of the words after each one.
+    later = [n_target] * (len(sentence.words) + 1)
+    for i in range(len(sentence.words) - 1, 0, -1):
+        later[i - 1] = min([later[i], *targets[i]])
     placed = []
     for k, element in enumerate(sentence.elements):
         parent = sentence.elements[element.parent] if element.parent >= 0 else None
         if element.begin != element.end or (parent is not None and parent.begin == parent.end):
             continue  # what is inside an element without words goes with it
         at = element.begin
-        following = [j for i, j in links if i == at]
-        preceding = [j for i, j in links if i == at - 1]
         if at == 0 or at == len(sentence.words):
             place = 0 if at == 0 else n_target
-        elif following or preceding:
-            place = min(following) if following else max(preceding) + 1
+        elif targets[at] or targets[at - 1]:
+            place = min(targets[at]) if targets[at] else max(targets[at - 1]) + 1
         else:
-            later = [j for i, j in links if i > at]
-            place = min(later) if later else n_target
+            place = later[at]
         placed.append((place, k))
     return sorted(placed)
 
@@ -242,34 +259,53 @@ def _render(
 ) -> Iterator[str]:
     """The pieces of the translation; elements are closed and opened where the elements of words change."""
     elements = sentence.elements
+    at_place: dict[int, list[int]] = defaultdict(list)
+    for place, k in placed:
+        at_place[place].append(k)
+    inside: dict[int, list[int]] = defaultdict(list)
+    for k, element in enumerate(elements):
+        inside[element.parent].append(k)
     opened: list[int] = []
     for j in range(len(words) + 1):
         stack = list(stacks[j]) if j < len(words) else []
-        same = 0
-        while same < min(len(opened), len(stack)) and opened[same] == stack[same]:
-            same += 1
+        same = _n_shared(opened, stack)
+        closing, opening, staying = set(opened[same:]), set(stack[same:]), set(stack)
         for k in opened[same:]:
-            if k in stack:
+            if k in staying:
                 conflicts.append(Conflict("crossing", elements[k].name, (elements[k].begin, elements[k].end), (j, j + 1)))
-        # An element without words stays inside the one that it was in, where that is open before or behind this place.
-        here = {k: elements[k].parent for place, k in placed if place == j}
-        last_inside = {k for k, parent in here.items() if parent in opened[same:] and parent not in stack}
-        first_inside = {k for k, parent in here.items() if parent in stack[same:]}
+        # An element without words stays inside the one that it was in, where that is open before or after this place.
+        last_inside: dict[int, list[int]] = defaultdict(list)
+        first_inside: dict[int, list[int]] = defaultdict(list)
+        between: list[int] = []
+        for k in at_place[j]:
+            parent = elements[k].parent
+            if parent in closing and parent not in staying:
+                last_inside[parent].append(k)
+            elif parent in opening:
+                first_inside[parent].append(k)
+            else:
+                between.append(k)
         for parent in reversed(opened[same:]):
-            yield from (_without_words(elements, k) for k in here if k in last_inside and here[k] == parent)
+            yield from _without_words(elements, inside, last_inside[parent])
             yield f"</{elements[parent].name}>"
         if j < len(words):
             yield (" " if j else "") if spaces is None else spaces[j]
-        yield from (_without_words(elements, k) for k in here if k not in last_inside | first_inside)
+        yield from _without_words(elements, inside, between)
         for parent in stack[same:]:
             yield elements[parent].tag
-            yield from (_without_words(elements, k) for k in here if k in first_inside and here[k] == parent)
+            yield from _without_words(elements, inside, first_inside[parent])
         yield from words[j : j + 1]
         opened = stack
 
 
-def _without_words(elements: Sequence[Element], number: int) -> str:
-    """An element without words, with those inside it."""
-    element = elements[number]
-    inside = "".join(_without_words(elements, k) for k, other in enumerate(elements) if other.parent == number)
-    return element.tag if element.single else f"{element.tag}{inside}</{element.name}>"
+def _without_words(elements: Sequence[Element], inside: dict[int, list[int]], numbers: Sequence[int]) -> Iterator[str]:
+    """Elements without words, with those inside them."""
+    left: list[str | int] = list(reversed(numbers))
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield item
+            continue
+        yield elements[item].tag
+        if not elements[item].single:
+            left += [f"</{elements[item].name}>", *reversed(inside[item])]

@@ -53,6 +53,9 @@ def translate(
     ] = None,
     search_graph: Annotated[str | None, typer.Option(help="Write every hypothesis that survived; - is stdout.")] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Raw text in and out, as the system's text processing says.")] = False,
+    html: Annotated[
+        bool, typer.Option("--html", help="With --raw: the text is one HTML page, which keeps its structure.")
+    ] = False,
     glossary: Annotated[
         str | None, typer.Option(help="Force translations of terms: lines of term, tab, translation.")
     ] = None,
@@ -70,7 +73,8 @@ def translate(
     """Translate sentences, one line out for each line in.
 
     Text is tokenized, or with --raw as people write it: then every line is a paragraph of any number of sentences, and
-    tags such as <b> and </b> are put around the words that became of theirs.
+    tags such as <b> and </b> are placed around the words aligned with their contents. With --html the whole text is one
+    page: sentences may go on in the next line, and paragraphs, lists and tables stay where they are.
 
     Lines that arrive together are translated together, at most 256 at a time, and written before more input is read: a
     terminal, or a program that writes a line and waits for its translation, is answered at once. Output files appear
@@ -84,6 +88,8 @@ def translate(
 
         hyperbaton translate system --raw --glossary terms.tsv < letter.de > letter.en
 
+        hyperbaton translate system --raw --html page.de -o page.en
+
         hyperbaton translate system test.zh --nbest 100 --distinct --distortion-limit -1 > test.nbest
 
         hyperbaton translate system web.zh -o web.hyp --executor dask://10.0.0.1:8786 --shards 200
@@ -92,10 +98,14 @@ def translate(
         raise OptionError(
             "--raw writes translations alone: leave out --nbest, --trace, --links, --search-graph and annotations"
         )
+    if html and not raw:
+        raise OptionError("--html is a form of raw text: give --raw, too")
+    if html and (unbuffered or executor is not None or shards):
+        raise OptionError("--html translates the text as one page: leave out --unbuffered, --executor and --shards")
     named = {"output": output, "trace": trace, "links": links, "search-graph": search_graph}
     places = {name: path for name, path in named.items() if path is not None}
     inputs = [path for path in (source, source_tags, source_trees) if path is not None]
-    wanted = TranslationOutputs(tuple(places), nbest, distinct, alignment, raw)
+    wanted = TranslationOutputs(tuple(places), nbest, distinct, alignment, raw, html)
     with ExitStack() as stack:
         stack.enter_context(naming_annotations(source_tags, source_trees))
         outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}, inputs))
@@ -126,7 +136,10 @@ def translate(
             return
         translator = Translator(loaded, decoding, threads=n_threads(threads), glossary=terms)
         groups: Iterable[AnnotatedLines]
-        if raw:
+        if html:
+            lines = [line for group in _raw_groups(source, BATCH) for line in group]
+            groups = [AnnotatedLines(["\n".join(lines)], NOTHING)] if lines else []
+        elif raw:
             groups = (AnnotatedLines(lines, NOTHING) for lines in _raw_groups(source, 1 if unbuffered else BATCH))
         else:
             groups = as_they_arrive(

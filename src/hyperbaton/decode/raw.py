@@ -1,9 +1,10 @@
 """Raw text in, raw text out: what a system's text processing does before and after the search.
 
-A text is cut into lines, a line into sentences, a sentence into tokens in the case that the system was trained with. What
-no tokenizer may touch stays whole (`corpus/placeholders.py`), and tags are put back around the words that became of
-theirs. Numbers and addresses come through (`decode/values.py`): a sentence whose translation lost one is searched again,
-with a demand for it. Blanks at the ends of lines, and empty lines, stay as they are.
+A text is cut into lines, a line into sentences, a sentence into tokens in the case that the system was trained with. HTML
+and XML keep their structure (`decode/raw_structure.py`). What no tokenizer may touch stays whole
+(`corpus/placeholders.py`), and tags are placed around the words aligned with their contents. Numbers and addresses come
+through (`decode/values.py`): a sentence whose translation lost one is searched again, with a demand for it. Blanks at the
+ends of lines, and empty lines, stay as they are.
 """
 
 from __future__ import annotations
@@ -11,35 +12,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape, unescape
+from html import escape
 
 from hyperbaton.align.inline_markup import Element
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.casing import starts_low
 from hyperbaton.corpus.detokenizers import unescaped
-from hyperbaton.corpus.placeholders import Masked, mask, placeholder
+from hyperbaton.corpus.placeholders import placeholder
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.corpus.sentences import UNSPACED, split_sentences
 from hyperbaton.decode.annotated import annotate, words_of
 from hyperbaton.decode.markup import Demand, Markup
-from hyperbaton.decode.raw_tags import TagReader, cut_elements, write_tags
+from hyperbaton.decode.raw_structure import EDGE, HTML, PLAIN, Flow, MaskedFlow, TextFormat, cut, mask_flow, without_control
+from hyperbaton.decode.raw_tags import TagReader, cut_elements, join_tags, write_tags
 from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
 from hyperbaton.decode.translator import BATCH, NBest, Translator
 from hyperbaton.decode.values import Carried, carry
 
-_BLOCK_NAMES = (
-    "address|article|aside|blockquote|body|br|caption|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|head|header|hr"
-    "|html|li|link|main|meta|nav|ol|option|p|pre|section|select|table|tbody|td|tfoot|th|thead|title|tr|ul"
-)
-# What is no part of a sentence in HTML: comments, scripts, and tags of paragraphs and the like.
-_BLOCK = re.compile(
-    rf"(<!--.*?-->|<!\w[^>]*>|<(script|style)\b.*?</\2\s*>|</?(?:{_BLOCK_NAMES})\b[^<>]*>)", re.DOTALL | re.IGNORECASE
-)
-_ENTITY = re.compile(r"&#?\w+;")
-_PRIVATE = re.compile("[\ue000-\uf8ff]")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
+_NEWLINES = re.compile(r"[\r\n]+")
 
 
 @dataclass(frozen=True)
@@ -51,6 +43,8 @@ class Sentence:
     elements: tuple[Element, ...] = ()  # of its tags
     low: bool = False  # starts with a small letter
     values: dict[int, str] = field(default_factory=dict)  # numbers and addresses by their places, as they are written
+    copied: dict[str, str] = field(default_factory=dict)  # elements that are not translated, by the word for each
+    reopened: int = 0  # number of elements, the first ones, that continue those of the sentence before
 
     @property
     def line(self) -> str:
@@ -76,10 +70,10 @@ class Piece:
 
 @dataclass(frozen=True)
 class Document:
-    """A text in pieces."""
+    """A text in pieces; with `escapes`, it is written with character references."""
 
     pieces: list[Piece]
-    html: bool
+    escapes: bool
 
     @property
     def sentences(self) -> list[Sentence]:
@@ -95,45 +89,46 @@ class RawText:
         self.joint = "" if text.target.language in UNSPACED else " "
         self._tokenizer = text.source.make_tokenizer()
 
-    def read(self, text: str, *, html: bool = False, split: bool = True) -> Document:
-        """Cut a text into sentences; in HTML, tags of paragraphs stay where they are, and escapes are resolved.
-
-        Without `split` every line is one sentence.
-        """
-        text = _CONTROL.sub(" ", text)
-        if not html:
-            return Document([self._piece(line, end, split=split) for line, end in _lines(text)], html)
-        text = _PRIVATE.sub("\ufffd", text)
-        pieces = []
-        fixed = ""
-        for i, part in enumerate(_BLOCK.split(text)):
-            # The pattern has two groups: text, a whole tag, a name.
-            if i % 3 == 1:
-                fixed += part
-            elif i % 3 == 0 and part:
-                piece = self._piece(part, "", html=True, split=split)
-                pieces.append(Piece(fixed + piece.before, piece.sentences, piece.after))
-                fixed = ""
-        return Document([*pieces, Piece(fixed, [], "")] if fixed else pieces, html)
+    def read(self, text: str, form: TextFormat = PLAIN) -> Document:
+        """Cut a text into sentences, and what stays as it is."""
+        text = without_control(text)
+        # Without structure, a line is a paragraph and has tags of its own.
+        lines = _lines(text) if form.newlines and not form.escapes else [(text, "")]
+        pieces: list[Piece] = []
+        for line, end in lines:
+            for part in cut(line, form):
+                pieces += [Piece(part, [], "")] if isinstance(part, str) else self._pieces(part, form)
+            pieces += [Piece(end, [], "")] if end else []
+        return Document(pieces, form.escapes)
 
     def write(self, document: Document, translations: Sequence[Translated]) -> str:
         """The text of a document, given a translation of each of its sentences."""
         found = iter(translations)
-        text = ""
+        texts: list[str] = []
+        last: tuple[int, Sentence] | None = None  # the sentence before, and where its text is
         for piece in document.pieces:
-            lines = [self.write_sentence(sentence, next(found), html=document.html) for sentence in piece.sentences]
-            text += piece.before + self.joint.join(filter(None, lines)) + piece.after
-        return text
+            texts.append(piece.before)
+            begin = len(texts)
+            for sentence in piece.sentences:
+                line = self.write_sentence(sentence, next(found), escapes=document.escapes)
+                if last is not None and sentence.reopened:
+                    own, same = last[1].elements, sentence.elements[: sentence.reopened]
+                    texts[last[0]], line = join_tags(texts[last[0]], line, same, own)
+                if line:
+                    texts += [self.joint] if len(texts) > begin else []
+                    last = len(texts), sentence
+                    texts.append(line)
+            texts.append(piece.after)
+        return "".join(texts)
 
-    def write_sentence(self, sentence: Sentence, translated: Translated, *, html: bool = False) -> str:
+    def write_sentence(self, sentence: Sentence, translated: Translated, *, escapes: bool = False) -> str:
         """A translation as text, with the numbers, addresses and tags of its source."""
         carried = self._carry(sentence, translated)
         tokens = self.text.target.as_written(carried.tokens, capital=not sentence.low)
         # Numbers and addresses have no case and no escapes.
         words = [carried.values.get(j, unescaped(token)) for j, token in enumerate(tokens)]
         blanks = [" " if blank and i else "" for i, blank in enumerate(self.detokenize.blanks(words))]
-        if html:
-            words = [escape(word, quote=False) for word in words]
+        words = [sentence.copied.get(word) or (escape(word, quote=False) if escapes else word) for word in words]
         return write_tags(sentence.tokens, sentence.elements, words, carried.links, blanks)
 
     def lost(self, sentence: Sentence, translated: Translated) -> list[tuple[int, int, str]]:
@@ -145,38 +140,38 @@ class RawText:
         written = {i: self.text.as_written(value) for i, value in sentence.values.items()}
         return carry(sentence.tokens, written, translated.tokens, translated.links)
 
-    def _piece(self, line: str, end: str, *, html: bool = False, split: bool = True) -> Piece:
-        body = line.strip()
-        if not body:
-            return Piece(line + end, [], "")
-        start = line.index(body)
-        masked = mask(body)
-        if html:
-            masked.text = _ENTITY.sub(lambda match: _PRIVATE.sub("\ufffd", unescape(match[0])), masked.text)
-            masked.texts = {c: text if c in masked.tags else unescape(text) for c, text in masked.texts.items()}
-        sentences = split_sentences(masked.text, self.text.source.language) if split else [masked.text]
+    def _pieces(self, flow: Flow, form: TextFormat) -> Iterator[Piece]:
+        """The sentences of a flow, in one piece or line by line."""
+        masked = mask_flow(flow, form)
         tags = TagReader(masked)
-        made = [part for sentence in sentences for part in self._sentences(sentence, masked, tags)]
-        return Piece(line[:start], made, line[start + len(body) :] + end)
+        for line, end in _lines(masked.text) if form.newlines else [(masked.text, "")]:
+            body = line.strip()
+            before, after = (line, "") if not body else (part.replace(EDGE, "") for part in line.split(body, 1))
+            body = _NEWLINES.sub(" ", body.replace(EDGE, " "))
+            sentences = split_sentences(body, self.text.source.language) if form.sentences else [body]
+            made = [part for sentence in sentences if sentence for part in self._sentences(sentence, masked, tags)]
+            yield Piece(before, made, after + end)
 
-    def _sentences(self, sentence: str, masked: Masked, tags: TagReader) -> Iterator[Sentence]:
+    def _sentences(self, sentence: str, masked: MaskedFlow, tags: TagReader) -> Iterator[Sentence]:
         """A sentence as tokens; a very long one in several parts."""
-        words, labels, elements = tags.read(*self._tokenizer(sentence))
+        words, labels, elements, reopened = tags.read(*self._tokenizer(sentence))
         # What is protected keeps its case.
-        cased = [masked.restore(token) for token in self.text.source.as_trained(words)]
+        cased = [masked.copied.get(token) or masked.restore(token) for token in self.text.source.as_trained(words)]
         kinds = {i: kind for i, token in enumerate(cased) if (kind := placeholder(token)) is not None}
-        values = {i: cased[i] for i in kinds}
+        copied = {masked.copied[word]: masked.texts[word] for word in words if word in masked.copied}
+        values = {i: cased[i] for i in range(len(cased)) if i in kinds or cased[i] in copied}
         if self.text.placeholders:
             cased = [kinds.get(i, token) for i, token in enumerate(cased)]
         low = starts_low(words)
         if len(cased) <= self.max_words:
-            yield Sentence(cased, labels, tuple(elements), low, values)
+            yield Sentence(cased, labels, tuple(elements), low, values, copied, reopened)
             return
         for at in range(0, len(cased), self.max_words):
             stop = min(at + self.max_words, len(cased))
             inside = cut_elements(elements, at, stop, last=stop == len(cased))
             own = {i - at: value for i, value in values.items() if at <= i < stop}
-            yield Sentence(cased[at:stop], labels[at:stop], tuple(inside), low if at == 0 else True, own)
+            continued = sum(element.begin < at < element.end for element in elements) if at else reopened
+            yield Sentence(cased[at:stop], labels[at:stop], tuple(inside), low if at == 0 else True, own, copied, continued)
 
 
 class RawTranslator:
@@ -204,16 +199,21 @@ class RawTranslator:
         self.raw = RawText(text, translator.options.max_words)
         self.reads_tags = check_annotations(translator.system, text)
 
-    def translate(self, texts: Sequence[str], *, html: bool = False) -> list[str]:
-        """Translations of texts, each of as many lines as its source."""
-        documents = [self.raw.read(text, html=html) for text in texts]
+    def translate(self, texts: Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> list[str]:
+        """Translations of texts, each of as many lines as its source.
+
+        Arguments:
+            html: the texts are HTML; short for `form=HTML`.
+            form: how the texts are understood: PLAIN, HTML, XML or another `TextFormat` of `decode.raw_structure`.
+        """
+        documents = [self.raw.read(text, HTML if html else form) for text in texts]
         sentences = [sentence for document in documents for sentence in document.sentences]
         translated = iter(self._complete(sentences, [line for found in self.batches(sentences) for line in best(found)]))
         return [self.raw.write(document, [next(translated) for _ in document.sentences]) for document in documents]
 
-    def groups(self, groups: Iterable[Sequence[str]]) -> Iterator[list[str]]:
-        """Translations of groups of lines, each as soon as it is there."""
-        return (self.translate(group) for group in groups)
+    def groups(self, groups: Iterable[Sequence[str]], *, html: bool = False) -> Iterator[list[str]]:
+        """Translations of groups of lines, or pages of HTML, each as soon as it is there."""
+        return (self.translate(group, html=html) for group in groups)
 
     def batches(self, sentences: Sequence[Sentence], n_best: NBest | None = None) -> Iterator[Translations]:
         """Translations of sentences, in batches."""

@@ -1,66 +1,43 @@
 """Tags of raw text: taken out of its tokens before the search, and put into the translation through its links.
 
 What a tag encloses is carried over by `align.project_markup`. Tags may enclose several sentences: they are closed at the
-end of each and opened again. A tag without its partner stays alone where it is, and one around words without links
-encloses nothing, but is still there.
+end of each and opened again, unless the translations leave the tag open from one sentence to the next. A tag without its
+partner stays alone where it is, and one around words without links encloses nothing, but is still there.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from hyperbaton.align.inline_markup import VOID, Element, MarkedSentence, project_markup
-from hyperbaton.corpus.placeholders import Masked
+from hyperbaton.align.inline_markup import Element, MarkedSentence, project_markup
+from hyperbaton.align.tags import scan
+from hyperbaton.decode.raw_structure import MaskedFlow
 
-_NAME = re.compile(r"</?([\w:.-]+)")
 
+class TaggedWords(NamedTuple):
+    """The words of a sentence with their labels, and the elements that its tags make.
 
-def name_of(tag: str) -> str:
-    """The name of a tag.
-
-    >>> name_of("</b>"), name_of('<a href="x">')
-    ('b', 'a')
+    The first `reopened` elements continue those of the sentence before.
     """
-    match = _NAME.match(tag)
-    return match[1] if match else ""
 
-
-def pair_tags(tags: Sequence[str]) -> list[int | None]:
-    """The partner of each tag of a paragraph; None where a tag is alone.
-
-    >>> pair_tags(["<b>", "<br>", "<i>", "</b>", "</i>"])
-    [3, None, None, 0, None]
-    """
-    partners: list[int | None] = [None] * len(tags)
-    opened: list[int] = []
-    for n, tag in enumerate(tags):
-        name = name_of(tag).lower()
-        if not tag.startswith("</"):
-            if not tag.endswith("/>") and name not in VOID:
-                opened.append(n)
-            continue
-        same = [k for k in opened if name_of(tags[k]).lower() == name]
-        if same:
-            partners[n], partners[same[-1]] = same[-1], n
-            del opened[opened.index(same[-1]) :]  # those opened inside are never closed inside
-    return partners
+    words: list[str]
+    labels: list[str]
+    elements: list[Element]
+    reopened: int
 
 
 class TagReader:
-    """Reads the sentences of one paragraph, in order."""
+    """Reads the sentences of one flow, in order."""
 
-    def __init__(self, masked: Masked) -> None:
+    def __init__(self, masked: MaskedFlow) -> None:
         self._masked = masked
-        tags = [char for char in masked.text if char in masked.tags]
-        partners = pair_tags([masked.texts[char] for char in tags])
-        self._paired = {char for char, partner in zip(tags, partners, strict=True) if partner is not None}
         self._opened: list[str] = []  # tags that are open where the next sentence starts
         self._written: set[str] = set()  # tags that enclosed words of a sentence
 
-    def read(self, tokens: Sequence[str], labels: Sequence[str]) -> tuple[list[str], list[str], list[Element]]:
-        """The words of a sentence with their labels, and the elements that its tags make."""
+    def read(self, tokens: Sequence[str], labels: Sequence[str]) -> TaggedWords:
+        """Take the tags out of the tokens of a sentence."""
         words: list[str] = []
         own_labels: list[str] = []
         elements: list[Element] = []
@@ -71,7 +48,7 @@ class TagReader:
             tag = self._masked.texts[char]
             chars.append(char)
             parent = opened[-1] if opened else -1
-            elements.append(Element(tag, name_of(tag), len(words), len(words), single, parent))
+            elements.append(Element(tag, next(scan(tag)).name, len(words), len(words), single, parent))
             if not single:
                 opened.append(len(elements) - 1)
 
@@ -81,7 +58,7 @@ class TagReader:
             if token not in self._masked.tags:
                 words.append(token)
                 own_labels.append(label)
-            elif token not in self._paired:
+            elif token not in self._masked.paired:
                 add(token, single=True)
             elif self._masked.texts[token].startswith("</"):
                 number = opened.pop()
@@ -95,8 +72,9 @@ class TagReader:
         # What encloses words of another sentence, or may do so in the next one, need not enclose nothing here.
         nothing = {k for k, element in enumerate(elements) if element.begin == element.end and not element.single}
         dropped = {k for k in nothing if k in opened or chars[k] in self._written}
+        reopened = sum(k not in dropped and char in self._written for k, char in enumerate(chars))
         self._written |= {char for k, char in enumerate(chars) if k not in dropped}
-        return words, own_labels, _without(elements, dropped)
+        return TaggedWords(words, own_labels, _without(elements, dropped), reopened)
 
 
 def cut_elements(elements: Sequence[Element], begin: int, end: int, *, last: bool) -> list[Element]:
@@ -134,6 +112,25 @@ def write_tags(
                 kept[k] = replace(element, begin=outside.begin, end=outside.begin)
             elif (element.name, (element.begin, element.end)) in lost:
                 kept[k] = replace(element, end=element.begin)
+
+
+def join_tags(before: str, line: str, elements: Sequence[Element], own: Sequence[Element]) -> tuple[str, str]:
+    """Leave elements open from one sentence to the next: the two texts without the tags between them.
+
+    Arguments:
+        elements: those of the second sentence that continue elements of the first, which are among its `own`.
+
+    >>> bold = Element("<b>", "b", 0, 1, single=False, parent=-1)
+    >>> join_tags("The <b>house.</b>", "<b>Yes?</b>", [bold], [bold])
+    ('The <b>house.', 'Yes?</b>')
+    """
+    for element in elements:
+        end = f"</{element.name}>"
+        is_alone = sum(other.name == element.name for other in own) == 1
+        if not (is_alone and before.endswith(end) and line.startswith(element.tag)):
+            break
+        before, line = before.removesuffix(end), line.removeprefix(element.tag)
+    return before, line
 
 
 def _without(elements: Sequence[Element], dropped: set[int]) -> list[Element]:

@@ -16,8 +16,8 @@ from hyperbaton.decode.translator import NBest, Translator
 class TranslationOutputs:
     """The outputs that are wanted, of `output`, `trace`, `links` and `search-graph`, and what `output` is.
 
-    `nbest` is the length of the lists in Moses' format, 0 for plain translations; `raw` takes and gives raw text, and
-    has no other outputs than `output`.
+    `nbest` is the length of the lists in Moses' format, 0 for plain translations; `raw` takes and gives raw text, with
+    `html` pages in the place of lines, and has no other outputs than `output`.
     """
 
     names: tuple[str, ...] = ("output",)
@@ -25,6 +25,7 @@ class TranslationOutputs:
     distinct: bool = False
     alignment: bool = False
     raw: bool = False
+    html: bool = False
 
     def write(
         self, translator: Translator, groups: Iterable[AnnotatedLines], first: int = 0
@@ -33,7 +34,7 @@ class TranslationOutputs:
         if self.raw:
             from hyperbaton.decode.raw import RawTranslator  # only here: its many patterns take a while to compile
 
-            for answers in RawTranslator(translator).groups(lines for lines, _ in groups):
+            for answers in RawTranslator(translator).groups((lines for lines, _ in groups), html=self.html):
                 yield len(answers), {"output": "".join(f"{line}\n" for line in answers).encode()}
             return
         traced = "trace" in self.names

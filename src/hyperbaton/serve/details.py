@@ -18,7 +18,10 @@ def sentence_details(engine: Engine, searched: Searched, *, n_best: int = 0, exp
     record = sentence_object(
         searched.found, searched.piece, n_best=n_best, expected=expected, confidences=_confidences(engine, searched)
     )
-    record |= {"source": searched.sentence.tokens, "text": _text(engine, searched, searched.paths[:1])}
+    copied = searched.sentence.copied
+    for side, tokens in (("source", searched.sentence.tokens), ("target", record["target"])):
+        record[side] = [copied.get(token, token) for token in tokens]
+    record |= {"text": _text(engine, searched, searched.paths[:1])}
     if any(searched.sentence.labels):
         record["tags"] = searched.sentence.labels
     for n, other in enumerate(record.get("nbest", [])):

@@ -18,6 +18,7 @@ from hyperbaton.decode.annotated import annotate, words_of
 from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.markup import Demand, Markup, parse_markup
 from hyperbaton.decode.raw import Document, Piece, RawText, Sentence, Translated, check_annotations
+from hyperbaton.decode.raw_structure import PLAIN, TextFormat
 from hyperbaton.serve.batching import Job
 
 BATCH = 256  # sentences searched together
@@ -71,7 +72,7 @@ class Request:
     """What a client asks of a system.
 
     Arguments:
-        texts: raw texts; or `lines` of tokens, with `tags` for each where models want some.
+        texts: raw texts, understood as `form` says; or `lines` of tokens, with `tags` for each where models want some.
         constraints: by the number of a sentence among all of the request.
         reference: forced translations, one for each sentence, as tokens.
         answer: makes the result, on the thread of the search.
@@ -81,8 +82,7 @@ class Request:
     texts: Sequence[str] = ()
     lines: Sequence[str] | None = None
     tags: Sequence[str] | None = None
-    html: bool = False
-    whole: bool = False  # do not split texts into sentences
+    form: TextFormat = PLAIN
     n_best: int = 1
     distinct: bool = True  # of the n best
     glossary: Glossary | None = None
@@ -225,7 +225,7 @@ class _Group(NamedTuple):
 
 def _documents(engine: Engine, request: Request) -> list[Document]:
     if request.lines is None:
-        return [engine.raw.read(text, html=request.html, split=not request.whole) for text in request.texts]
+        return [engine.raw.read(text, request.form) for text in request.texts]
     documents = []
     most = engine.raw.max_words
     for n, line in enumerate(request.lines):

@@ -9,7 +9,8 @@ import asyncio
 import csv
 import io
 import uuid
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Any
@@ -18,6 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode.raw_structure import HTML, PLAIN, XML, TextFormat
 from hyperbaton.serve.dialects import Dialect
 from hyperbaton.serve.engine import Answered, Request
 from hyperbaton.serve.fields import Field, read_fields
@@ -30,13 +32,21 @@ UNLIMITED = 1_000_000_000_000  # characters: clients ask for a limit
 # The regions that clients ask for; DeepL's own refuse English and Portuguese without one.
 REGIONS = {"EN": ("EN-US", "EN-GB"), "PT": ("PT-BR", "PT-PT"), "ZH": ("ZH", "ZH-HANS")}
 SPLIT = ("0", "1", "nonewlines", "on", "off", "all", "default")
+FORMATS = {"xml": XML, "html": HTML}
 
 TRANSLATE = (
     Field("text", "strings", "text or texts to translate", required=True),
     Field("target_lang", "string", "language of the translation", required=True),
     Field("source_lang", "string", "language of the text; detected if it is missing"),
-    Field("split_sentences", "string", "0 takes every line for one sentence", "1", choices=SPLIT),
-    Field("tag_handling", "string", "xml or html if the text has tags", choices=("xml", "html")),
+    Field(
+        "split_sentences", "string", "1 splits at punctuation and newlines, nonewlines at punctuation, 0 not", choices=SPLIT
+    ),
+    Field("tag_handling", "string", "xml or html if the text has tags", choices=tuple(FORMATS)),
+    Field("tag_handling_version", "string", "v2 refuses XML that is not well-formed", "v1", choices=("v1", "v2")),
+    Field("outline_detection", "boolean", "false: only splitting_tags split XML into sentences", True),
+    Field("splitting_tags", "strings", "names of tags that split sentences, with commas between them", ()),
+    Field("non_splitting_tags", "strings", "names of tags that do not split sentences", ()),
+    Field("ignore_tags", "strings", "names of tags whose content is not translated", ()),
     Field("glossary_id", "string", "a glossary whose terms are forced"),
 )
 GLOSSARY = (
@@ -112,8 +122,7 @@ class DeepL(Dialect):
         request = Request(
             Answered.texts,
             texts,
-            html=asked["tag_handling"] is not None,
-            whole=asked["split_sentences"] in ("0", "off"),
+            form=_format(asked),
             glossary=glossary,
         )
         found = await call.translate(engine, request)
@@ -195,6 +204,29 @@ class DeepL(Dialect):
         if stored is None or stored.owner != call.owner:
             raise Refusal(404, "there is no such glossary")
         return stored
+
+
+def _format(asked: dict[str, Any]) -> TextFormat:
+    """How the texts of a request are understood."""
+    form = FORMATS.get(asked["tag_handling"], PLAIN)
+    if form is not PLAIN:
+        names = {field: _names(asked[field], form) for field in ("splitting_tags", "non_splitting_tags", "ignore_tags")}
+        form = replace(
+            form,
+            splitting=form.splitting | names["splitting_tags"],
+            non_splitting=names["non_splitting_tags"],
+            ignored=names["ignore_tags"],
+            detect=form.detect and asked["outline_detection"],
+            strict=form is XML and asked["tag_handling_version"] == "v2",
+        )
+    split = asked["split_sentences"]
+    if split in ("1", "on", "all"):
+        return replace(form, newlines=True)
+    return replace(form, newlines=False, sentences=split == "nonewlines") if split in ("0", "off", "nonewlines") else form
+
+
+def _names(values: Sequence[str], form: TextFormat) -> frozenset[str]:
+    return frozenset(form.key(name.strip()) for value in values for name in value.split(",") if name.strip())
 
 
 def _entries(text: str, form: str) -> list[tuple[str, str]]:

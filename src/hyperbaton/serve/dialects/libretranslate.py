@@ -7,6 +7,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from hyperbaton.decode.raw_structure import HTML, PLAIN
 from hyperbaton.serve.dialects import Dialect
 from hyperbaton.serve.engine import Answered, Request
 from hyperbaton.serve.fields import Field, read_fields
@@ -49,7 +50,7 @@ class LibreTranslate(Dialect):
                 found["alternatives"] = [_alternatives(answered, i, n) for i in range(len(texts))]
             return found
 
-        request = Request(answer, texts, html=asked["format"] == "html", n_best=n + 1)
+        request = Request(answer, texts, form=HTML if asked["format"] == "html" else PLAIN, n_best=n + 1)
         found = await call.translate(engine, request)
         if asked["source"] in AUTO:
             scores = [self.service.detector.detect(text, [engine.source])[0] for text in texts]

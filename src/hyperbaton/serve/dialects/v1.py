@@ -15,6 +15,7 @@ from hyperbaton.base.options import options_of
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import Decoding
 from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode.raw_structure import HTML, PLAIN
 from hyperbaton.serve.batching import Job
 from hyperbaton.serve.details import sentence_details
 from hyperbaton.serve.dialects import Dialect
@@ -92,7 +93,7 @@ class V1(Dialect):
             texts if asked["tokens"] is None else (),
             None if asked["tokens"] is None else texts,
             None if asked["tags"] is None else [" ".join(line) for line in _lists(asked["tags"])],
-            html=asked["format"] == "html",
+            form=HTML if asked["format"] == "html" else PLAIN,
             n_best=max(asked["nbest"], 1),
             glossary=await asyncio.to_thread(_glossary, asked["glossary"], engine),
             constraints=_constraints(asked["constraints"] or []),

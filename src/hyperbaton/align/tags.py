@@ -1,0 +1,108 @@
+"""Tags in text: where they are, and which belong together.
+
+Both functions take time proportional to the length of the text, whatever is in it: quotes, comments and elements that
+never end are looked for once.
+
+>>> [(mark.kind, mark.name) for mark in scan("a <b>c</b><br/> 3 < 4 <!-- d -->")]
+[('text', ''), ('start', 'b'), ('text', ''), ('end', 'b'), ('single', 'br'), ('text', ''), ('other', '')]
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+# Elements of HTML that have no end tag.
+VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
+# Elements of HTML whose content is not markup.
+OPAQUE = frozenset(["script", "style"])
+
+_MARK = re.compile(
+    r"<!--|<!\[CDATA\[|<\?|<!(?=[A-Za-z])"
+    r"|<(?P<close>/?)(?P<name>[^\W\d][\w:.-]*+)(?=[\s/>])(?P<rest>(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)>"
+)
+_ENDS = {
+    "<!--": re.compile("-->"),
+    "<![CDATA[": re.compile(r"\]\]>"),
+    "<?": re.compile(r"\?>"),
+    "<!": re.compile(r"(?:[^<>\[\]]++|\[[^\]]*+\])*+>"),
+}
+
+
+class Mark(NamedTuple):
+    """A part of a text from `begin` to `end`: text, start, end, single (an element without an end tag) or other."""
+
+    kind: str
+    begin: int
+    end: int
+    name: str = ""
+
+
+def scan(text: str, *, void: frozenset[str] = VOID, opaque: frozenset[str] = frozenset()) -> Iterator[Mark]:
+    """Cut a text into text, tags, and other markup: comments, declarations, instructions, CDATA.
+
+    A `<` that begins none of them is text.
+
+    Arguments:
+        void: names, in lower case, of elements that have no end tag.
+        opaque: names of elements that are kept whole, as other markup, since what they contain is not markup.
+    """
+    done = at = 0
+    endless: set[str] = set()  # what has no end after this place
+    while match := _MARK.search(text, at):
+        at = match.end()
+        kind, name = "other", match["name"] or ""
+        if not name:
+            end = None if match[0] in endless else _ENDS[match[0]].search(text, at)
+            if match[0] == "<!":
+                end = _ENDS["<!"].match(text, at)
+            elif end is None:
+                endless.add(match[0])
+            if end is None:
+                continue
+            at = end.end()
+        elif match["close"]:
+            kind = "end"
+        elif match["rest"].endswith("/") or name.lower() in void:
+            kind = "single"
+        else:
+            kind, low = "start", name.lower()
+            if low in opaque and low not in endless:
+                closed = re.compile(rf"</{re.escape(low)}\s*+>", re.IGNORECASE).search(text, at)
+                if closed is None:
+                    endless.add(low)
+                else:
+                    kind, at = "other", closed.end()
+        if done < match.start():
+            yield Mark("text", done, match.start())
+        yield Mark(kind, match.start(), at, name)
+        done = at
+    if done < len(text):
+        yield Mark("text", done, len(text))
+
+
+def pair(marks: Sequence[Mark], *, fold: bool = True) -> list[int | None]:
+    """The partner of each start and end tag, None where a mark has none; `fold` if case does not matter.
+
+    An end tag closes the nearest start tag of its name; those between the two are alone.
+
+    >>> pair(list(scan("<b><br><i></b></i>")))
+    [3, None, None, 0, None]
+    """
+    partners: list[int | None] = [None] * len(marks)
+    opened: list[int] = []
+    names = [mark.name.lower() if fold else mark.name for mark in marks]
+    n_open: Counter[str] = Counter()
+    for n, mark in enumerate(marks):
+        if mark.kind == "start":
+            opened.append(n)
+            n_open[names[n]] += 1
+        elif mark.kind == "end" and n_open[names[n]]:
+            while partners[n] is None:
+                inner = opened.pop()
+                n_open[names[inner]] -= 1
+                if names[inner] == names[n]:
+                    partners[n], partners[inner] = inner, n
+    return partners
