@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import http.client
 import json
 import re
@@ -26,17 +27,19 @@ import pytest
 pytest.importorskip("starlette", reason="pip install 'hyperbaton[serve]'")
 uvicorn = pytest.importorskip("uvicorn", reason="pip install 'hyperbaton[serve]'")
 
+from hyperbaton import serve as serving
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.base.errors import Cancelled, InputError, OptionError
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.processing import TextProcessing, TextSide
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.raw import RawTranslator
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.serve.app import make_app
 from hyperbaton.serve.batching import Batcher, Job
+from hyperbaton.serve.dialects.moses import METHODS
 from hyperbaton.serve.engine import Engine
 from hyperbaton.serve.keys import Keys
 from hyperbaton.serve.options import Limits
@@ -255,12 +258,74 @@ def test_moses(running_service: Running, moses: System) -> None:
     assert answer["align"][0]["tgt-start"] == 0 and answer["word-align"][0].keys() == {"source-word", "target-word"}
     assert len(answer["nbest"]) == 3 and answer["nbest"][0]["hyp"] == answer["text"]
     assert answer["nbest"][0]["totalScore"] >= answer["nbest"][1]["totalScore"] and "LM0= " in answer["nbest"][0]["fvals"]
-    for wrong in ({"txt": "a"}, "a", {"text": 3}):
+    for wrong in ({"align": 1}, "a", {"text": 3}):
         with pytest.raises(xmlrpc.client.Fault, match="text"):
             client.translate(wrong)
     with pytest.raises(xmlrpc.client.Fault, match="there is no method 'delete'"):
         client.delete()
+    with pytest.raises(xmlrpc.client.Fault, match="translate has no parameter 'lambda'; it has text, align"):
+        client.translate({"text": "a", "lambda": [1]})
     client("close")()
+
+
+def test_moses_tells_options_and_the_search_graph(running_service: Running, moses: System) -> None:
+    with xmlrpc.client.ServerProxy(f"{running_service.url}/RPC2/fr-en") as client:
+        answer: Any = client.translate({"text": LINES[0], "topt": True, "sg": 1, "align": True})
+    found = Translator(moses).translate_batch([LINES[0]], NBest(), graph=True)
+    graph = [line.split(" ", 1)[1] for line in found.graph()]
+    assert [f"hyp={row['hyp']} stack={row['stack']}" for row in answer["sg"]] == [
+        " ".join(line.split()[:2]) for line in graph
+    ]
+    last = max(answer["sg"], key=lambda row: (row["stack"], row["fscore"]))
+    nodes, out = {row["hyp"]: row for row in answer["sg"]}, []
+    while "back" in last:
+        out.append(last["out"])
+        last = nodes[last["back"]]
+    assert " ".join(reversed(out)) == answer["text"].strip()
+    options = {(row["start"], row["end"], row["phrase"]): row for row in answer["topt"]}
+    target, at = answer["text"].split(), 0
+    for step, nth in zip(answer["align"], [*answer["align"][1:], None], strict=True):
+        end = len(target) if nth is None else nth["tgt-start"]
+        row = options[step["src-start"], step["src-end"], " ".join(target[at:end])]
+        assert row["fscore"] < 0 and len(row["scores"]) > 3
+        at = end
+
+
+def test_moses_takes_weights_for_one_text(running_service: Running, moses: System) -> None:
+    weights = {"Distortion0": [3.0], "LM0": [0.01]}
+    expected = Translator(moses.with_weights(weights)).translate([LINES[0]])[0]
+    plain = Translator(moses).translate([LINES[0]])[0]
+    assert expected != plain
+    with xmlrpc.client.ServerProxy(f"{running_service.url}/RPC2/fr-en") as client:
+        for text, asked in ((expected, "Distortion0=3\tLM0=0.01"), (plain, "")):
+            answer: Any = client.translate({"text": LINES[0], "weights": asked})
+            assert answer["text"] == f"{text} "
+        for wrong, message in (("LM0", "weights are written like LM0=0.5"), ("LM7=1", "there is a weight for 'LM7'")):
+            with pytest.raises(xmlrpc.client.Fault, match=message):
+                client.translate({"text": "a", "weights": wrong})
+
+
+def test_moses_answers_many_calls_at_once(running_service: Running, moses: System) -> None:
+    with xmlrpc.client.ServerProxy(f"{running_service.url}/RPC2/fr-en") as client:
+        assert client.system.listMethods() == list(METHODS)
+        assert client.system.methodHelp("translate").startswith("translate(struct)")  # type: ignore[attr-defined]
+        with pytest.raises(xmlrpc.client.Fault, match="there is no method 'delete'"):
+            client.system.methodHelp("delete")
+        calls = xmlrpc.client.MultiCall(client)
+        for line in LINES[:2]:
+            calls.translate({"text": line})
+        calls.system.methodHelp("system.multicall")
+        calls.translate({})
+        results = iter(calls())
+        best = [next(results)["text"].strip() for _ in range(2)]
+        assert best == Translator(moses).translate(LINES[:2]) and next(results).startswith("system.multicall(calls)")
+        with pytest.raises(xmlrpc.client.Fault, match="text is missing"):
+            next(results)
+        for wrong in ("a", [3], [{"methodName": "system.multicall", "params": []}] * 1001):
+            with pytest.raises((xmlrpc.client.Fault, xmlrpc.client.ProtocolError)):
+                client.system.multicall(wrong)
+        answer: Any = client.system.multicall([{"methodName": "system.multicall", "params": [[]]}])
+        assert answer[0]["faultCode"] == 400
 
 
 def test_v1_is_what_translate_says(running_service: Running, german: System, moses: System, expected: str) -> None:
@@ -372,6 +437,21 @@ def test_bad_requests_say_why(running_service: Running, path: str, body: Any, st
     assert answer[0] == status, answer
     assert message in json.dumps(answer[1], ensure_ascii=False)
     assert running_service.ask("/translate", GOOD)[1] == {"translatedText": "Yes!"}
+
+
+def test_every_status_is_documented() -> None:
+    """The table of docs/serve.md has each status that the sources name, and no other."""
+    # Those of the web framework (unknown path, wrong method) and the server (too many connections) are in no source file.
+    statuses = {200, 404, 405, 503}
+    for path in Path(serving.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                places = {"Refusal": node.args[:1]}.get(node.func.id, node.args[1:2])
+                places += [keyword.value for keyword in node.keywords if keyword.arg == "status_code"]
+                if node.func.id == "Refusal" or node.func.id.endswith("Response"):
+                    statuses |= {at.value for at in places if isinstance(at, ast.Constant) and isinstance(at.value, int)}
+    page = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
+    assert {int(status) for status in re.findall(r"^\| (\d{3}) \|", page, re.MULTILINE)} == statuses
 
 
 def test_large_bodies_are_refused(running_service: Running) -> None:

@@ -64,6 +64,7 @@ class Translations:
     graph_places: npt.NDArray[np.int64]  # (n_rows, 5): hypothesis, stack, back, recombined, option; -1 is none
     graph_scores: npt.NDArray[np.float64]  # (n_rows, 3): score, transition, best complete score through here
     search_input: _core.DecodeInput | None = field(default=None, repr=False, compare=False)
+    found_options: _core.TranslationOptions | None = field(default=None, repr=False, compare=False)
 
     def last_step_values(self, piece: int, paths: Sequence[Sequence[int]]) -> npt.NDArray[np.float32]:
         """Unweighted values (n_paths, n_columns) of the last step of paths through a piece, which need not be whole."""

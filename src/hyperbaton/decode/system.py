@@ -174,16 +174,23 @@ class System(Shown, Picklable):
             if not (np.abs(values) <= LARGEST_WEIGHT).all():
                 raise OptionError(f"weights of {name} must be finite, at most {LARGEST_WEIGHT:g}")
             merged[name] = values
-        return replace(self, weights={name: merged[name] for name in features})
+        return self._changed(weights={name: merged[name] for name in features})
 
     def with_options(self, options: Decoding) -> System:
         """The same system with these decoding options."""
         check_options(options)
-        return replace(self, options=options)
+        return self._changed(options=options)
 
     def with_text(self, text: TextProcessing) -> System:
         """The same system with this processing of raw text."""
-        return replace(self, text=text)
+        return self._changed(text=text)
+
+    def _changed(self, **changes: Any) -> System:
+        """The same system with other fields, of which what is looked up does not depend."""
+        changed = replace(self, **changes)
+        if "lookup" in vars(self):
+            vars(changed)["lookup"] = self.lookup
+        return changed
 
     @cached_property
     def lookup(self) -> _core.LookupTable:

@@ -175,6 +175,7 @@ class Translator(Picklable):
             columns=columns,
             pieces=request.pieces.offsets,
             search_input=search_input,
+            found_options=options,
             **_core.decode(search_input, how, progress),
         )
 

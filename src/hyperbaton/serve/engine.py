@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -75,6 +75,8 @@ class Request:
         texts: raw texts, understood as `form` says; or `lines` of tokens, with `tags` for each where models want some.
         constraints: by the number of a sentence among all of the request.
         reference: forced translations, one for each sentence, as tokens.
+        weights: weights in place of the system's, by feature.
+        graph: keep the search graph.
         answer: makes the result, on the thread of the search.
     """
 
@@ -89,6 +91,8 @@ class Request:
     constraints: dict[int, Constraints] = field(default_factory=dict)
     options: Decoding | None = None
     reference: Sequence[str] | None = None
+    weights: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    graph: bool = False
 
     @property
     def n_characters(self) -> int:
@@ -159,16 +163,16 @@ class Engine:
     def pair(self) -> str:
         return f"{self.source}-{self.target}"
 
-    def translator(self, options: Decoding) -> Translator:
-        """A translator with these options."""
-        key = tuple(sorted(vars(options).items()))
-        return self._translators(key)
+    def translator(self, options: Decoding, weights: Mapping[str, Sequence[float]] | None = None) -> Translator:
+        """A translator with these options, and weights in place of the system's."""
+        return self._translators(tuple(sorted(vars(options).items())), _weights_key(weights or {}))
 
-    def _translator(self, key: tuple[tuple[str, Any], ...]) -> Translator:
-        return Translator(self.system, Decoding(**dict(key)), threads=self.threads)
+    def _translator(self, options: tuple[tuple[str, Any], ...], weights: _WeightsKey) -> Translator:
+        system = self.system.with_weights({name: list(values) for name, values in weights}) if weights else self.system
+        return Translator(system, Decoding(**dict(options)), threads=self.threads)
 
     def job(self, request: Request, timeout: float) -> Job:
-        """A request as a job: those with the same number of translations and options are searched together."""
+        """A request as a job: those with the same number of translations, options and weights are searched together."""
         options = request.options or self.system.options
         key = (
             self.name,
@@ -177,8 +181,17 @@ class Engine:
             request.distinct,
             tuple(vars(options).values()),
             request.reference is not None,
+            _weights_key(request.weights),
+            request.graph,
         )
         return Job(key, max(request.n_characters, 1), (self, request), run_jobs, time.monotonic() + timeout)
+
+
+_WeightsKey = tuple[tuple[str, tuple[float, ...]], ...]
+
+
+def _weights_key(weights: Mapping[str, Sequence[float]]) -> _WeightsKey:
+    return tuple(sorted((name, tuple(values)) for name, values in weights.items()))
 
 
 def run_jobs(jobs: Sequence[Job]) -> None:
@@ -274,7 +287,7 @@ def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> li
     if not groups:
         return []
     first = groups[0].request
-    translator = engine.translator(first.options or engine.system.options)
+    translator = engine.translator(first.options or engine.system.options, first.weights)
 
     def go_on(done: int, total: int) -> bool:
         return any(job.is_wanted for job in jobs)
@@ -296,6 +309,7 @@ def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> li
             annotations=annotate(lines, tags=_labels(part) if engine.reads_tags else None),
             forced=None if forced is None else [forced[n] for n in numbers],
             markup=_markup(part, [constraints[n] for n in numbers]),
+            graph=first.graph,
             progress=go_on,
         )
         return [Searched(sentence, found, k) for k, sentence in enumerate(part)]

@@ -1,17 +1,20 @@
 """The XML-RPC server of Moses: method `translate` at /RPC2, on tokenized text.
 
-Parameters are a struct with `text`, and where wanted `align`, `word-align`, `nbest`, `nbest-distinct` and
-`add-score-breakdown`. With several systems, /RPC2 is the first one and /RPC2/ja-en the one for that pair.
+Parameters are a struct with `text`, and where wanted `align`, `word-align`, `nbest`, `nbest-distinct`,
+`add-score-breakdown`, `topt` (translation options), `sg` (the search graph) and `weights`. A parameter that is not known is
+refused. With several systems, /RPC2 is the first one and /RPC2/ja-en the one for that pair.
 """
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from xmlrpc.client import Fault, dumps, loads
 
 from starlette.responses import Response
 from starlette.routing import Route
 
+from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.serve.dialects import Dialect
 from hyperbaton.serve.engine import Answered, Engine, Request, Searched, parse_line
 from hyperbaton.serve.fields import Field, read_fields
@@ -19,9 +22,10 @@ from hyperbaton.serve.refusal import Refusal
 from hyperbaton.serve.service import Call
 
 METHODS = {
-    "translate": "translate(struct): text → its translation, tokens separated by blanks",
-    "system.listMethods": "the names of all methods",
-    "system.methodHelp": "what a method does",
+    "translate": "translate(struct): the translation of the text in the struct, tokens separated by blanks",
+    "system.listMethods": "system.listMethods(): the names of all methods",
+    "system.methodHelp": "system.methodHelp(name): what a method does",
+    "system.multicall": "system.multicall(calls): the results of several calls, each in a list, or its fault",
 }
 TRANSLATE = (
     Field("text", "string", "tokenized text", required=True),
@@ -30,6 +34,9 @@ TRANSLATE = (
     Field("nbest", "integer", "number of translations", 0, maximum=1000),
     Field("nbest-distinct", "boolean", "different translations only", False),
     Field("add-score-breakdown", "boolean", "features of the translations", False),
+    Field("topt", "boolean", "the translation options of the text", False),
+    Field("sg", "boolean", "the search graph", False),
+    Field("weights", "string", "weights for this text alone: LM0=0.5, tab, TranslationModel0=0.2 0.2 0.2 0.2"),
     Field("report-all-factors", "boolean", "has no effect: there are no factors", False),
 )
 
@@ -53,20 +60,53 @@ class Moses(Dialect):
         body = await call.body()
         call.authorize({})
         params, method = _parse(body)
-        if method == "system.listMethods":
-            result: Any = list(METHODS)
-        elif method == "system.methodHelp":
-            result = METHODS.get(str(params[0]) if params else "", "")
-        elif method == "translate":
-            result = await self.translate(call, params)
-        else:
-            raise Refusal(400, f"there is no method {str(method)[:60]!r}; there are {', '.join(METHODS)}")
+        result = await self.answer(call, method, params)
         return _response(dumps((result,), methodresponse=True, allow_none=True))
+
+    async def answer(self, call: Call, method: str | None, params: tuple[Any, ...]) -> Any:
+        """The result of a method."""
+        if method == "translate":
+            return await self.translate(call, params)
+        if method == "system.listMethods":
+            return list(METHODS)
+        if method == "system.methodHelp":
+            return METHODS[_known(str(params[0]) if params else "")]
+        _known(str(method))
+        return await self.multicall(call, params)
+
+    async def multicall(self, call: Call, params: tuple[Any, ...]) -> list[Any]:
+        """Do calls in turn, within the time of one; a call that is refused has a fault for its result."""
+        limits = self.service.limits
+        calls = params[0] if params else None
+        if not isinstance(calls, list) or not all(isinstance(item, dict) for item in calls):
+            raise Refusal(400, "system.multicall takes a list of structs with methodName and params")
+        structs = [own for item in calls for own in item.get("params") or [] if isinstance(own, dict)]
+        self.service.check_amount([str(own.get("text", "")) for own in structs] + [""] * (len(calls) - len(structs)))
+        results: list[Any] = []
+        try:
+            async with asyncio.timeout(limits.timeout):
+                for item in calls:
+                    method, own = item.get("methodName"), item.get("params", [])
+                    try:
+                        if method == "system.multicall" or not isinstance(own, list):
+                            raise Refusal(400, "a call of system.multicall has a methodName, which is another, and params")
+                        results.append([await self.answer(call, method, tuple(own))])
+                    except Refusal as refusal:
+                        results.append({"faultCode": refusal.status, "faultString": str(refusal)})
+                    except HyperbatonError as error:
+                        results.append({"faultCode": 400, "faultString": str(error)})
+        except TimeoutError:
+            raise Refusal(504, f"the calls were not answered after {limits.timeout:g} seconds") from None
+        return results
 
     async def translate(self, call: Call, params: tuple[Any, ...]) -> dict[str, Any]:
         if not params or not isinstance(params[0], dict):
             raise Refusal(400, "translate takes a struct with the text")
         # Clients of Moses write switches as true, "true", 1 or "1".
+        known = [field.name for field in TRANSLATE]
+        for name in params[0]:
+            if name not in known:
+                raise Refusal(400, f"translate has no parameter {name[:60]!r}; it has {', '.join(known)}")
         asked = read_fields(TRANSLATE, params[0])
         engine = self._engine(call)
         line, constraints = asked["text"], {}
@@ -81,12 +121,24 @@ class Moses(Dialect):
                 found["align"] = _phrases([(searched, searched.paths[0]) for searched in whole])
             if asked["word-align"]:
                 found["word-align"] = _words(whole)
+            if asked["topt"]:
+                found["topt"] = _options(answered.searched)
+            if asked["sg"]:
+                found["sg"] = _graph(answered.searched)
             if asked["nbest"]:
                 found["nbest"] = [_hypothesis(engine, whole[0], path, asked) for path in whole[0].paths] if whole else []
             return found
 
         distinct = asked["nbest-distinct"]
-        request = Request(answer, lines=[line], n_best=max(asked["nbest"], 1), distinct=distinct, constraints=constraints)
+        request = Request(
+            answer,
+            lines=[line],
+            n_best=max(asked["nbest"], 1),
+            distinct=distinct,
+            constraints=constraints,
+            weights=_weights(asked["weights"] or "", engine),
+            graph=asked["sg"],
+        )
         result: dict[str, Any] = await call.translate(engine, request)
         return result
 
@@ -98,6 +150,27 @@ class Moses(Dialect):
         if not self.service.engines:
             raise Refusal(400, "there is no system")
         return self.service.engines[0]
+
+
+def _known(method: str) -> str:
+    if method not in METHODS:
+        raise Refusal(400, f"there is no method {method[:60]!r}; there are {', '.join(METHODS)}")
+    return method
+
+
+def _weights(text: str, engine: Engine) -> dict[str, list[float]]:
+    """Weights as Moses' clients write them: `LM0=0.5`, a tab, and so on."""
+    weights: dict[str, list[float]] = {}
+    for part in filter(None, text.split("\t")):
+        name, _, values = part.partition("=")
+        try:
+            weights[name.strip()] = [float(value) for value in values.split()]
+        except ValueError:
+            weights[name.strip()] = []
+        if not weights[name.strip()]:
+            raise Refusal(400, f"weights are written like LM0=0.5, with tabs between them, not {part[:60]!r}")
+    engine.system.with_weights(weights)  # an error for those that do not fit
+    return weights
 
 
 def _parse(body: bytes) -> tuple[tuple[Any, ...], str | None]:
@@ -129,6 +202,52 @@ def _phrases(paths: list[tuple[Searched, int]]) -> list[dict[str, int]]:
                 }
             )
             target = end
+        source += len(searched.sentence.tokens)
+    return rows
+
+
+def _options(sentences: list[Searched]) -> list[dict[str, Any]]:
+    """Translation options: the span, inclusive, the phrase, its estimated score, and the values of its own features."""
+    rows, source = [], 0
+    for searched in sentences:
+        found = searched.found
+        columns = found.found_options
+        if columns is not None:
+            options, piece = found.batch.options, searched.piece
+            for k in range(*columns.offsets[[piece, piece + 1]].tolist()):
+                begin = source + int(columns.begin[k])
+                rows.append(
+                    {
+                        "start": begin,
+                        "end": begin + int(columns.length[k]) - 1,
+                        "phrase": " ".join(options.target[k]),
+                        "fscore": float(columns.estimate[k]),
+                        "scores": [float(value) for value in columns.features[k]],
+                    }
+                )
+        source += len(searched.sentence.tokens)
+    return rows
+
+
+def _graph(sentences: list[Searched]) -> list[dict[str, Any]]:
+    """The hypotheses of the search graph; the sentences of a long text follow each other."""
+    rows: list[dict[str, Any]] = []
+    source = 0
+    for searched in sentences:
+        found = searched.found
+        spans, first = found.batch.options.source, max((row["hyp"] + 1 for row in rows), default=0)
+        for k in range(*found.graph_offsets[[searched.piece, searched.piece + 1]].tolist()):
+            hypothesis, stack, back, recombined, option = found.graph_places[k].tolist()
+            score, transition, best = found.graph_scores[k].tolist()
+            row: dict[str, Any] = {"hyp": first + hypothesis, "stack": stack, "fscore": best}
+            if option >= 0:
+                begin = source + int(spans.begin[option])
+                row |= {"back": first + back, "score": score, "transition": transition}
+                row |= {"cover-start": begin, "cover-end": begin + int(spans.length[option]) - 1}
+                row["out"] = " ".join(found.batch.options.target[option])
+            if recombined >= 0:
+                row["recombined"] = first + recombined
+            rows.append(row)
         source += len(searched.sentence.tokens)
     return rows
 
