@@ -530,8 +530,11 @@ def cases() -> list[Case]:
     for content in (b"", b"{", b"[]", b"{}", b"[" * 9000, b"\xff"):
         cases.append(Case("report x", 1, r"\bx/results.json\b", {"x/results.json": content}))
         cases.append(Case("status x", 1, r"\bx/plan.json: ", {"x/plan.json": content}))
-    for content in (b"[1]", b'[{"stage": "a"}]'):
-        cases.append(Case("status x", 1, r"\bx/plan.json: is not the plan of a run", {"x/plan.json": content}))
+    for content, expected in ((b"[1]", "object under '0'"), (b'[{"stage": "a"}]', "string under '0.folder'")):
+        cases.append(Case("status x", 1, rf"\bx/plan.json: expected an? {expected}", {"x/plan.json": content}))
+    for content in (b"{", b"[]", b"{}", b'{"title": 3}', b'{"title": "a", "options": {"translation": []}}', b"[" * 9000):
+        cases.append(Case("explore x", 1, r"\bx/results.json: ", {"x/results.json": content}))
+    cases.append(Case("reproduce ni11 --quick -o x", 1, r"\bx: not a folder of", {"x/letter": b"Dear"}))
     for content, expected in (
         (b"haus\n", "x:1: expected a term, a tab"),
         (b"a\tb\tc\n", "x:1: expected"),

@@ -111,8 +111,31 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mo
         match=r"cell statistics failed: no text \(and 2 more: random-300-1-three-LR, translation-600\); what is done",
     ):
         reproduce("ni11", setting, cells=["statistics", "random-300-1-three-LR", "clusters-600", "translation-600"])
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["cells", "paper.json"]  # no page
     states = cell_states("ni11", setting)
     assert states["clusters-600"] and not states["statistics"] and not states["translation-600"]
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(self: Ni11, cell: Cell) -> dict[str, object]:
+        raise InputError("no text")
+
+    monkeypatch.setattr(Ni11, "work", work)
+    with pytest.raises(CellFailed, match="no page was written"):
+        reproduce("ni11", Setting(tmp_path / "new" / "folder", quick=True), cells=["statistics"])
+    assert [path.name for path in (tmp_path / "new").iterdir()] == []
+    letters, other, file = tmp_path / "letters", tmp_path / "other", tmp_path / "file"
+    for path, content in ((letters / "letter.txt", "Dear"), (other / "paper.json", '{"paper": "al14"}'), (file, "x")):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    for folder, message in (
+        (letters, "letters: not a folder of 'hyperbaton reproduce'; choose one that is empty or new"),
+        (other, "other/paper.json: expected 'ni11' under 'paper', found 'al14'; choose another folder"),
+        (file, "file: a file with that name already exists"),
+    ):
+        with pytest.raises(HyperbatonError, match=re.escape(message)):
+            reproduce("ni11", Setting(folder, quick=True), cells=["statistics"])
+    assert [path.name for path in letters.iterdir()] == ["letter.txt"]
 
 
 def test_a_process_that_is_killed_is_an_error_in_a_line() -> None:

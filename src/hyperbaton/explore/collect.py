@@ -31,7 +31,6 @@ from hyperbaton.decode.diagnose import Judge
 from hyperbaton.explore.run import Output, Run
 from hyperbaton.explore.sentence import sentence_object
 from hyperbaton.metrics import Orders, Outputs, make_metric
-from hyperbaton.run.stage import read_json
 from hyperbaton.run.stages.movement import count_jumps
 
 Objects = list[dict[str, Any]]
@@ -89,7 +88,7 @@ def collect(
         ):
             sentence["translations"][output.system] = translation
     _compare_orders(sentences, names)
-    metrics = [make_metric(name) for name in run.results["options"]["translation"]["metrics"]]
+    metrics = [make_metric(name) for name in run.metrics]
     return {
         "format": 1,
         "package": version("hyperbaton"),
@@ -206,26 +205,20 @@ def _order(translation: dict[str, Any]) -> list[int]:
 
 
 def _system(run: Run, output: Output) -> dict[str, Any]:
-    options = run.results["options"]["translation"]
-    weights = read_json(run.folder(f"tune.{output.system}.{output.name.partition('.')[0]}") / "weights.json")["weights"]
     limit = None if output.limit < 0 else output.limit
-    scores: dict[str, Any] = next(
-        (row["scores"] for row in run.results["translation"] if (row["system"], row["limit"]) == (output.system, limit)), {}
-    )
     return {
         "name": output.system,
-        "models": list(options["systems"][output.system]),
+        "models": list(run.models[output.system]),
         "limit": limit,
-        "weights": {name: [round(weight, 5) for weight in values] for name, values in weights.items()},
-        "scores": {name: round(score["value"], 2) for name, score in scores.items()},
+        "weights": {name: [round(weight, 5) for weight in values] for name, values in run.weights(output).items()},
+        "scores": {name: round(score, 2) for name, score in run.system_scores(output).items()},
     }
 
 
 def corpora(run: Run, outputs: Sequence[Output]) -> Objects:
     """Jumps between words, of the texts of a run and of the translations of its systems."""
-    movement = run.results["movement"]
     rows = [
-        {"name": "training text", "kind": "reference", **_jumps(movement)},
+        {"name": "training text", "kind": "reference", **_jumps(run.movement)},
         {"name": "test reference", "kind": "reference", **_jumps(count_jumps(run.source, run.links, run.tags))},
     ]
     for output in outputs:

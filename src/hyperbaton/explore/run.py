@@ -13,10 +13,10 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.corpus import Links, Tags, Text
 from hyperbaton.decode import Decoding, System
 from hyperbaton.metrics import make_metric
+from hyperbaton.run.records import PLAN, T, json_field, read_plan
 from hyperbaton.run.results import RESULTS
 from hyperbaton.run.stage import CORPUS, STAGE_FILE, read_json
 from hyperbaton.run.stages.translate import MAX_WORDS
-from hyperbaton.run.status import PLAN
 from hyperbaton.run.texts import Texts
 
 
@@ -39,18 +39,24 @@ class Run:
             what = "the run is not finished" if (root / PLAN).is_file() else "no finished run of an experiment"
             raise InputError(f"{what} (there is no {RESULTS}); 'hyperbaton run EXPERIMENT.toml -o' makes one", root)
         self.root = root
-        self.results: dict[str, Any] = read_json(root / RESULTS)
-        self._folders: dict[str, Path] = {row["stage"]: root / "stages" / row["folder"] for row in read_json(root / PLAN)}
+        self._results = read_json(root / RESULTS)
+        self.title = self.result(str, "title")
+        self.metrics: list[str] = self.result(list, "options", "translation", "metrics")
+        for n in range(len(self.metrics)):
+            self.result(str, "options", "translation", "metrics", n)
+        self.models: dict[str, list[str]] = self.result(dict, "options", "translation", "systems")
+        for name in self.models:
+            self.result(list, "options", "translation", "systems", name)
+        self._folders: dict[str, Path] = {row["stage"]: root / "stages" / row["folder"] for row in read_plan(root)}
 
-    @property
-    def title(self) -> str:
-        """What the experiment is called."""
-        return str(self.results["title"])
+    def result(self, kind: type[T], *keys: str | int) -> T:
+        """A value of the results, by its keys."""
+        return json_field(self.root / RESULTS, self._results, kind, *keys)
 
     @property
     def systems(self) -> list[str]:
         """The names of the systems, in the order of the experiment file."""
-        return list(self.results["options"]["translation"]["systems"])
+        return list(self.models)
 
     def folder(self, stage: str) -> Path:
         """What a stage left."""
@@ -93,7 +99,7 @@ class Run:
         limits: dict[int, str] = {}
         for stage in self._folders:
             if stage.startswith(start):
-                limits[int(read_json(self.folder(stage) / STAGE_FILE)["options"]["limit"])] = stage
+                limits[self._option(stage, int, "limit")] = stage
         if not limits:
             raise InputError(f"the run has no translations of the system {system}", self.root)
         if limit is None:
@@ -101,25 +107,58 @@ class Run:
         if limit not in limits:
             raise OptionError(f"the run has no distortion limit {limit}; it has: {', '.join(map(str, limits))}")
         stage = limits[limit]
-        columns = read_json(self.folder(stage) / STAGE_FILE)["options"]["columns"]
+        columns: list[str] = self._option(stage, list, "columns")
         return Output(system, stage.removeprefix(f"translate.{system}."), limit, tuple(columns), self.folder(stage))
 
+    def _option(self, stage: str, kind: type[T], name: str) -> T:
+        file = self.folder(stage) / STAGE_FILE
+        return json_field(file, read_json(file), kind, "options", name)
+
     def _shown_limit(self, limits: list[int]) -> int:
-        tuned = self.results["options"]["translation"]["tune-limit"]
+        tuned = self.result(int, "options", "translation", "tune-limit")
         return tuned if tuned in limits else limits[0]
+
+    def weights(self, output: Output) -> dict[str, list[float]]:
+        """The tuned weights of a system."""
+        file = self.folder(f"tune.{output.system}.{output.name.partition('.')[0]}") / "weights.json"
+        record = read_json(file)
+        weights: dict[str, list[float]] = json_field(file, record, dict, "weights")
+        for name in weights:
+            for n in range(len(json_field(file, record, list, "weights", name))):
+                json_field(file, record, float, "weights", name, n)
+        return weights
 
     def load(self, output: Output) -> tuple[System, Decoding]:
         """The system with its tuned weights, and the options that it translated with."""
-        run = output.name.partition(".")[0]
-        weights = read_json(self.folder(f"tune.{output.system}.{run}") / "weights.json")["weights"]
-        system = System.load(self.folder(f"system.{output.system}") / "system").with_weights(weights)
+        system = System.load(self.folder(f"system.{output.system}") / "system").with_weights(self.weights(output))
         return system, replace(system.options, distortion_limit=output.limit, max_words=MAX_WORDS)
+
+    @property
+    def movement(self) -> dict[str, Any]:
+        """How words move in the training text: `word_distortions` are jumps by their distance."""
+        distortions: dict[str, int] = self.result(dict, "movement", "word_distortions")
+        for distortion in distortions:
+            self.result(int, "movement", "word_distortions", distortion)
+            if not distortion.removeprefix("-").isdecimal():
+                message = f"expected distances under 'movement.word_distortions', found {distortion!r}"
+                raise InputError(f"{message}; run the experiment again", self.root / RESULTS)
+        movement: dict[str, Any] = self.result(dict, "movement")
+        return movement
+
+    def system_scores(self, output: Output) -> dict[str, float]:
+        """The scores of a translation of the whole test text, by metric; none if the results have none."""
+        limit = None if output.limit < 0 else output.limit
+        for n, row in enumerate(self.result(list, "translation")):
+            scores = self.result(dict, "translation", n, "scores")
+            if (row.get("system"), row.get("limit")) == (output.system, limit):
+                return {name: self.result(float, "translation", n, "scores", name, "value") for name in scores}
+        return {}
 
     def scores(self, output: Output) -> dict[str, list[float]]:
         """The score of each test sentence by each metric of the run."""
         folder = self.folder(f"measure.{output.system}")
         scores = {}
-        for i, name in enumerate(self.results["options"]["translation"]["metrics"]):
+        for i, name in enumerate(self.metrics):
             metric = make_metric(name)
             values = metric.score(np.load(folder / f"{i}.{output.name}.npy", allow_pickle=False))
             scores[metric.title] = np.round(values, 2).tolist()

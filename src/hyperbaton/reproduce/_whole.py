@@ -5,18 +5,22 @@ from __future__ import annotations
 import fnmatch
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
+from hyperbaton.base.outputs import check_text_folder
 from hyperbaton.base.writing import writing_file
 from hyperbaton.reproduce._paper import Cell, Paper, Result, Setting
 from hyperbaton.reproduce._side_by_side import Cells
+from hyperbaton.run.stage import read_json
 
 CELLS = "cells"
+MARK = "paper.json"  # says whose folder it is
 
 
 class CellFailed(HyperbatonError):
@@ -35,7 +39,9 @@ class Reproduced:
 def reproduce(
     name: str, setting: Setting, *, cells: Sequence[str] = (), command: str = "", page: bool = True
 ) -> Reproduced:
-    """Do the cells of a paper that are not done yet, and write its page. When one fails, the others are still done.
+    """Do the cells of a paper that are not done yet, and write its page.
+
+    When a cell fails, the others are still done and kept, but no page is written.
 
     Arguments:
         cells: patterns of names, as in `random-20000-*`; only these cells are worked on. The page has all that are done.
@@ -47,19 +53,48 @@ def reproduce(
     chosen = [cell for cell in every if not cells or any(fnmatch.fnmatch(cell.name, pattern) for pattern in cells)]
     if not chosen:
         raise OptionError(f"no cell of {name} is called {' or '.join(cells)}; there are {', '.join(_shown(every))}")
+    check_text_folder(setting.output)
+    _check_own(setting.output, name)
     undone = [cell for cell in chosen if stored(setting, cell) is None]
-    failures = Cells(name, paper, lambda *result: _store(setting, *result)).work(undone)
+    with _marked(setting.output, name):
+        failures = Cells(name, paper, lambda *result: _store(setting, *result)).work(undone)
+    if failures:
+        (first, reason), *others = failures.items()
+        more = f" (and {len(others)} more: {', '.join(cell for cell, _ in others)})" if others else ""
+        raise CellFailed(f"cell {first} failed: {reason}{more}; what is done is kept, and no page was written")
     results = {cell.name: result for cell in every if (result := stored(setting, cell)) is not None}
     written = None
     if page:
         from hyperbaton.reproduce._page import write_page  # pictures are slow to load, and not needed before
 
         written = write_page(paper, results, len(every), command)
-    if failures:
-        (first, reason), *others = failures.items()
-        more = f" (and {len(others)} more: {', '.join(cell for cell, _ in others)})" if others else ""
-        raise CellFailed(f"cell {first} failed: {reason}{more}; what is done is kept")
     return Reproduced(written, len(results), len(every))
+
+
+def _check_own(folder: Path, name: str) -> None:
+    """Refuse a folder that belongs to something else, or to another paper."""
+    if (folder / MARK).exists():
+        owner = read_json(folder / MARK)
+        if owner != {"paper": name}:
+            found = owner.get("paper") if isinstance(owner, dict) else owner
+            raise InputError(f"expected {name!r} under 'paper', found {found!r}; choose another folder", folder / MARK)
+    elif folder.is_dir() and any(folder.iterdir()) and not (folder / CELLS).is_dir():
+        raise InputError("not a folder of 'hyperbaton reproduce'; choose one that is empty or new", folder)
+
+
+@contextmanager
+def _marked(folder: Path, name: str) -> Iterator[None]:
+    """Say whose folder it is; one that nothing was kept in is as it was before."""
+    was_there = folder.exists()
+    with writing_file(folder / MARK) as aside:
+        aside.write_text(json.dumps({"paper": name}) + "\n", encoding="utf-8")
+    try:
+        yield
+    finally:
+        if [path.name for path in folder.iterdir()] == [MARK]:
+            (folder / MARK).unlink()
+            if not was_there:
+                folder.rmdir()
 
 
 def open_paper(name: str, setting: Setting) -> Paper:

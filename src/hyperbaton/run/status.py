@@ -8,10 +8,11 @@ from typing import Any
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import writing_file
 from hyperbaton.run.plan import Plan
+from hyperbaton.run.records import PLAN, json_field, read_plan
 from hyperbaton.run.results import signature
 from hyperbaton.run.stage import STAGE_FILE, read_json, write_json
 
-PLAN, RESOLVED = "plan.json", "experiment.json"
+RESOLVED = "experiment.json"
 
 
 def write_plan(plan: Plan, root: Path) -> None:
@@ -58,23 +59,18 @@ def status_rows(root: Path) -> list[dict[str, Any]]:
         raise InputError(
             f"not the folder of a run (there is no {PLAN}); 'hyperbaton run EXPERIMENT.toml -o' makes one", root
         )
-    plan = read_json(root / PLAN)
-    if not (isinstance(plan, list) and plan and all(isinstance(stage, dict) and "folder" in stage for stage in plan)):
-        raise InputError("is not the plan of a run; run the experiment again", root / PLAN)
     rows = []
-    for stage in plan:
+    for stage in read_plan(root):
         folder = root / "stages" / stage["folder"]
         row: dict[str, Any] = {"stage": stage["stage"], "state": "to do", "seconds": "", "MiB": "", "output MiB": ""}
         if (folder / STAGE_FILE).is_file():
-            record = read_json(folder / STAGE_FILE)
-            row |= {
-                "state": "done",
-                "seconds": round(record["seconds"], 1),
-                "MiB": round(record["peak_mib"]),
-                "output MiB": round(record["output_mib"], 1),
-            }
+            file = folder / STAGE_FILE
+            record = json_field(file, read_json(file), dict)
+            seconds, peak, output = (json_field(file, record, float, key) for key in ("seconds", "peak_mib", "output_mib"))
+            row |= {"state": "done", "seconds": round(seconds, 1), "MiB": round(peak), "output MiB": round(output, 1)}
             if "workers" in record:  # the run used an executor
-                row |= {"shards": record["shards"], "workers": len(record["workers"])}
+                row["shards"] = json_field(file, record, int, "shards")
+                row["workers"] = len(json_field(file, record, list, "workers"))
         elif any(folder.parent.glob(f"{folder.name}.*.incomplete")):
             row["state"] = "begun"
         rows.append(row)
