@@ -7,8 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from hyperbaton.base.errors import ArtefactError
+from hyperbaton.cli import build
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.decode.assemble import assemble
@@ -69,6 +71,17 @@ def test_a_copy_needs_nothing_else(made: Path, tmp_path: Path) -> None:
     system.save(tmp_path / "whole", copy=True)
     assert references(tmp_path / "whole") == {}
     assert scores(System.load(tmp_path / "whole")) == scores(system)
+
+
+def test_a_system_that_exists_is_copied_by_the_command(made: Path, tmp_path: Path) -> None:
+    plain, whole = made / "systems" / "plain", tmp_path / "whole"
+    command = ["system", "-o", str(whole), "--from", str(plain), "--copy", "--weight", "LM0=0.7"]
+    done = CliRunner().invoke(build(["system"]), command)
+    assert done.exit_code == 0, done.output
+    assert references(whole) == {} and System.load(whole).weights["LM0"] == [0.7]
+    assert scores(System.load(whole)) == scores(System.load(plain).with_weights({"LM0": 0.7}))
+    wrong = CliRunner().invoke(build(["system"]), [*command, "--phrases", str(made / "phrases")])
+    assert "--from names all parts" in str(wrong.exception)
 
 
 def test_other_weights_refer_to_the_same_parts_without_chains(experiment: Path) -> None:

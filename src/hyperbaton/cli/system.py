@@ -46,6 +46,9 @@ def system(
         list[str] | None, typer.Option(help="NAME: score this model's jumps inside phrase pairs too.")
     ] = None,
     moses_ini: Annotated[Path | None, typer.Option(help="Take everything from this moses.ini.")] = None,
+    from_system: Annotated[
+        Path | None, typer.Option("--from", metavar="SYSTEM", help="Take everything from this system.")
+    ] = None,
     source_text: SourceText = None,
     target_text: TargetText = None,
     copy: Copy = False,
@@ -59,7 +62,7 @@ def system(
     """Assemble a translation system from phrases, language models and reordering models.
 
     The system refers to its parts by path: move it together with them, or use --copy. Parts read from text files of
-    Moses are always copied.
+    Moses are always copied. --from OLD --copy makes a system that can be moved alone, for example into a container.
 
     A TYPE is a lexicalized reordering table as Moses names it, for example hier-mslr-bidirectional-fe, or sparse:hier-mslr
     for sparse features of words and classes, which tune --optimizer mira or pro gives weights. NAME=TYPE:BEFORE,AFTER makes
@@ -72,15 +75,23 @@ def system(
         hyperbaton system -o system --phrases phrases --lm lm.arpa.gz --reordering SEQ=sequence --weight SEQ=0.5
 
         hyperbaton system -o system --moses-ini model/moses.ini --source-text de:tokenizer=sacremoses --target-text en
+
+        hyperbaton system -o portable --from tuned --copy
     """
-    if moses_ini is not None and (phrases or lm or reordering or scaled or inside):
-        raise OptionError("--moses-ini names all parts: do not give --phrases, --lm or --reordering with it")
+    for flag, given in (("--moses-ini", moses_ini), ("--from", from_system)):
+        if given is not None and (phrases or lm or reordering or scaled or inside or (moses_ini and from_system)):
+            raise OptionError(
+                f"{flag} names all parts: do not give --phrases, --lm, --reordering or another source with it"
+            )
     check_artefact(output, KIND, force=force)
     trained = parse_pairs(reordering, "--reordering")
     text = parse_text(source_text, target_text)
     verify_artefacts(verify, *([] if phrases is None else [phrases]), *(lm or []), *trained.values())
     if moses_ini is not None:
         made = import_moses(moses_ini).with_weights(parse_weights(weight))
+    elif from_system is not None:
+        verify_artefacts(verify, from_system)
+        made = System.load(from_system).with_weights(parse_weights(weight))
     elif phrases is not None:
         betas = parse_weights(scaled, "--scaled")
         made = assemble(
@@ -92,7 +103,7 @@ def system(
             inside=inside or [],
         )
     else:
-        raise OptionError("nothing to assemble: give --phrases or --moses-ini")
+        raise OptionError("nothing to assemble: give --phrases, --moses-ini or --from")
     made = made.with_options(changed(made, flags))
     if text is not None:
         made = made.with_text(text)
