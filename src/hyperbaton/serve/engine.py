@@ -163,9 +163,13 @@ class Engine:
     def pair(self) -> str:
         return f"{self.source}-{self.target}"
 
-    def translator(self, options: Decoding, weights: Mapping[str, Sequence[float]] | None = None) -> Translator:
+    def translator(self, options: Decoding) -> Translator:
+        """A translator with these options."""
+        return self.weighted(options, {})
+
+    def weighted(self, options: Decoding, weights: Mapping[str, Sequence[float]]) -> Translator:
         """A translator with these options, and weights in place of the system's."""
-        return self._translators(tuple(sorted(vars(options).items())), _weights_key(weights or {}))
+        return self._translators(tuple(sorted(vars(options).items())), _weights_key(weights))
 
     def _translator(self, options: tuple[tuple[str, Any], ...], weights: _WeightsKey) -> Translator:
         system = self.system.with_weights({name: list(values) for name, values in weights}) if weights else self.system
@@ -287,7 +291,8 @@ def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> li
     if not groups:
         return []
     first = groups[0].request
-    translator = engine.translator(first.options or engine.system.options, first.weights)
+    options = first.options or engine.system.options
+    translator = engine.weighted(options, first.weights) if first.weights else engine.translator(options)
 
     def go_on(done: int, total: int) -> bool:
         return any(job.is_wanted for job in jobs)
