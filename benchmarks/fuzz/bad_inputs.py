@@ -314,6 +314,8 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("generate -o new -n 5 --dev 9", 1, "cannot take 9 dev"),
     ("translate system c/dev.source --raw", 1, "the system does not know how raw text is processed"),
     ("translate system c/dev.source --raw --nbest 5", 1, "--raw writes translations alone"),
+    ("translate system c/dev.source --html", 1, "--html is a form of raw text"),
+    ("translate system c/dev.source --raw --html --unbuffered", 1, "leave out --unbuffered"),
     ("system -o new --phrases phrases --source-text english", 1, "--source-text english: a language is a code like en"),
     (
         "system -o new --phrases phrases --source-text en:casing=truecase",
