@@ -14,6 +14,7 @@ import pytest
 
 from hyperbaton.cli import verbs
 from hyperbaton.phrases import Extracted
+from tests.clocks import PATIENCE
 
 PROGRAM = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
 
@@ -146,7 +147,7 @@ def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
         for _ in range(n_remarks):
             assert process.stderr.readline().startswith(b"hyperbaton: ")
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130, error
         assert error.endswith(b"hyperbaton: interrupted\n")
         assert not list(tmp_path.glob("phrases*"))

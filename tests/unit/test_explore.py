@@ -24,6 +24,7 @@ from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
 from hyperbaton.run.results import write_results
 from hyperbaton.run.status import write_plan
+from tests.clocks import PATIENCE
 
 EXPERIMENT: dict[str, Any] = {
     "title": "A run & <its> page",
@@ -153,7 +154,7 @@ def opened(chromium: Any, address: str, width: int = 1280, scheme: str = "light"
     """A page of the browser on which nothing may go wrong: no error, nothing fetched, no sideways scroll."""
     context = chromium.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme, accept_downloads=True)
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(1000 * PATIENCE)
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -17,6 +17,7 @@ import typer
 from hyperbaton.cli import build, verbs
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
+from tests.clocks import PATIENCE
 
 PROGRAM = [sys.executable, "-m", "hyperbaton"]
 # Their stdout is a text already; or all they find is in a results.json.
@@ -80,7 +81,7 @@ def test_interrupted_while_it_starts() -> None:
             process.stdout.readline()
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
-            _, error = process.communicate(timeout=60)
+            _, error = process.communicate(timeout=PATIENCE)
         assert "Traceback" not in error, (delay, error)
         if process.returncode == 130:
             assert error == "hyperbaton: interrupted\n"
@@ -102,7 +103,7 @@ try:
 except KeyboardInterrupt:
     print("heard")
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.stdout, done.stderr) == ("heard\n", "")
 
 
