@@ -63,7 +63,7 @@ check: lint ## format, lint, types, fast tests: a few minutes
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 sanitize: $(DEV_STAMP) ## fast tests with a core that checks memory and undefined behaviour (C++ by GCC or Clang on Linux)
-	@$(BIN)/cmake -S . -B $(CHECKED) -G Ninja -DHYPERBATON_SANITIZE=ON -DHYPERBATON_OPTIMIZATION=-O1 -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
+	@$(BIN)/cmake -S . -B $(CHECKED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DHYPERBATON_SANITIZE=ON -DHYPERBATON_OPTIMIZATION=-O1 -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
 	$(BIN)/cmake --build $(CHECKED) --target _core
 	PYTHONPATH=tests/sanitize HYPERBATON_CORE=$(abspath $(CHECKED)) \
 	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
@@ -74,7 +74,7 @@ wheel: $(STAMP) ## build the source archive and from it the wheel into dist/, an
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
-	HYPERBATON_DIST=$(abspath dist) $(BIN)/python -m pytest --rootdir tests/wheel -c /dev/null tests/wheel
+	HYPERBATON_DIST=$(abspath dist) $(BIN)/python -m pytest --rootdir tests/wheel --confcutdir tests/wheel -c /dev/null tests/wheel
 
 format: $(DEV_STAMP) ## rewrite the sources in the house style
 	$(BIN)/ruff format $(PYTHON_SOURCES)
