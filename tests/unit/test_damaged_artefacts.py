@@ -22,16 +22,11 @@ from hyperbaton.decode.moses import export_moses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases import Extracted, PhraseTable, extract
 from tests.clocks import PATIENCE
+from tests.program import hyperbaton
 
 ROOT = Path(__file__).parents[2]
 SENTENCES = ["wo ai ni", "ni ai wo", "wo"]
 SPAN = np.iinfo(np.int64)
-
-
-def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hyperbaton", *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE
-    )
 
 
 @pytest.fixture(scope="module")

@@ -19,12 +19,12 @@ from hyperbaton.evaluate.reasons import jump_reasons
 from hyperbaton.evaluate.reference_steps import Visits
 from hyperbaton.explore import Run, Selection, collect, page, write_page
 from hyperbaton.phrases import orientation_set
-from hyperbaton.run.child import do
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
 from hyperbaton.run.results import write_results
 from hyperbaton.run.status import write_plan
 from tests.clocks import PATIENCE
+from tests.stages import do_stages
 
 EXPERIMENT: dict[str, Any] = {
     "title": "A run & <its> page",
@@ -56,8 +56,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explored")
     plan = make_plan(parse_experiment(EXPERIMENT, "explored.toml", folder))
     write_plan(plan, folder)
-    for stage in plan:
-        do(stage.order(folder, 1))
+    do_stages(plan, folder)
     write_results(plan, folder)
     return folder
 

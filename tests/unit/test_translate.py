@@ -32,6 +32,7 @@ from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import Extracted, PhraseTable, extract
 from tests.oracles import decode as oracle
+from tests.program import hyperbaton_bytes
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 LINES = (GOLDEN / "decode" / "input.src").read_text(encoding="utf-8").splitlines()
@@ -47,13 +48,6 @@ def saved(system: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("systems") / "system"
     system.save(path)
     return path
-
-
-def run(*arguments: object, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    program = "from hyperbaton.__main__ import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)], input=text, capture_output=True, check=False
-    )
 
 
 def scores(system: System, **options: Any) -> list[float]:
@@ -94,20 +88,22 @@ def test_export_leaves_out_rows_that_a_table_has_not(system: System, tmp_path: P
 
 def test_verbs(saved: Path, tmp_path: Path) -> None:
     text = ("\n".join(LINES) + "\n").encode()
-    best = run("translate", saved, text=text)
+    best = hyperbaton_bytes("translate", saved, text=text)
     assert best.returncode == 0 and best.stdout.count(b"\n") == len(LINES)
-    listed = run("translate", saved, "--nbest", 2, "--alignment", "--trace", tmp_path / "trace", text=text)
+    listed = hyperbaton_bytes("translate", saved, "--nbest", 2, "--alignment", "--trace", tmp_path / "trace", text=text)
     lines = listed.stdout.decode().splitlines()
     assert lines[0].startswith("0 ||| ") and lines[0].count(" ||| ") == 4
     traced = [json.loads(line) for line in (tmp_path / "trace").read_text(encoding="utf-8").splitlines()]
     assert [t["pieces"][0]["translation"] for t in traced] == best.stdout.decode().splitlines()
-    unknown = run("translate", saved, "--weight", "Oops=1", text=text)
+    unknown = hyperbaton_bytes("translate", saved, "--weight", "Oops=1", text=text)
     assert unknown.returncode == 1 and b"no such model" in unknown.stderr
-    assert run("export", "moses", saved, tmp_path / "model").returncode == 0
-    assert run("import", "moses", tmp_path / "model", "-o", tmp_path / "again").returncode == 0
-    again = run("translate", tmp_path / "again", text=text)
+    assert hyperbaton_bytes("export", "moses", saved, tmp_path / "model").returncode == 0
+    assert hyperbaton_bytes("import", "moses", tmp_path / "model", "-o", tmp_path / "again").returncode == 0
+    again = hyperbaton_bytes("translate", tmp_path / "again", text=text)
     assert again.stdout == best.stdout
-    made = run("system", "-o", tmp_path / "third", "--moses-ini", tmp_path / "model" / "moses.ini", "--stack", 50)
+    made = hyperbaton_bytes(
+        "system", "-o", tmp_path / "third", "--moses-ini", tmp_path / "model" / "moses.ini", "--stack", 50
+    )
     assert made.returncode == 0 and System.load(tmp_path / "third").options.stack == 50
 
 
@@ -166,11 +162,11 @@ def test_odd_input_gives_a_line_each(system: System, search: str) -> None:
 
 
 def test_input_that_is_refused(saved: Path, tmp_path: Path) -> None:
-    done = run("translate", saved, text=b"n1\n\x00\nn1 \xff\xfe n2\n")
+    done = hyperbaton_bytes("translate", saved, text=b"n1\n\x00\nn1 \xff\xfe n2\n")
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr == b"hyperbaton: error: standard input:3: not valid UTF-8\n"
     (tmp_path / "long").write_bytes(b"n1\n" + b"n1 " * 60_001)
-    done = run("translate", saved, tmp_path / "long")
+    done = hyperbaton_bytes("translate", saved, tmp_path / "long")
     assert done.stderr == f"hyperbaton: error: {tmp_path / 'long'}:2: more than 60000 tokens\n".encode()
     (tmp_path / "fine").write_bytes(b"n1\nn1\n")
     for verb in (["score"], ["score", tmp_path / "fine"], ["tune", saved, "-o", tmp_path / "tuned"], ["diagnose", saved]):
@@ -182,8 +178,8 @@ def test_input_that_is_refused(saved: Path, tmp_path: Path) -> None:
 def test_outputs_are_complete_or_not_there(saved: Path, tmp_path: Path) -> None:
     source, out, trace = (tmp_path / name for name in ("source", "out.gz", "trace"))
     source.write_text("\n".join(LINES[:4]) + "\n", encoding="utf-8")
-    plain = run("translate", saved, source).stdout
-    done = run("translate", saved, source, "-o", out, "--links", "-", "--trace", trace)
+    plain = hyperbaton_bytes("translate", saved, source).stdout
+    done = hyperbaton_bytes("translate", saved, source, "-o", out, "--links", "-", "--trace", trace)
     assert (done.returncode, done.stdout.count(b"\n")) == (0, 4) and done.stdout.startswith(b"0-")
     assert gzip.decompress(out.read_bytes()) == plain and trace.read_text().count("\n") == 4
 
@@ -206,12 +202,12 @@ def test_outputs_are_complete_or_not_there(saved: Path, tmp_path: Path) -> None:
     assert source.read_bytes() == before
 
     if Path("/dev/full").exists():
-        full = run("translate", saved, source, "-o", "/dev/full")
+        full = hyperbaton_bytes("translate", saved, source, "-o", "/dev/full")
         assert full.stderr == b"hyperbaton: error: /dev/full: cannot be written: No space left on device\n"
 
     trace.write_text("old")
     source.write_bytes(b"n1\n" * 256 + b"\xff\n")  # the first block is translated
-    assert run("translate", saved, source, "-o", tmp_path / "new", "--trace", trace).returncode == 1
+    assert hyperbaton_bytes("translate", saved, source, "-o", tmp_path / "new", "--trace", trace).returncode == 1
     assert trace.read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"source", "out.gz", "trace"}
 
@@ -227,9 +223,9 @@ def test_lines_that_have_come_are_answered(saved: Path) -> None:
             assert process.stdout.readline().strip()
         process.stdin.close()
     text = f"{LINES[0]}\n{LINES[1]}\n".encode()
-    both = run("translate", saved, text=text).stdout
-    assert run("translate", saved, text=text + b"\xff\n").stdout == b""
-    assert run("translate", saved, "--unbuffered", text=text + b"\xff\n").stdout == both
+    both = hyperbaton_bytes("translate", saved, text=text).stdout
+    assert hyperbaton_bytes("translate", saved, text=text + b"\xff\n").stdout == b""
+    assert hyperbaton_bytes("translate", saved, "--unbuffered", text=text + b"\xff\n").stdout == both
 
 
 def test_drop_unknown(system: System) -> None:
@@ -415,7 +411,7 @@ def test_models_trained_with_tags_are_given_them(tmp_path: Path) -> None:
     made.save(tmp_path / "system")
     (tmp_path / "tags").write_text("\n".join(tags[:20]) + "\n", encoding="utf-8")
     text = "".join(f"{line}\n" for line in lines[0][:20]).encode()
-    with_tags = run("translate", tmp_path / "system", "--source-tags", tmp_path / "tags", "-q", text=text)
+    with_tags = hyperbaton_bytes("translate", tmp_path / "system", "--source-tags", tmp_path / "tags", "-q", text=text)
     assert with_tags.stdout.decode().splitlines() == whole, with_tags.stderr
 
 
