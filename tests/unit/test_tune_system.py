@@ -12,7 +12,6 @@ import pytest
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.decode import NBest, System, Translator
-from hyperbaton.decode.moses import import_moses
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.tune import OPTIMIZERS, Tuning, tune
@@ -25,9 +24,9 @@ SOURCE = (GOLDEN / "test.src").read_text(encoding="utf-8").splitlines()
 REFERENCE = (GOLDEN / "test.tgt").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.fixture(scope="module")
-def system() -> System:
-    return import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
+@pytest.fixture
+def system(moses_system: System) -> System:
+    return moses_system
 
 
 def test_features_times_weights_are_the_scores_of_the_system(system: System) -> None:
