@@ -9,6 +9,8 @@ TESTS ?= tests/unit tests/property tests/contract tests/golden
 SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.txt core/CMakeLists.txt pyproject.toml
 
 PYTHON_SOURCES := src tests benchmarks tools docs/hooks
+# Neighbouring tests share what a module prepares: each process starts with a run of them and takes others when it is done.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: help install demo docs test core-test core-checks lint check sanitize wheel format clean
 
@@ -43,7 +45,7 @@ docs: $(DEV_STAMP) ## build the documentation into site/
 	@echo site/index.html
 
 test: $(DEV_STAMP) ## run all tests
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 core-test: $(STAMP) ## tests of the core in C++, as it was installed
 	@$(BIN)/cmake -S core -B build/core -DHYPERBATON_CORE_LIBRARY="$$(ls -t $(CURDIR)/build/*/core/libhyperbaton_core.a | head -1)" > /dev/null
@@ -60,7 +62,7 @@ lint: $(DEV_STAMP) ## format, lint and types
 	$(BIN)/mypy
 
 check: lint ## format, lint, types, fast tests: a few minutes
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(PYTEST) -m "not slow"
 
 sanitize: $(DEV_STAMP) ## fast tests with a core that checks memory and undefined behaviour (C++ by GCC or Clang on Linux)
 	@$(BIN)/cmake -S . -B $(CHECKED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DHYPERBATON_SANITIZE=ON -DHYPERBATON_OPTIMIZATION=-O1 -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
