@@ -17,6 +17,7 @@ import typer
 from hyperbaton.cli import build, verbs
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
+from tests import program
 from tests.clocks import PATIENCE
 
 PROGRAM = [sys.executable, "-m", "hyperbaton"]
@@ -24,9 +25,9 @@ PROGRAM = [sys.executable, "-m", "hyperbaton"]
 WITHOUT_JSON = {"align", "symmetrize", "tokenize", "translate"} | {"demo", "report", "run", "serve"}
 
 
-def hyperbaton(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [*PROGRAM, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a command in its own process."""
+    return subprocess.run([*PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -108,21 +109,22 @@ except KeyboardInterrupt:
 
 
 def test_every_verb_has_json() -> None:
-    program = typer.main.get_command(build())
+    parser = typer.main.get_command(build())
     for verb in verbs():
-        flags = [flag for parameter in program.commands[verb].params for flag in parameter.opts]  # type: ignore[attr-defined]
+        flags = [flag for parameter in parser.commands[verb].params for flag in parameter.opts]  # type: ignore[attr-defined]
         assert ("--json" in flags) != (verb in WITHOUT_JSON), verb
 
 
-def test_json_of_what_is_drawn_and_generated(corpus: Path, tmp_path: Path) -> None:
-    pair = json.loads(hyperbaton("inspect", *files(corpus), "--line", 2, "--json").stdout)
+def test_json_of_what_is_drawn_and_generated(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = json.loads(program.hyperbaton("inspect", *files(corpus), "--line", 2, "--json").stdout)
     n = len(pair["source"])
     assert sorted(pair["visit_order"]) == sorted({i for i, _ in pair["links"]})
     assert all(0 <= box["source"][0] < box["source"][1] <= n for box in pair["phrases"])
-    drawn = hyperbaton("inspect", *files(corpus), "--line", 2, COLUMNS="60")
+    monkeypatch.setenv("COLUMNS", "60")
+    drawn = program.hyperbaton("inspect", *files(corpus), "--line", 2)
     assert drawn.returncode == 0 and drawn.stdout.count("■") == len(pair["links"]) + 1
 
-    small = json.loads(hyperbaton("generate", "-o", tmp_path / "small", "--sentences", 30, "--json").stdout)
+    small = json.loads(program.hyperbaton("generate", "-o", tmp_path / "small", "--sentences", 30, "--json").stdout)
     assert small["sentences"] == {"train": 24, "dev": 3, "test": 3}
 
 
@@ -130,7 +132,7 @@ def test_help_lists_every_verb_with_its_own_words() -> None:
     """Help is read from files that are not imported: it must say what the imported functions say."""
     whole, names = (typer.main.get_command(build(loaded)) for loaded in (None, []))
     for verb in verbs():
-        short_help = [program.commands[verb].get_short_help_str(200) for program in (whole, names)]  # type: ignore[attr-defined]
+        short_help = [parser.commands[verb].get_short_help_str(200) for parser in (whole, names)]  # type: ignore[attr-defined]
         assert short_help[0] == short_help[1] != "", verb
 
 
@@ -160,8 +162,8 @@ def test_completion(shell: str) -> None:
 def test_help_cuts_nothing(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every option of every verb has its whole name in the help, and help texts are printed as they are written."""
     monkeypatch.setenv("COLUMNS", str(columns))
-    program = typer.main.get_command(build())
-    for verb, command in program.commands.items():  # type: ignore[attr-defined]
+    parser = typer.main.get_command(build())
+    for verb, command in parser.commands.items():  # type: ignore[attr-defined]
         text = command.get_help(typer.Context(command, info_name=f"hyperbaton {verb}"))
         words = " ".join(text.split())
         for parameter in command.params:
@@ -186,7 +188,7 @@ def test_numbers_that_no_program_takes() -> None:
         ["train", "dpr", "a", "b", "c", "-o", "d", "--min-cluster", "9" * 30],
         ["run", "a.toml", "--memory", "nan"],
     ):
-        done = hyperbaton(*wrong)
+        done = program.hyperbaton(*wrong)
         assert (done.returncode, done.stdout) == (2, ""), wrong
         starts = (f"Invalid value: {wrong[-2]} must be ", f"Invalid value for '{wrong[-2]}': must be an amount like 512M")
         assert any(start in done.stderr for start in starts), done.stderr
