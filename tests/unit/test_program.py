@@ -43,16 +43,16 @@ def files(corpus: Path) -> list[Path]:
 
 def test_exit_statuses(corpus: Path, tmp_path: Path) -> None:
     assert hyperbaton("--version").stdout.startswith("hyperbaton 0.")
-    assert hyperbaton("inspect", *files(corpus), "--json").returncode == 0
+    assert program.hyperbaton("inspect", *files(corpus), "--json").returncode == 0
 
     (tmp_path / "links").write_text("0-0\n9999-0\n" + "\n" * 30)
     bad = hyperbaton("extract", *files(corpus)[:2], tmp_path / "links", "-o", tmp_path / "phrases")
     assert (bad.returncode, bad.stdout) == (1, "")
     (line,) = bad.stderr.splitlines()
     assert line.startswith(f"hyperbaton: error: {tmp_path / 'links'}:2: "), line
-    missing = hyperbaton("align", tmp_path / "none", tmp_path / "none")
+    missing = program.hyperbaton("align", tmp_path / "none", tmp_path / "none")
     assert (missing.returncode, missing.stdout) == (1, "")
-    unknown = hyperbaton("train", "lexicalised", *files(corpus), "-o", tmp_path / "model")
+    unknown = program.hyperbaton("train", "lexicalised", *files(corpus), "-o", tmp_path / "model")
     assert unknown.returncode == 1 and "did you mean lexicalized?" in unknown.stderr
     assert not (tmp_path / "phrases").exists() and not (tmp_path / "model").exists()
 
@@ -62,7 +62,7 @@ def test_exit_statuses(corpus: Path, tmp_path: Path) -> None:
         ["models", "--no-such-option"],
         ["inspect", *files(corpus), "--line", "0"],
     ):
-        done = hyperbaton(*wrong)
+        done = program.hyperbaton(*wrong)
         assert (done.returncode, done.stdout) == (2, ""), wrong
         assert "Traceback" not in done.stderr
 
