@@ -9,6 +9,8 @@ TESTS ?= tests/unit tests/property tests/contract tests/golden
 SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.txt core/CMakeLists.txt pyproject.toml
 
 PYTHON_SOURCES := src tests benchmarks tools docs/hooks
+# Neighbouring tests share what a module prepares: each process starts with a run of them and takes others when it is done.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: help install demo docs test core-test core-checks lint check sanitize wheel format clean
 
@@ -43,7 +45,7 @@ docs: $(DEV_STAMP) ## build the documentation into site/
 	@echo site/index.html
 
 test: $(DEV_STAMP) ## run all tests
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 core-test: $(STAMP) ## tests of the core in C++, as it was installed
 	@$(BIN)/cmake -S core -B build/core -DHYPERBATON_CORE_LIBRARY="$$(ls -t $(CURDIR)/build/*/core/libhyperbaton_core.a | head -1)" > /dev/null
@@ -60,10 +62,10 @@ lint: $(DEV_STAMP) ## format, lint and types
 	$(BIN)/mypy
 
 check: lint ## format, lint, types, fast tests: a few minutes
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(PYTEST) -m "not slow"
 
 sanitize: $(DEV_STAMP) ## fast tests with a core that checks memory and undefined behaviour (C++ by GCC or Clang on Linux)
-	@$(BIN)/cmake -S . -B $(CHECKED) -G Ninja -DHYPERBATON_SANITIZE=ON -DHYPERBATON_OPTIMIZATION=-O1 -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
+	@$(BIN)/cmake -S . -B $(CHECKED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DHYPERBATON_SANITIZE=ON -DHYPERBATON_OPTIMIZATION=-O1 -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
 	$(BIN)/cmake --build $(CHECKED) --target _core
 	PYTHONPATH=tests/sanitize HYPERBATON_CORE=$(abspath $(CHECKED)) \
 	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
@@ -74,7 +76,7 @@ wheel: $(STAMP) ## build the source archive and from it the wheel into dist/, an
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
-	HYPERBATON_DIST=$(abspath dist) $(BIN)/python -m pytest --rootdir tests/wheel -c /dev/null tests/wheel
+	HYPERBATON_DIST=$(abspath dist) $(BIN)/python -m pytest --rootdir tests/wheel --confcutdir tests/wheel -c /dev/null tests/wheel
 
 format: $(DEV_STAMP) ## rewrite the sources in the house style
 	$(BIN)/ruff format $(PYTHON_SOURCES)

@@ -52,6 +52,7 @@ class NBestLists {
     if (lists.offsets.empty() || lists.offsets.front() != 0 || lists.n_candidates() != features_.shape(0) ||
         features_.shape(0) != statistics_.shape(0))
       throw Error("offsets, features and statistics of an n-best list do not fit");
+    if (lists.n_features == 0 || lists.n_statistics == 0) throw Error("n-best lists need features and statistics");
     for (std::size_t s = 0; s < lists.n_sentences(); ++s)
       if (lists.offsets[s] >= lists.offsets[s + 1]) throw Error("a sentence has no candidates");
   }

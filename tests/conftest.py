@@ -6,10 +6,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from hyperbaton.decode import System
 
 # Loaded by the interpreter of `make sanitize`, not by pytest.
 collect_ignore = ["sanitize"]
@@ -25,6 +28,14 @@ GOLDEN = Path(__file__).parent / "golden"
 def golden() -> Path:
     """The folder of golden files."""
     return GOLDEN
+
+
+@pytest.fixture(scope="session")
+def moses_system(golden: Path) -> System:
+    """A system that Moses trained; tests must not change it."""
+    from hyperbaton.decode.moses import import_moses  # here: not all tests need the package
+
+    return import_moses(golden / "moses" / "decode" / "hier-mslr.moses.ini")
 
 
 @pytest.fixture(scope="session")

@@ -19,11 +19,11 @@ from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.evaluate.explain import Question, explain
 from hyperbaton.models import MODELS, ReorderingModel, load_model
 from hyperbaton.phrases import PhraseTable, extract
-from hyperbaton.run.execute import execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.finish import finish
 from hyperbaton.run.plan import make_plan
 from tests.contract.quick import quick
+from tests.stages import do_stages
 
 TRAIN, TEST = np.arange(100), np.arange(100, 120)
 
@@ -164,7 +164,7 @@ stack = 10
         encoding="utf-8",
     )
     plan = make_plan(read_experiment(tmp_path / "experiment.toml"))
-    execute(plan, tmp_path / "out")
+    do_stages(plan, tmp_path / "out")
     finished = finish(plan, tmp_path / "out")
     results = json.loads(finished.results.read_text(encoding="utf-8"))
     page = finished.report.read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ from hyperbaton.learn import LEARNERS
 from hyperbaton.metrics import METRICS
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import ORIENTATIONS
+from tests.clocks import PATIENCE
 
 pytest.importorskip("mkdocs", reason="pip install 'hyperbaton[docs]'")
 pytestmark = pytest.mark.slow
@@ -82,7 +83,7 @@ def test_search_box_works_on_pages_opened_from_disk(site: Path, chromium: Any) -
     opened.goto((site / "models" / "pair.html").as_uri())
     opened.locator(".md-search__input").click()
     opened.keyboard.type("perplexity")
-    opened.locator(".md-search-result__link").first.wait_for(timeout=10_000)
+    opened.locator(".md-search-result__link").first.wait_for(timeout=1000 * PATIENCE)
     addresses = [link.get_attribute("href") for link in opened.locator(".md-search-result__link").all()]
     assert any("lm.html" in address for address in addresses)
     assert complaints == []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,14 +11,10 @@ import pytest
 from hyperbaton.align import align, read_links
 from hyperbaton.align.aligners.hmm import CONFIDENCES
 from hyperbaton.corpus import Bitext
+from tests.program import hyperbaton
 
 SOURCE = "Das Haus\ndas Buch\n\nein Buch\n"
 TARGET = "the house\nthe book\na\na book\n"
-
-
-def hyperbaton(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
-    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
 
 
 @pytest.fixture

@@ -1,10 +1,11 @@
-"""Every fault of an input file is one line with file, line, and what is wrong."""
+"""Every fault of an input is one line that says what is wrong and where, read by a class or given to a command."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import lzma
+import random
 import re
 import sys
 from collections.abc import Callable
@@ -14,12 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 import zstandard
+from benchmarks.fuzz.bad_inputs import cases, check, prepare
 
 from hyperbaton.base.errors import HyperbatonError, InputError
+from hyperbaton.cli import verbs
 from hyperbaton.corpus import Bitext, Dependencies, Links, Tags, Text, Trees, read_conllu
 from hyperbaton.corpus.files import read_pieces
 
 TEXT = Text.of(["a b", "c"])
+N_CASES = 150  # of benchmarks/fuzz/bad_inputs.py
 
 
 def message(path: Path, content: bytes, read: Callable[[Path], Any]) -> str:
@@ -224,3 +228,20 @@ def test_sentence_numbers_out_of_range() -> None:
         for pieces in (TEXT.pieces, links.pieces, lambda chosen: trees.pieces(TEXT, chosen)):
             with pytest.raises(HyperbatonError, match=f"sentence {number} of 2"):
                 list(pieces(np.array([number])))
+
+
+def test_every_verb_has_cases() -> None:
+    every = cases()
+    commands = [case.command for case in every]
+    assert len(every) == len({(case.command, *case.files.values()) for case in every}) >= 300
+    for verb in verbs():
+        assert any(command.startswith(f"{verb} ") for command in commands), verb
+
+
+@pytest.mark.slow
+def test_bad_inputs_of_commands(tmp_path: Path) -> None:
+    """A seeded share: one line, the right status, nothing left over."""
+    prepare(tmp_path)
+    chosen = random.Random(1).sample(cases(), N_CASES)
+    faults = {case.command: fault for case in chosen if (fault := check(case, tmp_path))}
+    assert faults == {}

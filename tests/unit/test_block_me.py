@@ -24,6 +24,7 @@ from hyperbaton.models import load_model
 from hyperbaton.models.block_me import BlockMe
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.report.block_jumps import draw_tag_jumps
+from tests.clocks import PATIENCE
 
 LEXICAL = "lexical,context,tags,coverage"
 
@@ -82,7 +83,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(parts: Parts, tmp_path: P
     bitext, known, state = parts.bitext.select(TRAIN), parts.known(TRAIN), tmp_path / "model.training"
     whole = small_model().fit(bitext, known)
     root = Path(__file__).parents[2]
-    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, str(state)], cwd=root, timeout=120)
+    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, str(state)], cwd=root, timeout=PATIENCE)
     assert killed.returncode < 0 and state.is_dir()
 
     def passes(annotations: Annotations) -> tuple[BlockMe, list[int]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ from hyperbaton.base.executors import Sharding
 from hyperbaton.base.shard_arrays import map_arrays
 from hyperbaton.corpus import Text, Vocabulary, class_runs
 from hyperbaton.corpus.classes import Exchange, WordClasses, class_criterion, word_classes
+from tests.program import hyperbaton
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "mkcls"
 
@@ -153,11 +152,11 @@ def test_as_good_as_mkcls(tmp_path):
 def test_the_verb(tmp_path):
     path = tmp_path / "text"
     path.write_text("the cat\nthe dog\n")
-    command = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()", "classes", str(path), "--classes", "2"]
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    command = ["classes", path, "--classes", 2]
+    done = hyperbaton(*command, "--json")
     assert done.stdout == "cat\t3\ndog\t3\nthe\t2\n"
     summary = json.loads(done.stderr)
     assert summary["n_classes"] == 2
     assert summary["history"][-1] == summary["criterion"]
-    quiet = subprocess.run([*command, "--quiet"], capture_output=True, text=True, check=True)
+    quiet = hyperbaton(*command, "--quiet")
     assert (quiet.stdout, quiet.stderr) == (done.stdout, "")

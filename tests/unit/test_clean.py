@@ -6,8 +6,6 @@ import errno
 import gzip
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from hyperbaton.corpus import Bitext, files
 from hyperbaton.corpus.clean import Cleaning, clean, clean_files
 from hyperbaton.corpus.files import read_pieces, write_files, write_pieces
 from hyperbaton.corpus.tokenizers import make_tokenizer
+from tests.program import hyperbaton_bytes
 
 lengths = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=8)
 
@@ -98,10 +97,9 @@ def test_a_ratio_that_drops_much_is_told(tmp_path: Path) -> None:
         a_ja=b"".join(b"x " * n + b"\n" for n, _ in sizes),
         a_en=b"".join(b"y " * n + b"\n" for _, n in sizes),
     )
-    program = [sys.executable, "-m", "hyperbaton", "clean", src, tgt, "-o", tmp_path / "out"]
-    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    done = hyperbaton_bytes("clean", src, tgt, "-o", tmp_path / "out")
     advice = "ratio 2 drops 5.0% of the pairs that are otherwise fine (10 of 200); ratio 2.5 would keep 99% of them"
-    assert done.stderr == f"warning: --{advice}\n"
+    assert (done.returncode, done.stderr.decode()) == (0, f"warning: --{advice}\n")
     _, report = clean(Bitext.read(src, tgt, empty=True), Cleaning(ratio=2.5))
     assert report.n_kept == 198 and report.to_json()["warnings"] == []
     _, none = clean(Bitext.of([], []))
@@ -145,14 +143,9 @@ def test_devices_are_written_to_and_never_replaced() -> None:
     assert Path("/dev/null").is_char_device()
 
 
-def run(*words: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
-    return subprocess.run([*program, *map(str, words)], input=stdin, capture_output=True, check=False)
-
-
 def test_verbs(tmp_path: Path) -> None:
     src, tgt, tags = write(tmp_path, a_zh=b"1\n2 2\n\n", a_en=b"1\n2\n3\n", a_zh_pos=b"A\nB B\n\n")
-    done = run("clean", src, tgt, "-o", tmp_path / "out", "--also", tags, "--ratio", 1, "--json")
+    done = hyperbaton_bytes("clean", src, tgt, "-o", tmp_path / "out", "--also", tags, "--ratio", 1, "--json")
     warning = "ratio 1 drops 50.0% of the pairs that are otherwise fine (1 of 2); ratio 2 would keep 99% of them"
     assert (done.returncode, done.stderr.decode()) == (0, f"warning: --{warning}\n")
     assert json.loads(done.stdout) == {
@@ -166,14 +159,14 @@ def test_verbs(tmp_path: Path) -> None:
     }
     assert (tmp_path / "out.zh.pos").read_text() == "A\n"
     src.write_bytes(b"1\n\xff\n\n")
-    done = run("clean", src, tgt, "-o", tmp_path / "no")
+    done = hyperbaton_bytes("clean", src, tgt, "-o", tmp_path / "no")
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.decode() == f"hyperbaton: error: {src}:2: not valid UTF-8\n"
     assert not list(tmp_path.glob("no*"))
 
-    done = run("tokenize", "none", stdin=b"a  b\n\nc")
+    done = hyperbaton_bytes("tokenize", "none", text=b"a  b\n\nc")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"a b\n\nc\n", b"")
-    done = run("tokenize", "none", "--tags", tmp_path / "t", stdin=b"a")
+    done = hyperbaton_bytes("tokenize", "none", "--tags", tmp_path / "t", text=b"a")
     assert (done.returncode, done.stderr) == (1, b"hyperbaton: error: the tokenizer none does not produce tags\n")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.data import generate
-from tests.unit.test_cli_models import run
+from tests.program import hyperbaton
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # As many files have them: only some sentences.
     sparse = [f"{n}\t{tree}\n".encode() for n, tree in enumerate(trees, 1) if n % 2]
     write_pieces(folder / "sparse.trees.gz", sparse)
-    done = run(
+    done = hyperbaton(
         *("train", "block_me", *(folder / f"train.{ending}" for ending in ("source", "target", "links"))),
         *(
             "-o",
@@ -38,8 +38,8 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     summary = json.loads(done.stdout)
     assert summary["features"] > 100 and "sibling-tag" in summary["families"]
     files = [folder / f"train.{ending}" for ending in ("source", "target", "links")]
-    assert run("extract", *files, "-o", folder / "phrases", "-q").returncode == 0
-    made = run(
+    assert hyperbaton("extract", *files, "-o", folder / "phrases", "-q").returncode == 0
+    made = hyperbaton(
         "system", "-o", folder / "system", "--phrases", folder / "phrases", "--reordering", f"Block0={folder / 'block'}"
     )
     assert made.returncode == 0, made.stderr
@@ -49,28 +49,28 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_evaluate(work: Path) -> None:
     files = [work / f"test.{ending}" for ending in ("source", "target", "links", "source.tags", "source.trees")]
     flags = ("--source-tags", files[3], "--source-trees", files[4])
-    evaluation = json.loads(run("evaluate", work / "block", *files[:3], *flags, "--json").stdout)
+    evaluation = json.loads(hyperbaton("evaluate", work / "block", *files[:3], *flags, "--json").stdout)
     assert evaluation["model"] == "block_me" and 0 < evaluation["accuracy"] <= evaluation["jump_accuracy"] <= 100
-    assert run("evaluate", work / "block", *files[:3], *flags).stdout.startswith(
+    assert hyperbaton("evaluate", work / "block", *files[:3], *flags).stdout.startswith(
         "model\tpath\tn\taccuracy\tlog p\tof jumps"
     )
 
 
 def test_explain(work: Path) -> None:
-    table = run("explain", work / "block", "--family", "sibling-word", "--sort", "count", "--top", 5)
+    table = hyperbaton("explain", work / "block", "--family", "sibling-word", "--sort", "count", "--top", 5)
     assert table.stdout.splitlines()[0].split("\t")[:3] == ["count", "exp λ", "j"], table.stderr
     assert table.stdout.splitlines()[0].split("\t")[-3:] == ["node", "coverage", "orientation"]
-    features = json.loads(run("explain", work / "block", "--family", "tags", "--json").stdout)
-    picture = run("explain", work / "block", "--tag", features[0]["source"], "-o", work / "tag.svg")
+    features = json.loads(hyperbaton("explain", work / "block", "--family", "tags", "--json").stdout)
+    picture = hyperbaton("explain", work / "block", "--tag", features[0]["source"], "-o", work / "tag.svg")
     assert picture.returncode == 0 and (work / "tag.svg").stat().st_size > 0
     assert len(picture.stdout.splitlines()) == 12
-    wrong = run("explain", work / "block", "--family", "words")
+    wrong = hyperbaton("explain", work / "block", "--family", "words")
     assert wrong.returncode != 0 and "unknown family of features 'words'" in wrong.stderr
 
 
 def test_translate(work: Path) -> None:
     known = ("--source-tags", work / "test.source.tags", "--source-trees", work / "test.source.trees")
-    done = run("translate", work / "system", work / "test.source", *known, "--pop-limit", 50)
+    done = hyperbaton("translate", work / "system", work / "test.source", *known, "--pop-limit", 50)
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 30, done.stderr
-    wrong = run("translate", work / "system", work / "test.source", *known[:3], work / "dev.source.trees")
+    wrong = hyperbaton("translate", work / "system", work / "test.source", *known[:3], work / "dev.source.trees")
     assert wrong.returncode == 1 and wrong.stderr.count("\n") == 1

@@ -14,12 +14,10 @@ import pytest
 
 from hyperbaton.cli import verbs
 from hyperbaton.phrases import Extracted
+from tests.clocks import PATIENCE
+from tests.program import hyperbaton_bytes
 
 PROGRAM = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
-
-
-def run(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, check=False)
 
 
 @pytest.fixture
@@ -38,7 +36,7 @@ def files(tmp_path: Path) -> Callable[..., list[Path]]:
 
 
 def test_extract(files: Callable[..., list[Path]], tmp_path: Path) -> None:
-    done = run("extract", *files(), "-o", tmp_path / "phrases", "--json")
+    done = hyperbaton_bytes("extract", *files(), "-o", tmp_path / "phrases", "--json")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     extracted = Extracted.load(tmp_path / "phrases")
@@ -54,7 +52,9 @@ def test_extract_compressed_alike(files: Callable[..., list[Path]], tmp_path: Pa
         packed[-1].write_bytes(gzip.compress(path.read_bytes()))
     for paths, folder in ((plain, "a"), (packed, "b")):
         assert (
-            run("extract", *paths, "--moses", tmp_path / folder, "--reordering", "hier-mslr-bidirectional-fe").returncode
+            hyperbaton_bytes(
+                "extract", *paths, "--moses", tmp_path / folder, "--reordering", "hier-mslr-bidirectional-fe"
+            ).returncode
             == 0
         )
     for name in ("phrase-table.gz", "reordering-table.hier-mslr-bidirectional-fe.gz"):
@@ -87,7 +87,7 @@ def test_extract_compressed_alike(files: Callable[..., list[Path]], tmp_path: Pa
 def test_bad_input_is_one_line(
     files: Callable[..., list[Path]], tmp_path: Path, texts: dict[str, bytes], message: str
 ) -> None:
-    done = run("extract", *files(**texts), "-o", tmp_path / "phrases")
+    done = hyperbaton_bytes("extract", *files(**texts), "-o", tmp_path / "phrases")
     assert done.returncode == 1
     assert done.stdout == b""
     error = done.stderr.decode()
@@ -97,33 +97,35 @@ def test_bad_input_is_one_line(
 
 
 def test_wrong_usage_is_status_two_and_a_wrong_name_one(files: Callable[..., list[Path]], tmp_path: Path) -> None:
-    assert run("extract", "only-one").returncode == 2
-    done = run("extract", *files(), "--moses", tmp_path / "m", "--reordering", "wbe-mdd-forward-fe")
+    assert hyperbaton_bytes("extract", "only-one").returncode == 2
+    done = hyperbaton_bytes("extract", *files(), "--moses", tmp_path / "m", "--reordering", "wbe-mdd-forward-fe")
     assert done.returncode == 1
     assert b"unknown part 'mdd'" in done.stderr
-    done = run("extract", tmp_path / "missing", *files()[1:], "-o", tmp_path / "x")
+    done = hyperbaton_bytes("extract", tmp_path / "missing", *files()[1:], "-o", tmp_path / "x")
     assert (done.returncode, done.stderr.decode()) == (1, f"hyperbaton: error: {tmp_path / 'missing'}: no such file\n")
 
 
 @pytest.mark.parametrize("verb", verbs())
 def test_every_verb_explains_itself(verb: str) -> None:
-    done = run(verb, "--help")
+    done = hyperbaton_bytes(verb, "--help")
     assert done.returncode == 0, done.stderr
     assert b"xample" in done.stdout
 
 
 def test_version_and_completion() -> None:
-    assert run("--version").stdout.startswith(b"hyperbaton ")
-    assert b"complete" in run("--show-completion", "bash").stdout.lower() or run("--show-completion").returncode in (0, 1)
+    assert hyperbaton_bytes("--version").stdout.startswith(b"hyperbaton ")
+    assert b"complete" in hyperbaton_bytes("--show-completion", "bash").stdout.lower() or hyperbaton_bytes(
+        "--show-completion"
+    ).returncode in (0, 1)
 
 
 def test_inspect_draws(files: Callable[..., list[Path]], tmp_path: Path) -> None:
     for name in ("pair.svg", "pair.png"):
-        done = run("inspect", *files(), "--line", 1, "-o", tmp_path / name)
+        done = hyperbaton_bytes("inspect", *files(), "--line", 1, "-o", tmp_path / name)
         assert done.returncode == 0, done.stderr
     assert b"<svg" in (tmp_path / "pair.svg").read_bytes()
     assert (tmp_path / "pair.png").read_bytes().startswith(b"\x89PNG")
-    assert run("inspect", *files(), "--line", 9, "-o", tmp_path / "no.svg").returncode == 1
+    assert hyperbaton_bytes("inspect", *files(), "--line", 9, "-o", tmp_path / "no.svg").returncode == 1
     assert not (tmp_path / "no.svg").exists()
 
 
@@ -146,7 +148,7 @@ def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
         for _ in range(n_remarks):
             assert process.stderr.readline().startswith(b"hyperbaton: ")
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130, error
         assert error.endswith(b"hyperbaton: interrupted\n")
         assert not list(tmp_path.glob("phrases*"))

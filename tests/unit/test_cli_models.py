@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from hyperbaton.data import generate
-
-PROGRAM = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*PROGRAM, *map(str, arguments)], capture_output=True, check=False, encoding="utf-8")
+from tests.program import hyperbaton
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +18,10 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, part in generate(300, seed=5).bitext.split({"train": 250, "test": 50}).items():
         for ending, side in (("zh", part.source), ("en", part.target), ("links", part.need_links())):
             (folder / f"{name}.{ending}").write_bytes(b"".join(side.pieces()))
-    classes = run("classes", folder / "train.zh", "--classes", 8, "-q")
+    classes = hyperbaton("classes", folder / "train.zh", "--classes", 8, "-q")
     (folder / "zh.classes").write_text(classes.stdout, encoding="utf-8")
     files = [folder / f"train.{ending}" for ending in ("zh", "en", "links")]
-    assert run("train", "lexicalized", *files, "-o", folder / "lr", "--orientations", "five").returncode == 0
+    assert hyperbaton("train", "lexicalized", *files, "-o", folder / "lr", "--orientations", "five").returncode == 0
     flags = (
         "--orientations",
         "five",
@@ -37,7 +30,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--source-classes",
         folder / "zh.classes",
     )
-    done = run("train", "mms", *files, "-o", folder / "mms", *flags, "--json")
+    done = hyperbaton("train", "mms", *files, "-o", folder / "mms", *flags, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["samples"] > 1000
     return folder
@@ -45,7 +38,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_evaluate_prints_one_object_for_each_model(work: Path) -> None:
     files = [work / f"test.{ending}" for ending in ("zh", "en", "links")]
-    done = run("evaluate", work / "lr", work / "mms", *files, "--json", "--plots", work / "plots")
+    done = hyperbaton("evaluate", work / "lr", work / "mms", *files, "--json", "--plots", work / "plots")
     assert done.returncode == 0, done.stderr
     objects = [json.loads(line) for line in done.stdout.splitlines()]
     assert [o["model"] for o in objects] == ["lexicalized", "mms"]
@@ -58,43 +51,43 @@ def test_evaluate_prints_one_object_for_each_model(work: Path) -> None:
             and evaluation["train_peak_mib"] > 0
         )
     assert (work / "plots" / "precision-by-distance.svg").stat().st_size > 0
-    table = run("evaluate", work / "lr", *files)
+    table = hyperbaton("evaluate", work / "lr", *files)
     assert table.stdout.splitlines()[0].startswith("model\tpath\tn\tprecision")
 
 
 def test_explain_names_features(work: Path) -> None:
     sentence = (work / "train.zh").read_text(encoding="utf-8").splitlines()[0]
-    explanations = json.loads(run("explain", work / "mms", "--sentence", sentence, "--json").stdout)
+    explanations = json.loads(hyperbaton("explain", work / "mms", "--sentence", sentence, "--json").stdout)
     assert explanations and all(abs(sum(t["probabilities"].values()) - 1) < 1e-9 for t in explanations)
     names = {
         feature.partition(":")[0] for t in explanations for features in t["features"].values() for feature, _ in features
     }
     assert "always" in names and any(name.startswith("source") for name in names)
-    phrase = json.loads(run("explain", work / "mms", "--phrase", explanations[0]["phrase"], "--json").stdout)[0]
+    phrase = json.loads(hyperbaton("explain", work / "mms", "--phrase", explanations[0]["phrase"], "--json").stdout)[0]
     assert sum(phrase["counts"].values()) >= 10
-    assert run("explain", work / "lr").returncode == 0
+    assert hyperbaton("explain", work / "lr").returncode == 0
     short, whole = (
-        run("explain", work / "mms", "--sentence", sentence, *more).stdout.splitlines() for more in ([], ["--all"])
+        hyperbaton("explain", work / "mms", "--sentence", sentence, *more).stdout.splitlines() for more in ([], ["--all"])
     )
     assert short[0] == whole[0] and short[0].startswith(
         f"{len(explanations)} phrases of the sentence are known; expected: "
     )
     assert len(short) <= 2 + 5 * 6 < len(whole)
-    assert "{" not in run("explain", work / "mms").stdout
+    assert "{" not in hyperbaton("explain", work / "mms").stdout
 
 
 def test_wrong_usage_is_one_line(work: Path) -> None:
     files = [work / f"train.{ending}" for ending in ("zh", "en", "links")]
-    done = run("train", "mms", *files, "-o", work / "x", "--variance", 1)
+    done = hyperbaton("train", "mms", *files, "-o", work / "x", "--variance", 1)
     assert done.returncode == 2 and "No such option: --variance" in done.stderr
-    done = run("train", "mms", *files, "-o", work / "x", "--learner", "psl:variance=1")
+    done = hyperbaton("train", "mms", *files, "-o", work / "x", "--learner", "psl:variance=1")
     assert done.returncode == 2 and "unknown option 'variance'; known: intercept" in done.stderr
-    done = run("train", "mss", *files, "-o", work / "x")
+    done = hyperbaton("train", "mss", *files, "-o", work / "x")
     assert done.returncode == 1 and "did you mean mms?" in done.stderr
-    done = run("evaluate", work / "lr", files[0])
+    done = hyperbaton("evaluate", work / "lr", files[0])
     assert done.returncode == 1 and "SRC TGT LINKS" in done.stderr
     (work / "lr" / "sources.counts.npy").write_bytes(b"\x93NUMPY")
-    done = run("evaluate", work / "lr", *files)
+    done = hyperbaton("evaluate", work / "lr", *files)
     assert done.returncode == 1 and "sources.counts.npy" in done.stderr and not (work / "x").exists()
 
 
@@ -105,34 +98,38 @@ def test_models_of_jumps_are_trained_evaluated_and_explained(work: Path) -> None
         lines = (work / f"{part}.zh").read_text(encoding="utf-8").splitlines()
         tags[part] = work / f"{part}.zh.pos"
         tags[part].write_text("".join(" ".join("WX"[len(w) % 2] for w in line.split()) + "\n" for line in lines))
-    made = run("train", "linear_jump", *files, "-o", work / "jumps")
+    made = hyperbaton("train", "linear_jump", *files, "-o", work / "jumps")
     assert made.returncode == 0, made.stderr
     flags = ("--source-tags", tags["train"], "--learner", "lbfgs:max-passes=10", "--json")
-    made = run("train", "sequence", *files, "-o", work / "seq", *flags)
+    made = hyperbaton("train", "sequence", *files, "-o", work / "seq", *flags)
     assert made.returncode == 0 and json.loads(made.stdout)["tags"] == "tags", made.stderr
     models = (work / "jumps", work / "seq", work / "mms")
-    done = run("evaluate", *models, *held_out, "--source-tags", tags["test"], "--json", "--plots", work / "jump-plots")
+    done = hyperbaton(
+        "evaluate", *models, *held_out, "--source-tags", tags["test"], "--json", "--plots", work / "jump-plots"
+    )
     assert done.returncode == 0, done.stderr
     linear, sequence, mms = (json.loads(line) for line in done.stdout.splitlines())
     assert sequence["mean_logprob"] > linear["mean_logprob"] and "f1" in mms and sequence["n"] == linear["n"]
     assert 0 <= sequence["accuracy"] <= 100 and "0" in sequence["accuracy_by_distance"] and sequence["train_seconds"] > 0
     for name in ("probability-by-distortion", "accuracy-by-distance", "precision-by-distance"):
         assert (work / "jump-plots" / f"{name}.svg").stat().st_size > 0
-    table = run("evaluate", work / "jumps", *held_out)
+    table = hyperbaton("evaluate", work / "jumps", *held_out)
     assert table.stdout.splitlines()[0].startswith("model\tpath\tn\taccuracy\tback\tmonotone\tforward")
-    explained = run(
+    explained = hyperbaton(
         "explain", work / "seq", "--sentence", "a b c", "--source-tags", "X X W", "--links", "2-0 0-1", "--json"
     )
     assert json.loads(explained.stdout)["order"] == [2, 0] and json.loads(explained.stdout)["given"], explained.stderr
-    explained = run("explain", work / "seq", "--sentence", "a b c", "--source-tags", "X X W", "-o", work / "jumps.svg")
+    explained = hyperbaton(
+        "explain", work / "seq", "--sentence", "a b c", "--source-tags", "X X W", "-o", work / "jumps.svg"
+    )
     assert "BOS → " in explained.stdout and (work / "jumps.svg").stat().st_size > 0
-    assert run("explain", work / "seq").returncode == 0
+    assert hyperbaton("explain", work / "seq").returncode == 0
 
 
 def test_wrong_use_of_tags_is_one_line(work: Path) -> None:
     files = [work / f"train.{ending}" for ending in ("zh", "en", "links")]
-    done = run("train", "mms", *files, "-o", work / "y", "--source-tags", work / "train.zh")
+    done = hyperbaton("train", "mms", *files, "-o", work / "y", "--source-tags", work / "train.zh")
     assert done.returncode == 1 and "does not use --source-tags" in done.stderr
-    assert run("train", "linear_jump", *files, "-o", work / "own").returncode == 0
-    done = run("explain", work / "own", "--phrase", "a")
+    assert hyperbaton("train", "linear_jump", *files, "-o", work / "own").returncode == 0
+    done = hyperbaton("explain", work / "own", "--phrase", "a")
     assert done.returncode == 1 and "give --sentence" in done.stderr

@@ -21,16 +21,12 @@ from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import export_moses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases import Extracted, PhraseTable, extract
+from tests.clocks import PATIENCE
+from tests.program import hyperbaton
 
 ROOT = Path(__file__).parents[2]
 SENTENCES = ["wo ai ni", "ni ai wo", "wo"]
 SPAN = np.iinfo(np.int64)
-
-
-def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hyperbaton", *map(str, arguments)], capture_output=True, text=True, timeout=120
-    )
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +42,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_bounded_share_of_the_mutations() -> None:
     """What `python benchmarks/fuzz/artefacts.py` does with more cases."""
     command = [sys.executable, ROOT / "benchmarks" / "fuzz" / "artefacts.py", "--cases", "60", "--seed", "7"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("damage\tverified\tsame\terror\tsilent\tcrash")
 

@@ -49,6 +49,7 @@ from hyperbaton.run.stage import Stage
 from hyperbaton.run.status import status_rows, write_plan
 from hyperbaton.tune.shards import ShardedDecoder
 from hyperbaton.tune.system import SystemDecoder
+from tests import clocks
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 EXPERIMENT = """
@@ -470,15 +471,14 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
             process.wait()
 
 
-def wait_for_port(port: int, patience: float = 120) -> None:
-    """Wait until somebody listens: a busy machine takes a while to start a program."""
-    until = time.monotonic() + patience
-    while True:
+def wait_for_port(port: int) -> None:
+    """Wait until the scheduler listens: a busy machine takes a while to start a program."""
+
+    def listens() -> bool:
         with socket.socket() as connection:
-            if connection.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        assert time.monotonic() < until, "the scheduler does not start"
-        time.sleep(0.05)
+            return connection.connect_ex(("127.0.0.1", port)) == 0
+
+    clocks.wait_for(listens)
 
 
 def wait_for(n: int, executor: Executor | None) -> Executor:

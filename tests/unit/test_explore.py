@@ -19,11 +19,12 @@ from hyperbaton.evaluate.reasons import jump_reasons
 from hyperbaton.evaluate.reference_steps import Visits
 from hyperbaton.explore import Run, Selection, collect, page, write_page
 from hyperbaton.phrases import orientation_set
-from hyperbaton.run.child import do
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
 from hyperbaton.run.results import write_results
 from hyperbaton.run.status import write_plan
+from tests.clocks import PATIENCE
+from tests.stages import do_stages
 
 EXPERIMENT: dict[str, Any] = {
     "title": "A run & <its> page",
@@ -55,8 +56,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explored")
     plan = make_plan(parse_experiment(EXPERIMENT, "explored.toml", folder))
     write_plan(plan, folder)
-    for stage in plan:
-        do(stage.order(folder, 1))
+    do_stages(plan, folder)
     write_results(plan, folder)
     return folder
 
@@ -153,7 +153,7 @@ def opened(chromium: Any, address: str, width: int = 1280, scheme: str = "light"
     """A page of the browser on which nothing may go wrong: no error, nothing fetched, no sideways scroll."""
     context = chromium.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme, accept_downloads=True)
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(1000 * PATIENCE)
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))

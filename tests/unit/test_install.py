@@ -1,13 +1,20 @@
-"""Installing says what it is doing, and the demo installs no more than it needs."""
+"""Installing says what it is doing, and every target of the Makefile installs what it needs and no more."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
+TARGETS = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+DEVELOPMENT = {"docs", "test", "lint", "check", "sanitize", "format"}
+DEPENDENCIES = ["hypothesis", "numpy", "scipy", "hyperbaton", "benchmarks"]
 PIP = """
 print("Collecting numpy>=1.26 (from hyperbaton==0.1.0)")
 print("  Using cached numpy.whl")
@@ -45,10 +52,52 @@ def test_packages_and_steps_are_told(tmp_path: Path) -> None:
     assert failed.stdout.endswith(f"pip failed; all that it said is in {tmp_path / 'log'}\n")
 
 
-def test_only_tests_and_docs_install_everything(tmp_path: Path) -> None:
-    def recipe(target: str) -> str:
-        command = ["make", "--dry-run", target, f"VENV={tmp_path / 'none'}"]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+def recipe(target: str, venv: Path) -> str:
+    """The commands of a target where nothing is installed."""
+    command = ["make", "--dry-run", target, f"VENV={venv}"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
-    assert "[dev]" in recipe("test") and "[dev]" in recipe("docs")
-    assert "--editable ." in recipe("demo") and "[dev]" not in recipe("demo")
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_installs_what_it_runs(target: str, tmp_path: Path) -> None:
+    """A program of the virtual environment, or a module that its Python runs, is installed by an earlier line."""
+    venv = tmp_path / "none"
+    installed = ""
+    for line in recipe(target, venv).replace("\\\n", " ").splitlines():
+        for program in re.findall(rf"{venv}/bin/python -m (?!venv|pip)(\w+)|{venv}/bin/(?!python)([\w-]+)", line):
+            name = "".join(program)
+            package = {"hyperbaton": "--editable", "build": " build ", "twine": " twine "}.get(name, name)
+            assert package in installed or ("[dev]" in installed and _is_of_dev(name)), (name, line)
+        if "tools/install.py" in line:
+            installed += f"{line} "
+
+
+def _is_of_dev(name: str) -> bool:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    dev = [*project["optional-dependencies"]["dev"], *project["optional-dependencies"]["docs"]]
+    return any(package.startswith(name) for package in dev)
+
+
+def test_tests_of_the_wheel_need_pytest_alone() -> None:
+    """They run where nothing else is installed, so they must not load what the other tests share."""
+    (line,) = [
+        line for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines() if "-m pytest --rootdir" in line
+    ]
+    arguments = line.partition("-m pytest ")[2].split()
+    code = f"""
+import sys
+import pytest
+for name in {DEPENDENCIES}:
+    sys.modules[name] = None  # as if it were not installed
+sys.exit(pytest.main({arguments} + ["-q", "-p", "no:cacheprovider"]))
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "HYPERBATON_DIST"}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "skipped" in done.stdout, done.stdout + done.stderr
+
+
+def test_only_tests_and_docs_install_everything(tmp_path: Path) -> None:
+    for target in TARGETS:
+        assert ("[dev]" in recipe(target, tmp_path / "none")) == (target in DEVELOPMENT), target
+    assert "--editable ." in recipe("demo", tmp_path / "none")

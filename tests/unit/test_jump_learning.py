@@ -21,6 +21,7 @@ from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS
 from hyperbaton.models._jump_weights import N_CONSTANTS, JumpWeights
 from hyperbaton.models._next_position import JumpTraining
+from tests.clocks import PATIENCE
 
 NAMES = ("pair", "sequence")
 CANDIDATES = ("all", "remaining")
@@ -302,7 +303,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(minimizer: str, corpus: t
         pytest.importorskip("torch")
     options = {"learner": f"{minimizer}:variance=0.1:max-passes=25", "min_count": 2}
     whole, state = model("pair", **options).fit(corpus[0]), tmp_path / "model.training"
-    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, str(state), options["learner"]], timeout=120)
+    killed = subprocess.run([sys.executable, "-c", INTERRUPTED, str(state), options["learner"]], timeout=PATIENCE)
     assert killed.returncode < 0 and state.is_dir()
     passes = []
     again = model("pair", checkpoint=state, **options)

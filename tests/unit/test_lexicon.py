@@ -15,7 +15,7 @@ from hyperbaton.align.lexicon import Lexicon, Selection
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
-from tests.unit.test_align_verbs import hyperbaton
+from tests.program import hyperbaton
 
 BITEXT = Bitext.of(
     ["das Haus", "das Buch", "ein Buch", "ein < &"],

@@ -19,7 +19,7 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Bitext, Links
 from hyperbaton.data import generate
 from tests.oracles.alignment import JumpModel, posteriors
-from tests.unit.test_align_verbs import hyperbaton
+from tests.program import hyperbaton
 
 
 @pytest.fixture(scope="module")

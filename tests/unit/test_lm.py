@@ -6,8 +6,6 @@ import gzip
 import json
 import lzma
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +15,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, Cancelled, InputError, OptionError
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
+from tests.program import hyperbaton
 
 GOOD = r"""
 \data\
@@ -63,11 +62,6 @@ DAMAGES = [
     ("\\end\\", "\\end\\\nmore", 21, "expected nothing after \\end\\, found 'more'"),
     ("-1	b\n", "-1	\x01\n", 11, "control character"),
 ]
-
-
-def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(("old", "new", "line", "message"), DAMAGES)

@@ -21,6 +21,7 @@ from hyperbaton.models import MODELS
 from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
+from tests.program import hyperbaton
 
 MEMORY = "256M"
 
@@ -104,8 +105,7 @@ def test_what_orientation_models_learn_does_not_depend_on_memory(
 
 def test_models_that_are_trained_in_memory_say_so(files: list[str], tmp_path: Path) -> None:
     assert not MODELS["osm"].takes_scratch
-    command = ["train", "osm", *files, "-o", str(tmp_path / "osm"), "--memory", "1G"]
-    done = subprocess.run([sys.executable, "-m", "hyperbaton", *command], capture_output=True, text=True, check=False)
+    done = hyperbaton("train", "osm", *files, "-o", tmp_path / "osm", "--memory", "1G")
     assert done.returncode == 1
     assert "--memory is not for the model osm, but for dpr, dual_mlr, lexicalized" in done.stderr
     with pytest.raises(OptionError, match="the model encoder_orientation is trained in memory"):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import logging
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.moses_ini import APPLIED, HARMLESS, NEUTRAL, REFUSED, SHORT
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases.moses import read_phrase_table
+from tests.program import hyperbaton
 
 ARPA = """\\data\\
 ngram 1=4
@@ -287,8 +286,7 @@ def test_names_of_models_are_not_used_twice(tmp_path: Path) -> None:
         (("X", "LM0"), "there are two features called LM0"),
     ):
         flags = [part for name in names for part in ("--reordering", f"{name}={kind_file(path)}")]
-        command = [sys.executable, "-m", "hyperbaton", "system", *map(str, [*parts, *flags])]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = hyperbaton("system", *parts, *flags)
         assert done.returncode == 1 and message in done.stderr
         assert not (tmp_path / "out").exists()
 

@@ -13,9 +13,9 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.report import write_report
 from hyperbaton.run import stages
 from hyperbaton.run.experiment import Experiment, parse_experiment
-from hyperbaton.run.plan import Plan, make_plan
+from hyperbaton.run.plan import make_plan
 from hyperbaton.run.results import gather, write_results
-from hyperbaton.run.stage import Work, write_json
+from tests.stages import do_stages
 
 STAGE = """
 from __future__ import annotations
@@ -71,18 +71,6 @@ def parsed(**tables: object) -> Experiment:
     return parse_experiment(values, "exp.toml", Path())
 
 
-def do_all(plan: Plan, root: Path) -> None:
-    """Do the stages in this process: a child would not find the file."""
-    for stage in plan:
-        order = stage.order(root, 1)
-        out = Path(order["folder"])
-        out.mkdir(parents=True)
-        work = Work({name: Path(path) for name, path in order["inputs"].items()}, order["options"], out, out, 1)
-        stages.stage_modules()[stage.kind].run(work)
-        figures = dict.fromkeys(("seconds", "peak_mib", "output_mib", "cpu_seconds"), 1.0)
-        write_json(out / "stage.json", {"name": stage.name, "kind": stage.kind, "threads": 1, **figures})
-
-
 @pytest.mark.usefixtures("long_words")
 def test_a_stage_is_one_file(tmp_path: Path) -> None:
     assert "long_words" not in make_plan(parsed()).stages
@@ -91,7 +79,7 @@ def test_a_stage_is_one_file(tmp_path: Path) -> None:
     plan = make_plan(experiment)
     names = list(plan.stages)
     assert names.index("corpus") < names.index("long_words") and plan.stages["long_words"].cost.mib == 50
-    do_all(plan, tmp_path / "run")
+    do_stages(plan, tmp_path / "run")
     (row,) = gather(plan, tmp_path / "run")["stages"]["long_words"]
     assert 0 < row["long"] < row["words"]
     write_report(write_results(plan, tmp_path / "run"), tmp_path / "report")

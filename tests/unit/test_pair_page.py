@@ -14,7 +14,7 @@ from hyperbaton.align import Aligner
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.report.pair_page import PairScores, choose_shown, pair_page
-from tests.unit.test_align_verbs import hyperbaton
+from tests.program import hyperbaton
 
 
 def page(n: int = 4) -> tuple[Bitext, PairScores, str]:

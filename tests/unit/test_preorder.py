@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from itertools import permutations
 from pathlib import Path
 
@@ -21,6 +18,7 @@ from hyperbaton.data import generate
 from hyperbaton.decode import link_orders, preorder
 from hyperbaton.evaluate import order_quality
 from hyperbaton.models import MODELS
+from tests import program
 
 
 def path_logprob(scores: np.ndarray, path: tuple[int, ...]) -> float:
@@ -97,8 +95,7 @@ def test_the_verb(tmp_path: Path) -> None:
     made.write(tmp_path, 10, 20)
 
     def hyperbaton(*words: str, fails: bool = False) -> str:
-        command = [sys.executable, "-m", "hyperbaton", *words]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"})
+        done = program.hyperbaton(*words, cwd=tmp_path)
         assert bool(done.returncode) == fails, done.stderr
         return done.stderr if fails else done.stdout
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.run import stages
 from hyperbaton.run.experiment import Experiment, parse_experiment
 from hyperbaton.run.plan import make_plan
 from hyperbaton.run.results import gather
-from hyperbaton.run.stage import Work, write_json
+from tests.stages import do_stages
 
 
 def experiment(**tables: object) -> Experiment:
@@ -38,14 +37,7 @@ def experiment(**tables: object) -> Experiment:
 
 def test_a_system_over_reordered_text_is_a_row(tmp_path: Path) -> None:
     plan = make_plan(experiment())
-    for stage in plan:
-        order = stage.order(tmp_path, 1)
-        out = Path(order["folder"])
-        out.mkdir(parents=True)
-        inputs = {name: Path(path) for name, path in order["inputs"].items()}
-        stages.stage_modules()[stage.kind].run(Work(inputs, order["options"], out, out, 1))
-        figures = dict.fromkeys(("seconds", "peak_mib", "output_mib", "cpu_seconds"), 1.0)
-        write_json(out / "stage.json", {"name": stage.name, "kind": stage.kind, "threads": 1, **figures})
+    do_stages(plan, tmp_path)
     assert plan.stages["tune.preordered.1"].options["limit"] == 0 != plan.stages["tune.distance.1"].options["limit"]
     text, old = plan.stages["preorder"].folder(tmp_path), plan.corpus["test"].folder(tmp_path)
     made = plan.stages["translate.preordered.1.6"].folder(tmp_path)

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from hyperbaton import data
+from tests.clocks import PATIENCE
 
 DRIVER = """
 import os, sys
@@ -98,7 +99,14 @@ def test_two_processors_give_the_same_bits(tmp_path: Path) -> None:
         data.generate(330, seed=5).write(tmp_path / name, 15, 15)
         command, how = [sys.executable, "-c", DRIVER], environment(changes)
         done = subprocess.run(
-            command, cwd=tmp_path / name, env=how, input=COMMANDS, capture_output=True, text=True, timeout=200, check=False
+            command,
+            cwd=tmp_path / name,
+            env=how,
+            input=COMMANDS,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
 

@@ -17,15 +17,17 @@ import typer
 from hyperbaton.cli import build, verbs
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
+from tests import program
+from tests.clocks import PATIENCE
 
 PROGRAM = [sys.executable, "-m", "hyperbaton"]
 # Their stdout is a text already; or all they find is in a results.json.
 WITHOUT_JSON = {"align", "symmetrize", "tokenize", "translate"} | {"demo", "report", "run", "serve"}
 
 
-def hyperbaton(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [*PROGRAM, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a command in its own process."""
+    return subprocess.run([*PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -41,16 +43,16 @@ def files(corpus: Path) -> list[Path]:
 
 def test_exit_statuses(corpus: Path, tmp_path: Path) -> None:
     assert hyperbaton("--version").stdout.startswith("hyperbaton 0.")
-    assert hyperbaton("inspect", *files(corpus), "--json").returncode == 0
+    assert program.hyperbaton("inspect", *files(corpus), "--json").returncode == 0
 
     (tmp_path / "links").write_text("0-0\n9999-0\n" + "\n" * 30)
     bad = hyperbaton("extract", *files(corpus)[:2], tmp_path / "links", "-o", tmp_path / "phrases")
     assert (bad.returncode, bad.stdout) == (1, "")
     (line,) = bad.stderr.splitlines()
     assert line.startswith(f"hyperbaton: error: {tmp_path / 'links'}:2: "), line
-    missing = hyperbaton("align", tmp_path / "none", tmp_path / "none")
+    missing = program.hyperbaton("align", tmp_path / "none", tmp_path / "none")
     assert (missing.returncode, missing.stdout) == (1, "")
-    unknown = hyperbaton("train", "lexicalised", *files(corpus), "-o", tmp_path / "model")
+    unknown = program.hyperbaton("train", "lexicalised", *files(corpus), "-o", tmp_path / "model")
     assert unknown.returncode == 1 and "did you mean lexicalized?" in unknown.stderr
     assert not (tmp_path / "phrases").exists() and not (tmp_path / "model").exists()
 
@@ -60,7 +62,7 @@ def test_exit_statuses(corpus: Path, tmp_path: Path) -> None:
         ["models", "--no-such-option"],
         ["inspect", *files(corpus), "--line", "0"],
     ):
-        done = hyperbaton(*wrong)
+        done = program.hyperbaton(*wrong)
         assert (done.returncode, done.stdout) == (2, ""), wrong
         assert "Traceback" not in done.stderr
 
@@ -80,7 +82,7 @@ def test_interrupted_while_it_starts() -> None:
             process.stdout.readline()
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
-            _, error = process.communicate(timeout=60)
+            _, error = process.communicate(timeout=PATIENCE)
         assert "Traceback" not in error, (delay, error)
         if process.returncode == 130:
             assert error == "hyperbaton: interrupted\n"
@@ -102,26 +104,27 @@ try:
 except KeyboardInterrupt:
     print("heard")
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.stdout, done.stderr) == ("heard\n", "")
 
 
 def test_every_verb_has_json() -> None:
-    program = typer.main.get_command(build())
+    parser = typer.main.get_command(build())
     for verb in verbs():
-        flags = [flag for parameter in program.commands[verb].params for flag in parameter.opts]  # type: ignore[attr-defined]
+        flags = [flag for parameter in parser.commands[verb].params for flag in parameter.opts]  # type: ignore[attr-defined]
         assert ("--json" in flags) != (verb in WITHOUT_JSON), verb
 
 
-def test_json_of_what_is_drawn_and_generated(corpus: Path, tmp_path: Path) -> None:
-    pair = json.loads(hyperbaton("inspect", *files(corpus), "--line", 2, "--json").stdout)
+def test_json_of_what_is_drawn_and_generated(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = json.loads(program.hyperbaton("inspect", *files(corpus), "--line", 2, "--json").stdout)
     n = len(pair["source"])
     assert sorted(pair["visit_order"]) == sorted({i for i, _ in pair["links"]})
     assert all(0 <= box["source"][0] < box["source"][1] <= n for box in pair["phrases"])
-    drawn = hyperbaton("inspect", *files(corpus), "--line", 2, COLUMNS="60")
+    monkeypatch.setenv("COLUMNS", "60")
+    drawn = program.hyperbaton("inspect", *files(corpus), "--line", 2)
     assert drawn.returncode == 0 and drawn.stdout.count("■") == len(pair["links"]) + 1
 
-    small = json.loads(hyperbaton("generate", "-o", tmp_path / "small", "--sentences", 30, "--json").stdout)
+    small = json.loads(program.hyperbaton("generate", "-o", tmp_path / "small", "--sentences", 30, "--json").stdout)
     assert small["sentences"] == {"train": 24, "dev": 3, "test": 3}
 
 
@@ -129,7 +132,7 @@ def test_help_lists_every_verb_with_its_own_words() -> None:
     """Help is read from files that are not imported: it must say what the imported functions say."""
     whole, names = (typer.main.get_command(build(loaded)) for loaded in (None, []))
     for verb in verbs():
-        short_help = [program.commands[verb].get_short_help_str(200) for program in (whole, names)]  # type: ignore[attr-defined]
+        short_help = [parser.commands[verb].get_short_help_str(200) for parser in (whole, names)]  # type: ignore[attr-defined]
         assert short_help[0] == short_help[1] != "", verb
 
 
@@ -159,8 +162,8 @@ def test_completion(shell: str) -> None:
 def test_help_cuts_nothing(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every option of every verb has its whole name in the help, and help texts are printed as they are written."""
     monkeypatch.setenv("COLUMNS", str(columns))
-    program = typer.main.get_command(build())
-    for verb, command in program.commands.items():  # type: ignore[attr-defined]
+    parser = typer.main.get_command(build())
+    for verb, command in parser.commands.items():  # type: ignore[attr-defined]
         text = command.get_help(typer.Context(command, info_name=f"hyperbaton {verb}"))
         words = " ".join(text.split())
         for parameter in command.params:
@@ -185,7 +188,7 @@ def test_numbers_that_no_program_takes() -> None:
         ["train", "dpr", "a", "b", "c", "-o", "d", "--min-cluster", "9" * 30],
         ["run", "a.toml", "--memory", "nan"],
     ):
-        done = hyperbaton(*wrong)
+        done = program.hyperbaton(*wrong)
         assert (done.returncode, done.stdout) == (2, ""), wrong
         starts = (f"Invalid value: {wrong[-2]} must be ", f"Invalid value for '{wrong[-2]}': must be an amount like 512M")
         assert any(start in done.stderr for start in starts), done.stderr

@@ -13,7 +13,7 @@ from hyperbaton.align.projection import Span, project_spans
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Links, Tags, Text
 from hyperbaton.data import generate
-from tests.unit.test_align_verbs import hyperbaton
+from tests.program import hyperbaton
 
 
 def projected(folder: Path, kind: str, source: str, target: str, links: str, **options: object) -> tuple[str, dict]:

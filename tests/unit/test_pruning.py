@@ -20,7 +20,7 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.phrases import Extracted, Extraction, Pruning, ReorderingType, prune, reordering_probabilities
 from hyperbaton.phrases.pruning import composition_costs, kept_pairs, significance
-from tests.unit.test_cli_extract import run
+from tests.program import hyperbaton_bytes
 
 
 def exact(both: int, source: int, target: int, n: int) -> float:
@@ -108,23 +108,23 @@ def test_thresholds_are_checked() -> None:
 def test_verb(tmp_path: Path) -> None:
     generate(200, seed=2).write(tmp_path, 0, 0)
     texts = [tmp_path / "train.source", tmp_path / "train.target"]
-    assert run("extract", *texts, tmp_path / "train.links", "-o", tmp_path / "phrases").returncode == 0
-    done = run("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "pruned", "--top", 5, "--json")
+    assert hyperbaton_bytes("extract", *texts, tmp_path / "train.links", "-o", tmp_path / "phrases").returncode == 0
+    done = hyperbaton_bytes("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "pruned", "--top", 5, "--json")
     assert done.returncode == 0, done.stderr
     before, after = json.loads(done.stdout)
     assert 0 < after["pairs"] < before["pairs"]
     assert after["MiB"] < before["MiB"]
     assert len(Extracted.load(tmp_path / "pruned").table) == after["pairs"]
-    made = run(
+    made = hyperbaton_bytes(
         "system", "-o", tmp_path / "system", "--phrases", tmp_path / "pruned", "--reordering", "R=msd-bidirectional-fe"
     )
     assert made.returncode == 0, made.stderr
-    wrong = run("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "other", "--significance", "x")
+    wrong = hyperbaton_bytes("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "other", "--significance", "x")
     assert wrong.returncode != 0
     assert b"significance must be a+e, a-e, none or a number" in wrong.stderr
     for text in texts:
         text.write_text("a\n")
-    other = run("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "other")
+    other = hyperbaton_bytes("prune", tmp_path / "phrases", *texts, "-o", tmp_path / "other")
     assert other.returncode == 1
     assert b"train.source:2: has 1 line, but" in other.stderr
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from hyperbaton.reproduce import MARKS, PAPERS, Cell, CellFailed, Setting, cell_
 from hyperbaton.reproduce._corpora import PARTS, repetitive_part
 from hyperbaton.reproduce._processes import in_process
 from hyperbaton.reproduce.ni11 import Ni11, bare_logprobs
+from tests.program import hyperbaton
 
 DOCS = Path(__file__).parents[2] / "docs"
 # Cells that take a second or two; the others are tested as experiments of `run`.
@@ -32,11 +31,6 @@ SHORT = {
     "go13": ["*-prediction"],
     "xi11": ["features"],
 }
-
-
-def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
-    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
 
 
 @pytest.mark.slow

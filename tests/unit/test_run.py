@@ -18,7 +18,6 @@ import pytest
 
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.data import generate
-from hyperbaton.run.child import do
 from hyperbaton.run.execute import Limits, Observer, StageFailed, _Executor, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.finish import finish
@@ -26,6 +25,7 @@ from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
 from hyperbaton.run.status import plan_rows, status_rows, write_plan
 from hyperbaton.run.watch import Watch
+from tests.stages import do_stages
 
 EXPERIMENT = """
 title = "small"
@@ -278,9 +278,7 @@ def test_text_without_links_and_tags_gets_links_and_classes(tmp_path: Path) -> N
     plan = plan_of(write_experiment(tmp_path, text))
     corpus = ["corpus.train", "corpus.dev", "corpus.test"]
     assert list(plan.stages) == [*corpus, "align", "movement", "classes.source", "train.pair", "evaluate.pair"]
-    (tmp_path / "stages").mkdir()
-    for stage in plan:
-        do(stage.order(tmp_path, 1))
+    do_stages(plan, tmp_path)
     results = gather(plan, tmp_path)
     assert results["corpus"]["test"]["links"] > 100 and "translation" not in results
     assert results["findings"][2] == "Nothing was translated."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,18 +16,22 @@ from hyperbaton.data import generate
 from hyperbaton.decode import System
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases import PhraseTable, extract
+from tests.clocks import PATIENCE, wait_for
 
-PROGRAM = [sys.executable, "-m", "hyperbaton"]
+PROGRAM = ("-m", "hyperbaton")
 
 
-def start(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
+def start(
+    *arguments: object, cwd: Path, program: Sequence[str] = PROGRAM, listen: Callable[[], object] | None = None
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*PROGRAM, *map(str, arguments)],
+        [sys.executable, *program, *map(str, arguments)],
         cwd=cwd,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=_listen,
+        preexec_fn=listen or _listen,
     )
 
 
@@ -36,13 +40,6 @@ def _listen() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +58,21 @@ CUBE = ["--search", "cube"]
 STACK = ["--search", "stack", "--nbest", "100", "--threads", "2"]
 
 
+# Says how much processor time it has used once it is in the middle of its search.
+SEARCHING = """
+import threading, time
+from hyperbaton.__main__ import main
+
+def watch():
+    while (used := time.process_time()) < 1.5:
+        time.sleep(0.01)
+    print(used, flush=True)
+
+threading.Thread(target=watch, daemon=True).start()
+main()
+"""
+
+
 @pytest.mark.parametrize(
     ("number", "status", "message", "flags"),
     [
@@ -71,21 +83,21 @@ STACK = ["--search", "stack", "--nbest", "100", "--threads", "2"]
 )
 def test_inside_one_search(system: Path, number: signal.Signals, status: int, message: str, flags: list[str]) -> None:
     limits = ["--max-words", 2000, "--distortion-limit", -1]
-    with start("translate", "system", "long", "-q", *limits, *flags, cwd=system) as process:
-        wait_for(lambda: _cpu_seconds(process.pid) > 2)
-        sent = time.monotonic()
+    ended_before = _processor_seconds_of_children()
+    with start("translate", "system", "long", "-q", *limits, *flags, cwd=system, program=["-c", SEARCHING]) as process:
+        assert process.stdout is not None
+        used = float(process.stdout.readline())
         process.send_signal(number)
-        _, error = process.communicate(timeout=30)
+        _, error = process.communicate(timeout=PATIENCE)
     assert (process.returncode, error) == (status, f"hyperbaton: {message}\n")
-    assert time.monotonic() - sent < 5
+    # The whole search takes a minute.
+    assert _processor_seconds_of_children() - ended_before < 2 * used, "it went on searching"
 
 
-def _cpu_seconds(pid: int) -> float:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
-    except OSError:
-        return 1e9 if sys.platform == "linux" else 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def _processor_seconds_of_children() -> float:
+    """Processor time of all processes that were started here and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 STAND_IN = """
@@ -124,9 +136,9 @@ def test_a_run_ends_its_stages_and_what_they_started(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", RUN], cwd=tmp_path, preexec_fn=_listen) as process:
         wait_for(lambda: pids.exists() and len(pids.read_text().split()) == 2)
         process.terminate()
-        assert process.wait(timeout=30) == 143
+        assert process.wait(timeout=PATIENCE) == 143
     for pid in map(int, pids.read_text().split()):
-        wait_for(lambda pid=pid: not _runs(pid), 10)  # type: ignore[misc]
+        wait_for(lambda pid=pid: not _runs(pid))  # type: ignore[misc]
     assert not list((tmp_path / "root" / "stages").iterdir())
 
 
@@ -144,15 +156,12 @@ def _runs(pid: int) -> bool:
 
 def test_ignored_signals_stay_ignored(system: Path) -> None:
     """nohup: the terminal may go."""
-    with subprocess.Popen(
-        [*PROGRAM, "translate", "system", "-", "-q"],
-        cwd=system,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
-    ) as process:
-        time.sleep(1)
+    command = ["translate", "system", "-", "-q", "--unbuffered"]
+    with start(*command, cwd=system, listen=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write("a\n")
+        process.stdin.flush()
+        assert process.stdout.readline()  # it has started
         process.send_signal(signal.SIGHUP)
-        output, _ = process.communicate("a\n", timeout=60)
-    assert (process.returncode, len(output.splitlines())) == (0, 1)
+        output, error = process.communicate("a\n", timeout=PATIENCE)
+    assert (process.returncode, len(output.splitlines()), error) == (0, 1, "")

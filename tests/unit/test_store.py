@@ -27,6 +27,7 @@ from hyperbaton.base.store import (
     writing_files,
     writing_folder,
 )
+from tests.clocks import PATIENCE, wait_for
 
 ARRAYS = {"a": np.arange(5, dtype=np.int32), "b.empty": np.zeros((0, 2), np.float32)}
 
@@ -185,7 +186,7 @@ def test_racing_writers_never_mix(tmp_path: Path, can_exchange: bool) -> None:
     """)
     command = [sys.executable, "-c", program, str(tmp_path)]
     writers = [subprocess.Popen([*command, str(k), str(can_exchange)]) for k in range(4)]
-    assert [writer.wait(timeout=120) for writer in writers] == [0] * 4
+    assert [writer.wait(timeout=PATIENCE) for writer in writers] == [0] * 4
     artefact = Artefact(tmp_path / "x", content=True)
     assert len({value for name in "abc" for value in artefact[name].tolist()}) == 1
     assert (tmp_path / "f").read_text() == (tmp_path / "g").read_text()
@@ -198,7 +199,7 @@ def test_leftovers_of_killed_writers_go_and_those_of_live_ones_stay(tmp_path: Pa
         command = [sys.executable, "-c", program + then, str(tmp_path / "x")]
         writer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if "kill" in then:
-            writer.communicate(timeout=60)
+            writer.communicate(timeout=PATIENCE)
             dead = list(tmp_path.iterdir())
     assert writer.stdout is not None
     assert writer.stdout.readline() == b"ready\n"
@@ -207,7 +208,7 @@ def test_leftovers_of_killed_writers_go_and_those_of_live_ones_stay(tmp_path: Pa
     assert dead != alive  # the second writer removed what the first one left
     save(tmp_path / "x", "thing", ARRAYS)
     assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "x", *alive])
-    writer.communicate(b"", timeout=60)
+    writer.communicate(b"", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("name", ["x.replaced", "x.4000000-0123abcd.replaced"])
@@ -267,9 +268,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     """)
     for delay in np.linspace(0.02, 0.25, 8):
         process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "x")])
-        deadline = time.monotonic() + 30
-        while not (tmp_path / "x").exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for((tmp_path / "x").exists)
         time.sleep(float(delay))
         os.kill(process.pid, signal.SIGKILL)
         process.wait()

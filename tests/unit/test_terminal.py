@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from hyperbaton.data import generate
+from tests.clocks import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 DRIVER = Path(__file__).with_name("at_terminal.py")
@@ -86,7 +87,7 @@ def command(line: str, folder: Path, kind: str) -> dict[str, Any]:
 
 def drive(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     done = subprocess.run(
-        [sys.executable, DRIVER], input=json.dumps(sessions), capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, DRIVER], input=json.dumps(sessions), capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     return list(json.loads(done.stdout))

@@ -1,4 +1,4 @@
-"""Systems, the verbs around them, odd input, and everybody's own reordering model."""
+"""Systems, the commands around them, and odd input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import select
 import shutil
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,43 +16,31 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from hyperbaton.base.errors import ArtefactError, HyperbatonError, InputError, OptionError
+from hyperbaton.base.errors import ArtefactError, InputError, OptionError
 from hyperbaton.base.store import manifest_checksum
 from hyperbaton.cli import build
-from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.corpus.files import writing_outputs
-from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, Translator, annotate
-from hyperbaton.decode.assemble import assemble
+from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, Translator
 from hyperbaton.decode.diagnose import diagnose
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.decode.trace import traces
-from hyperbaton.lm import LanguageModel
-from hyperbaton.models import MODELS
-from hyperbaton.phrases import Extracted, PhraseTable, extract
 from tests.oracles import decode as oracle
+from tests.program import hyperbaton_bytes
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 LINES = (GOLDEN / "decode" / "input.src").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.fixture(scope="module")
-def system() -> System:
-    return import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
+@pytest.fixture
+def system(moses_system: System) -> System:
+    return moses_system
 
 
 @pytest.fixture(scope="module")
-def saved(system: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(moses_system: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("systems") / "system"
-    system.save(path)
+    moses_system.save(path)
     return path
-
-
-def run(*arguments: object, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    program = "from hyperbaton.__main__ import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)], input=text, capture_output=True, check=False
-    )
 
 
 def scores(system: System, **options: Any) -> list[float]:
@@ -94,20 +81,22 @@ def test_export_leaves_out_rows_that_a_table_has_not(system: System, tmp_path: P
 
 def test_verbs(saved: Path, tmp_path: Path) -> None:
     text = ("\n".join(LINES) + "\n").encode()
-    best = run("translate", saved, text=text)
+    best = hyperbaton_bytes("translate", saved, text=text)
     assert best.returncode == 0 and best.stdout.count(b"\n") == len(LINES)
-    listed = run("translate", saved, "--nbest", 2, "--alignment", "--trace", tmp_path / "trace", text=text)
+    listed = hyperbaton_bytes("translate", saved, "--nbest", 2, "--alignment", "--trace", tmp_path / "trace", text=text)
     lines = listed.stdout.decode().splitlines()
     assert lines[0].startswith("0 ||| ") and lines[0].count(" ||| ") == 4
     traced = [json.loads(line) for line in (tmp_path / "trace").read_text(encoding="utf-8").splitlines()]
     assert [t["pieces"][0]["translation"] for t in traced] == best.stdout.decode().splitlines()
-    unknown = run("translate", saved, "--weight", "Oops=1", text=text)
+    unknown = hyperbaton_bytes("translate", saved, "--weight", "Oops=1", text=text)
     assert unknown.returncode == 1 and b"no such model" in unknown.stderr
-    assert run("export", "moses", saved, tmp_path / "model").returncode == 0
-    assert run("import", "moses", tmp_path / "model", "-o", tmp_path / "again").returncode == 0
-    again = run("translate", tmp_path / "again", text=text)
+    assert hyperbaton_bytes("export", "moses", saved, tmp_path / "model").returncode == 0
+    assert hyperbaton_bytes("import", "moses", tmp_path / "model", "-o", tmp_path / "again").returncode == 0
+    again = hyperbaton_bytes("translate", tmp_path / "again", text=text)
     assert again.stdout == best.stdout
-    made = run("system", "-o", tmp_path / "third", "--moses-ini", tmp_path / "model" / "moses.ini", "--stack", 50)
+    made = hyperbaton_bytes(
+        "system", "-o", tmp_path / "third", "--moses-ini", tmp_path / "model" / "moses.ini", "--stack", 50
+    )
     assert made.returncode == 0 and System.load(tmp_path / "third").options.stack == 50
 
 
@@ -166,11 +155,11 @@ def test_odd_input_gives_a_line_each(system: System, search: str) -> None:
 
 
 def test_input_that_is_refused(saved: Path, tmp_path: Path) -> None:
-    done = run("translate", saved, text=b"n1\n\x00\nn1 \xff\xfe n2\n")
+    done = hyperbaton_bytes("translate", saved, text=b"n1\n\x00\nn1 \xff\xfe n2\n")
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr == b"hyperbaton: error: standard input:3: not valid UTF-8\n"
     (tmp_path / "long").write_bytes(b"n1\n" + b"n1 " * 60_001)
-    done = run("translate", saved, tmp_path / "long")
+    done = hyperbaton_bytes("translate", saved, tmp_path / "long")
     assert done.stderr == f"hyperbaton: error: {tmp_path / 'long'}:2: more than 60000 tokens\n".encode()
     (tmp_path / "fine").write_bytes(b"n1\nn1\n")
     for verb in (["score"], ["score", tmp_path / "fine"], ["tune", saved, "-o", tmp_path / "tuned"], ["diagnose", saved]):
@@ -182,8 +171,8 @@ def test_input_that_is_refused(saved: Path, tmp_path: Path) -> None:
 def test_outputs_are_complete_or_not_there(saved: Path, tmp_path: Path) -> None:
     source, out, trace = (tmp_path / name for name in ("source", "out.gz", "trace"))
     source.write_text("\n".join(LINES[:4]) + "\n", encoding="utf-8")
-    plain = run("translate", saved, source).stdout
-    done = run("translate", saved, source, "-o", out, "--links", "-", "--trace", trace)
+    plain = hyperbaton_bytes("translate", saved, source).stdout
+    done = hyperbaton_bytes("translate", saved, source, "-o", out, "--links", "-", "--trace", trace)
     assert (done.returncode, done.stdout.count(b"\n")) == (0, 4) and done.stdout.startswith(b"0-")
     assert gzip.decompress(out.read_bytes()) == plain and trace.read_text().count("\n") == 4
 
@@ -206,12 +195,12 @@ def test_outputs_are_complete_or_not_there(saved: Path, tmp_path: Path) -> None:
     assert source.read_bytes() == before
 
     if Path("/dev/full").exists():
-        full = run("translate", saved, source, "-o", "/dev/full")
+        full = hyperbaton_bytes("translate", saved, source, "-o", "/dev/full")
         assert full.stderr == b"hyperbaton: error: /dev/full: cannot be written: No space left on device\n"
 
     trace.write_text("old")
     source.write_bytes(b"n1\n" * 256 + b"\xff\n")  # the first block is translated
-    assert run("translate", saved, source, "-o", tmp_path / "new", "--trace", trace).returncode == 1
+    assert hyperbaton_bytes("translate", saved, source, "-o", tmp_path / "new", "--trace", trace).returncode == 1
     assert trace.read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"source", "out.gz", "trace"}
 
@@ -227,28 +216,13 @@ def test_lines_that_have_come_are_answered(saved: Path) -> None:
             assert process.stdout.readline().strip()
         process.stdin.close()
     text = f"{LINES[0]}\n{LINES[1]}\n".encode()
-    both = run("translate", saved, text=text).stdout
-    assert run("translate", saved, text=text + b"\xff\n").stdout == b""
-    assert run("translate", saved, "--unbuffered", text=text + b"\xff\n").stdout == both
+    both = hyperbaton_bytes("translate", saved, text=text).stdout
+    assert hyperbaton_bytes("translate", saved, text=text + b"\xff\n").stdout == b""
+    assert hyperbaton_bytes("translate", saved, "--unbuffered", text=text + b"\xff\n").stdout == both
 
 
 def test_drop_unknown(system: System) -> None:
     assert Translator(system, Decoding(drop_unknown=True)).translate(["zzz yyy", "n1 zzz"])[0] == ""
-
-
-def test_tags_are_those_of_the_words_without_markup(tmp_path: Path) -> None:
-    made = generate(100, seed=3)
-    bitext = made.bitext
-    tags = [" ".join(line) for line in made.source_tags]
-    pair = MODELS["pair"](learner="lbfgs:max-passes=2").fit(bitext, Annotations(source_tags=Tags.of(tags, bitext.source)))
-    System.of(PhraseTable.build(bitext, extract(bitext, 3)), reordering={"P": pair}).save(tmp_path / "system")
-    first, *rest = bitext.source[0]
-    (tmp_path / "text").write_text(f'<x translation="first one">{first}</x> <wall/> {" ".join(rest)}\n', encoding="utf-8")
-    (tmp_path / "tags").write_text(tags[0] + "\n", encoding="utf-8")
-    command = ["translate", str(tmp_path / "system"), str(tmp_path / "text"), "--source-tags", str(tmp_path / "tags")]
-    for shards in ([], ["--shards", "2"]):
-        done = CliRunner().invoke(build(["translate"]), [*command, "--markup", "-q", *shards])
-        assert done.exit_code == 0 and done.stdout.startswith("first one "), done.output
 
 
 def test_markup_demands_walls_and_zones(system: System) -> None:
@@ -297,75 +271,6 @@ def test_diagnosis_of_own_output(system: System) -> None:
         diagnose(system, LINES[:20], ["x"])
 
 
-class Backwards:
-    """Ten lines make a reordering model: this one wants the source read from right to left."""
-
-    orientations = "three"
-
-    def option_logprobs(self, source: Any, options: Any) -> Any:
-        return np.tile(np.array([-9.0, -5.0, 0.0]), (len(options), 1))
-
-
-def test_own_model_changes_the_order(system: System) -> None:
-    backwards = System.of(system.table, system.lms, {"B": Backwards()}, {"B": 20.0, "Distortion0": 0.0})
-    translations = Translator(backwards, Decoding(distortion_limit=-1), threads=2).translate_batch(LINES[:5], NBest(1))
-    for path in range(5):
-        starts = [step.begin for step in translations.steps(path)]
-        # Nothing forbids to jump right first, which costs once.
-        assert sum(b > a for a, b in pairwise(starts)) <= 1
-    with pytest.raises(OptionError, match="cannot be saved"):
-        backwards.save("nowhere")
-
-
-class Wrong:
-    orientations = "five"
-
-    def option_logprobs(self, source: Any, options: Any) -> Any:
-        return np.zeros((len(options), 3))
-
-
-class WrongSteps:
-    def step_scores(self, steps: Any) -> Any:
-        return np.zeros(len(steps) + 1), np.zeros(len(steps))
-
-
-def test_models_that_answer_wrongly_are_told_so(system: System) -> None:
-    cases: list[tuple[Any, str]] = [
-        (Wrong(), "5 classes gave 3 scores"),
-        (WrongSteps(), "as many scores and states"),
-        (object(), "not a reordering model"),
-    ]
-    for model, message in cases:
-        with pytest.raises(HyperbatonError, match=message):
-            Translator(System.of(system.table, [], {"W": model})).translate(["n1 de n2"])
-
-
-def test_every_model_of_the_package_can_be_used(tmp_path: Path) -> None:
-    lines = [(GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines()[:150] for side in ("src", "tgt", "links")]
-    for name, text in zip(("src", "tgt", "links"), lines, strict=True):
-        (tmp_path / name).write_text("\n".join(text) + "\n", encoding="utf-8")
-    bitext = Bitext.read(tmp_path / "src", tmp_path / "tgt", tmp_path / "links")
-    Extracted.of(bitext).save(tmp_path / "phrases", bitext)
-    LanguageModel.estimate(bitext.target, 3, discount_fallback=True).save(tmp_path / "lm")
-    for name in ("lexicalized", "mms", "pair", "linear"):
-        MODELS[name]().fit(bitext).save(tmp_path / name)
-    made = assemble(
-        tmp_path / "phrases",
-        [tmp_path / "lm"],
-        {n: str(tmp_path / n) for n in ("lexicalized", "mms", "pair", "linear")} | {"T": "wbe-msd-bidirectional-fe"},
-        scaled={"lexicalized": 2.0},
-        inside=["pair"],
-    )
-    made.save(tmp_path / "system")
-    loaded = System.load(tmp_path / "system")
-    use = loaded.reordering["lexicalized"]
-    assert isinstance(use, ModelUse) and (use.use, use.beta) == ("scaled", 2.0)
-    first = Translator(made, threads=1).translate_batch(lines[0][:20], NBest(1))
-    second = Translator(loaded, threads=2).translate_batch(lines[0][:20], NBest(1))
-    assert first.scores.tolist() == second.scores.tolist()
-    assert all(np.abs(first.totals[:, column]).sum() > 0 for column in (first.columns[n][0] for n in ("mms", "pair", "T")))
-
-
 def test_broken_systems(saved: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut"
     shutil.copytree(saved, cut)
@@ -384,39 +289,6 @@ def test_broken_systems(saved: Path, tmp_path: Path) -> None:
     shutil.rmtree(less / "lm.0")
     with pytest.raises(ArtefactError, match=r"lm\.0: no such artefact"):
         System.load(less)
-
-
-def test_models_trained_with_tags_are_given_them(tmp_path: Path) -> None:
-    lines = [(GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines()[:100] for side in ("src", "tgt", "links")]
-    for name, text in zip(("src", "tgt", "links"), lines, strict=True):
-        (tmp_path / name).write_text("\n".join(text) + "\n", encoding="utf-8")
-    bitext = Bitext.read(tmp_path / "src", tmp_path / "tgt", tmp_path / "links")
-    tags = [" ".join(word[:1] for word in line.split()) for line in lines[0]]
-    model = MODELS["pair"](learner="lbfgs:max-passes=20").fit(bitext, Annotations(source_tags=Tags.of(tags, bitext.source)))
-    made = System.of(PhraseTable.build(bitext, extract(bitext, 4)), [], {"PAIR": model}, {"PAIR": 5.0})
-    translator = Translator(made, threads=1)
-    whole = translator.translate(lines[0][:20], annotations=annotate(lines[0][:20], tags=tags[:20]))
-    known = annotate(lines[0][:20], tags=tags[:20])
-    parts = [line for i in range(20) for line in translator.translate(lines[0][i : i + 1], annotations=known.select([i]))]
-    assert whole == parts
-    other = translator.translate(
-        lines[0][:20],
-        annotations=annotate(lines[0][:20], tags=[" ".join("x" for _ in line.split()) for line in lines[0][:20]]),
-    )
-    assert whole != other
-    with pytest.raises(OptionError, match="was trained with tags"):
-        translator.translate(lines[0][:2])
-    with pytest.raises(InputError, match="tags:2: 1 tag for"):
-        annotate(lines[0][:2], tags=[tags[0], "N"])
-    with pytest.raises(InputError, match="more lines of tags than the 1 line"):
-        translator.translate(lines[0][:1], annotations=known)
-    with pytest.raises(InputError, match=r"tags:1: \d+ tags for 1 word"):
-        translator.translate(["one"], annotations=known.select([0]))
-    made.save(tmp_path / "system")
-    (tmp_path / "tags").write_text("\n".join(tags[:20]) + "\n", encoding="utf-8")
-    text = "".join(f"{line}\n" for line in lines[0][:20]).encode()
-    with_tags = run("translate", tmp_path / "system", "--source-tags", tmp_path / "tags", "-q", text=text)
-    assert with_tags.stdout.decode().splitlines() == whole, with_tags.stderr
 
 
 def test_distances_that_weigh_nothing_are_listed_all_the_same(system: System) -> None:

@@ -2,118 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
-from hyperbaton.metrics import make_metric
 from hyperbaton.tune import OPTIMIZERS, Decode, Lists, NBest, Tuning, tune, tune_and_choose
-from hyperbaton.tune.loop import Iteration, _Scale
+from hyperbaton.tune.loop import _Scale
 from hyperbaton.tune.optimizers import Job, Optimizer
 from hyperbaton.tune.protocol import halves
-
-Floats = npt.NDArray[np.float64]
-START = np.array([0.1, 1.0, 0.5, -1.0, 1.0])  # the last feature never differs
-WORDS = [f"w{i}" for i in range(400)]
-
-
-class MadeUp:
-    """Candidates share words with their reference as far as hidden weights like their features."""
-
-    def __init__(self, n_sentences: int = 40, size: int = 60, n_best: int = 15, seed: int = 0) -> None:
-        rng = np.random.default_rng(seed)
-        self.n_best, self.calls = n_best, 0
-        self.features = rng.normal(size=(n_sentences, size, 5)) * [1, 5, 0.2, 1, 1]
-        self.features[:, :, 4] = 7
-        hidden = np.array([2.0, -0.1, 3.0, 0.5, 0])
-        quality = self.features @ hidden + rng.normal(size=(n_sentences, size))
-        self.references, self.texts = [], []
-        for s in range(n_sentences):
-            words = [WORDS[i] for i in rng.integers(len(WORDS), size=12)]
-            self.references.append(" ".join(words))
-            self.texts.append([])
-            for c in range(size):
-                n_right = int(np.clip(5 + quality[s, c], 0, 11))
-                wrong = [f"x{i}" for i in rng.integers(1000, size=12 - n_right)]
-                self.texts[s].append(" ".join(words[:n_right] + wrong))
-
-    def __call__(self, weights: Floats) -> NBest:
-        self.calls += 1
-        scores = self.features @ weights
-        top = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_best]
-        sentence = np.repeat(np.arange(len(top)), self.n_best)
-        chosen = top.ravel()
-        texts = [self.texts[s][c] for s, c in zip(sentence.tolist(), chosen.tolist(), strict=True)]
-        return NBest(sentence, self.features[sentence, chosen], texts)
+from tests.contract.made_up_decoder import START, Floats, MadeUp
 
 
 @pytest.fixture(scope="module")
 def decoder() -> MadeUp:
     return MadeUp()
-
-
-@pytest.mark.parametrize("name", list(OPTIMIZERS))
-def test_every_optimizer_finds_good_weights(decoder: MadeUp, name: str) -> None:
-    seen: list[Iteration] = []
-    settings = "pro:draws=500" if name == "pro" else name
-    options = Tuning(optimizer=settings, iterations=8, metric="bleu:tokenize=none")
-    tuned = tune(
-        decoder,
-        START,
-        [decoder.references],
-        options,
-        threads=2,
-        report=lambda _, turn: seen.append(turn),
-    )
-    assert tuned.failure is None and tuned.history == seen
-    assert tuned.score == max(turn.score for turn in seen)
-    # The hidden weights are as good as any can be expected to be.
-    hidden = (
-        tune(decoder, np.array([2.0, -0.1, 3.0, 0.5, 1.0]), [decoder.references], Tuning(iterations=1)).history[0].score
-    )
-    assert tuned.score > seen[0].score + 10
-    assert tuned.score > hidden - (2 if name == "mert" else 6)
-    # A feature that never differs keeps its share, and the size of all weights stays.
-    assert np.abs(tuned.weights).sum() == pytest.approx(np.abs(START).sum())
-    assert tuned.weights[4] > 0
-
-
-@pytest.mark.parametrize("value", [0.0, 0.7])
-@pytest.mark.parametrize("name", list(OPTIMIZERS))
-def test_every_optimizer_leaves_fixed_weights_alone(decoder: MadeUp, name: str, value: float) -> None:
-    start, fixed = START.copy(), np.array([False, False, True, False, False])
-    start[2] = value
-    settings = "pro:draws=500" if name == "pro" else name
-    options = Tuning(optimizer=settings, iterations=8, metric="bleu:tokenize=none")
-    tuned = tune(decoder, start, [decoder.references], options, fixed=fixed, threads=2)
-    assert tuned.failure is None and all(turn.weights[2] == value for turn in tuned.history)
-    # Feature 2 has the hidden weight 3 beside 2 and −0.1: with it fixed at 0.7, the others must find a fitting size.
-    hidden = np.array([2.0, -0.1, 3.0, 0.5, 0.0]) * (value / 3 if value else 1)
-    hidden[2] = value
-    reachable = tune(decoder, hidden, [decoder.references], replace(options, iterations=1)).history[0].score
-    assert tuned.score > tuned.history[0].score + 8
-    assert tuned.score > reachable - (2 if name == "mert" else 6)
-    if value == 0:
-        assert np.abs(tuned.weights).sum() == pytest.approx(np.abs(start).sum())
-
-
-@pytest.mark.parametrize("name", list(OPTIMIZERS))
-@pytest.mark.parametrize("factor", [0.1, 20])
-def test_every_optimizer_finds_the_size_of_weights_beside_a_fixed_one(name: str, factor: float) -> None:
-    decoder = MadeUp(n_best=60)
-    hidden = np.array([2.0, -0.1, 3.0, 0.5, 0.0])
-    start, fixed = hidden * factor, np.array([True, False, False, False, False])
-    start[0] = hidden[0]
-    metric, lists = make_metric("bleu:tokenize=none"), first_lists(decoder(start), decoder.references)
-    weights = OPTIMIZERS[name]().optimize(Job(lists, metric, [start], 1, 2, fixed=fixed))
-    assert weights[0] == hidden[0] and weights[4] == start[4]
-    assert lists.value(metric, weights) > max(lists.value(metric, hidden) - 1, lists.value(metric, start))
-    assert 0.5 < weights[2] / hidden[2] < 2
 
 
 def test_fixed_weights_that_make_no_sense(decoder: MadeUp, tmp_path: Path) -> None:
@@ -157,27 +63,6 @@ def test_any_metric_can_be_the_objective(decoder: MadeUp, metric: str) -> None:
     tuned = tune(decoder, START, [decoder.references], Tuning(metric=metric, iterations=3), optimizer=optimizer)
     gain = tuned.score - tuned.history[0].score
     assert tuned.failure is None and (gain < -10 if metric == "wer" else gain > 10)
-
-
-def test_mert_does_not_depend_on_threads_and_repeats_with_the_seed(decoder: MadeUp) -> None:
-    nbest = decoder(START)
-    metric = make_metric("bleu:tokenize=none")
-    lists = first_lists(nbest, decoder.references)
-    one, two, other = (
-        OPTIMIZERS["mert"](restarts=6).optimize(Job(lists, metric, [START], seed, threads))
-        for seed, threads in ((3, 1), (3, 3), (4, 3))
-    )
-    assert one.tolist() == two.tolist() != other.tolist()
-    assert lists.value(metric, one) > lists.value(metric, START)
-    assert one[4] == START[4]
-
-
-def first_lists(nbest: NBest, references: list[str]) -> Lists:
-    from hyperbaton.metrics import Outputs
-
-    metric = make_metric("bleu:tokenize=none")
-    statistics = metric.statistics(Outputs.of(nbest.hypotheses, references, line=nbest.sentence))
-    return Lists.empty(len(references), nbest.features.shape[1]).with_new(nbest, statistics)
 
 
 def test_lists_grow_by_what_is_new() -> None:
@@ -287,6 +172,8 @@ def test_choosing_on_the_other_half() -> None:
 def test_the_core_refuses_lists_that_do_not_fit() -> None:
     with pytest.raises(HyperbatonError, match="a sentence has no candidates"):
         _core.NBestLists(features=np.zeros((1, 1)), statistics=np.zeros((1, 1)), offsets=np.array([0, 0, 1]))
+    with pytest.raises(HyperbatonError, match="need features and statistics"):
+        _core.NBestLists(features=np.zeros((1, 0)), statistics=np.zeros((1, 1)), offsets=np.array([0, 1]))
 
 
 def test_a_small_fixed_weight_does_not_make_the_others_grow_for_ever() -> None:

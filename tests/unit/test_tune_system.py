@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,26 +12,21 @@ import pytest
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.decode import NBest, System, Translator
-from hyperbaton.decode.moses import import_moses
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.tune import OPTIMIZERS, Tuning, tune
 from hyperbaton.tune.nbest import check_nbest, first_of_each
 from hyperbaton.tune.system import SystemDecoder, fix_weights
+from tests.program import hyperbaton
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 SOURCE = (GOLDEN / "test.src").read_text(encoding="utf-8").splitlines()
 REFERENCE = (GOLDEN / "test.tgt").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.fixture(scope="module")
-def system() -> System:
-    return import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
-
-
-def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
-    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
+@pytest.fixture
+def system(moses_system: System) -> System:
+    return moses_system
 
 
 def test_features_times_weights_are_the_scores_of_the_system(system: System) -> None:

@@ -17,7 +17,7 @@ from hyperbaton.corpus import Bitext, Dependencies, Links, Tags, read_conllu
 from hyperbaton.data import generate
 from hyperbaton.evaluate.word_order import jumps_by_tag, measure_order, order_by_relation
 from hyperbaton.phrases import extract
-from tests.unit.test_align_verbs import hyperbaton
+from tests.program import hyperbaton
 
 points = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=10, unique=True)
 

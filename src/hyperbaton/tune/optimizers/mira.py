@@ -34,6 +34,8 @@ class Mira(Optimizer):
     )
 
     def optimize(self, job: Job) -> Floats:
+        if not job.free.any():
+            return job.start
         gains = job.lists.gains(job.metric, job.start) / 100
         if job.lists.sparse is not None:
             return self._optimize_sparse(job, gains)

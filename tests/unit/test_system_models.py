@@ -1,0 +1,147 @@
+"""Reordering models in a system: those of the package, with and without tags, and classes that users write."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
+from hyperbaton.cli import build
+from hyperbaton.corpus import Annotations, Bitext, Tags
+from hyperbaton.data import generate
+from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator, annotate
+from hyperbaton.decode.assemble import assemble
+from hyperbaton.lm import LanguageModel
+from hyperbaton.models import MODELS
+from hyperbaton.phrases import Extracted, PhraseTable, extract
+from tests.program import hyperbaton_bytes
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
+LINES = (GOLDEN / "decode" / "input.src").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture
+def system(moses_system: System) -> System:
+    return moses_system
+
+
+class Backwards:
+    """Ten lines make a reordering model: this one wants the source read from right to left."""
+
+    orientations = "three"
+
+    def option_logprobs(self, source: Any, options: Any) -> Any:
+        return np.tile(np.array([-9.0, -5.0, 0.0]), (len(options), 1))
+
+
+def test_own_model_changes_the_order(system: System) -> None:
+    backwards = System.of(system.table, system.lms, {"B": Backwards()}, {"B": 20.0, "Distortion0": 0.0})
+    translations = Translator(backwards, Decoding(distortion_limit=-1), threads=2).translate_batch(LINES[:5], NBest(1))
+    for path in range(5):
+        starts = [step.begin for step in translations.steps(path)]
+        # Nothing forbids to jump right first, which costs once.
+        assert sum(b > a for a, b in pairwise(starts)) <= 1
+    with pytest.raises(OptionError, match="cannot be saved"):
+        backwards.save("nowhere")
+
+
+class Wrong:
+    orientations = "five"
+
+    def option_logprobs(self, source: Any, options: Any) -> Any:
+        return np.zeros((len(options), 3))
+
+
+class WrongSteps:
+    def step_scores(self, steps: Any) -> Any:
+        return np.zeros(len(steps) + 1), np.zeros(len(steps))
+
+
+def test_models_that_answer_wrongly_are_told_so(system: System) -> None:
+    cases: list[tuple[Any, str]] = [
+        (Wrong(), "5 classes gave 3 scores"),
+        (WrongSteps(), "as many scores and states"),
+        (object(), "not a reordering model"),
+    ]
+    for model, message in cases:
+        with pytest.raises(HyperbatonError, match=message):
+            Translator(System.of(system.table, [], {"W": model})).translate(["n1 de n2"])
+
+
+def test_every_model_of_the_package_can_be_used(tmp_path: Path) -> None:
+    lines = [(GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines()[:150] for side in ("src", "tgt", "links")]
+    for name, text in zip(("src", "tgt", "links"), lines, strict=True):
+        (tmp_path / name).write_text("\n".join(text) + "\n", encoding="utf-8")
+    bitext = Bitext.read(tmp_path / "src", tmp_path / "tgt", tmp_path / "links")
+    Extracted.of(bitext).save(tmp_path / "phrases", bitext)
+    LanguageModel.estimate(bitext.target, 3, discount_fallback=True).save(tmp_path / "lm")
+    for name in ("lexicalized", "mms", "pair", "linear"):
+        MODELS[name]().fit(bitext).save(tmp_path / name)
+    made = assemble(
+        tmp_path / "phrases",
+        [tmp_path / "lm"],
+        {n: str(tmp_path / n) for n in ("lexicalized", "mms", "pair", "linear")} | {"T": "wbe-msd-bidirectional-fe"},
+        scaled={"lexicalized": 2.0},
+        inside=["pair"],
+    )
+    made.save(tmp_path / "system")
+    loaded = System.load(tmp_path / "system")
+    use = loaded.reordering["lexicalized"]
+    assert isinstance(use, ModelUse) and (use.use, use.beta) == ("scaled", 2.0)
+    first = Translator(made, threads=1).translate_batch(lines[0][:20], NBest(1))
+    second = Translator(loaded, threads=2).translate_batch(lines[0][:20], NBest(1))
+    assert first.scores.tolist() == second.scores.tolist()
+    assert all(np.abs(first.totals[:, column]).sum() > 0 for column in (first.columns[n][0] for n in ("mms", "pair", "T")))
+
+
+def test_models_trained_with_tags_are_given_them(tmp_path: Path) -> None:
+    lines = [(GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines()[:100] for side in ("src", "tgt", "links")]
+    for name, text in zip(("src", "tgt", "links"), lines, strict=True):
+        (tmp_path / name).write_text("\n".join(text) + "\n", encoding="utf-8")
+    bitext = Bitext.read(tmp_path / "src", tmp_path / "tgt", tmp_path / "links")
+    tags = [" ".join(word[:1] for word in line.split()) for line in lines[0]]
+    model = MODELS["pair"](learner="lbfgs:max-passes=20").fit(bitext, Annotations(source_tags=Tags.of(tags, bitext.source)))
+    made = System.of(PhraseTable.build(bitext, extract(bitext, 4)), [], {"PAIR": model}, {"PAIR": 5.0})
+    translator = Translator(made, threads=1)
+    whole = translator.translate(lines[0][:20], annotations=annotate(lines[0][:20], tags=tags[:20]))
+    known = annotate(lines[0][:20], tags=tags[:20])
+    parts = [line for i in range(20) for line in translator.translate(lines[0][i : i + 1], annotations=known.select([i]))]
+    assert whole == parts
+    other = translator.translate(
+        lines[0][:20],
+        annotations=annotate(lines[0][:20], tags=[" ".join("x" for _ in line.split()) for line in lines[0][:20]]),
+    )
+    assert whole != other
+    with pytest.raises(OptionError, match="was trained with tags"):
+        translator.translate(lines[0][:2])
+    with pytest.raises(InputError, match="tags:2: 1 tag for"):
+        annotate(lines[0][:2], tags=[tags[0], "N"])
+    with pytest.raises(InputError, match="more lines of tags than the 1 line"):
+        translator.translate(lines[0][:1], annotations=known)
+    with pytest.raises(InputError, match=r"tags:1: \d+ tags for 1 word"):
+        translator.translate(["one"], annotations=known.select([0]))
+    made.save(tmp_path / "system")
+    (tmp_path / "tags").write_text("\n".join(tags[:20]) + "\n", encoding="utf-8")
+    text = "".join(f"{line}\n" for line in lines[0][:20]).encode()
+    with_tags = hyperbaton_bytes("translate", tmp_path / "system", "--source-tags", tmp_path / "tags", "-q", text=text)
+    assert with_tags.stdout.decode().splitlines() == whole, with_tags.stderr
+
+
+def test_tags_are_those_of_the_words_without_markup(tmp_path: Path) -> None:
+    made = generate(100, seed=3)
+    bitext = made.bitext
+    tags = [" ".join(line) for line in made.source_tags]
+    pair = MODELS["pair"](learner="lbfgs:max-passes=2").fit(bitext, Annotations(source_tags=Tags.of(tags, bitext.source)))
+    System.of(PhraseTable.build(bitext, extract(bitext, 3)), reordering={"P": pair}).save(tmp_path / "system")
+    first, *rest = bitext.source[0]
+    (tmp_path / "text").write_text(f'<x translation="first one">{first}</x> <wall/> {" ".join(rest)}\n', encoding="utf-8")
+    (tmp_path / "tags").write_text(tags[0] + "\n", encoding="utf-8")
+    command = ["translate", str(tmp_path / "system"), str(tmp_path / "text"), "--source-tags", str(tmp_path / "tags")]
+    for shards in ([], ["--shards", "2"]):
+        done = CliRunner().invoke(build(["translate"]), [*command, "--markup", "-q", *shards])
+        assert done.exit_code == 0 and done.stdout.startswith("first one "), done.output
