@@ -27,7 +27,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.models import OptionInfo
 
-from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
+from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError, one_line
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import Option, from_mapping, options_of, plain_type
 from hyperbaton.base.signals import Signals
@@ -167,7 +167,7 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
             for name, opt in checks.items():
                 values[name] = opt.check(values[name])
         except OptionError as error:
-            raise typer.BadParameter(f"--{error}") from None
+            raise typer.BadParameter(one_line(f"--{error}")) from None
         for name, kind in groups.items():
             values[name] = from_mapping(kind, {opt.flag: values.pop(opt.name) for opt in options_of(kind)})
         try:
@@ -226,6 +226,9 @@ def start() -> typer.Typer:
     return build([words[first]], words[first + 1 :], describe_others=completing or first > 0)
 
 
+NO_THREADS = "error: the system starts no more threads or processes; use fewer --threads, or raise the limit (ulimit -u)"
+
+
 def run_program(program: typer.Typer, signals: Signals) -> None:
     """Run the program and turn failures into one line and an exit status."""
     try:
@@ -239,15 +242,23 @@ def run_program(program: typer.Typer, signals: Signals) -> None:
         sys.exit(1)
     except HyperbatonError as error:
         _leave(f"error: {error}", 1)
+    except UnicodeEncodeError as error:
+        around = error.object[max(error.start - 20, 0) : error.end + 20]
+        _leave(f"error: {around!r} cannot be written as {error.encoding}: {error.reason}", 1)
     except OSError as error:
         where = f"{Path(error.filename)}: " if isinstance(error.filename, str) else ""
+        if not where and error.errno == errno.EAGAIN:
+            _leave(NO_THREADS, 1)
         if not where and error.errno in (errno.EBADF, errno.ENOSPC, errno.EIO):
             where = "standard output: cannot be written: "  # every other file is named by those who write it
-            _drop_output()
         full = " (the disk is full)" if error.errno == errno.ENOSPC else ""
         _leave(f"error: {where}{error.strerror or error}{full}", 1)
     except MemoryError:
         _leave("error: not enough memory", 1)
+    except RuntimeError as error:
+        if str(error) != "can't start new thread":  # Python has no class for it
+            raise
+        _leave(NO_THREADS, 1)
     if status == 130:  # typer leaves so, without a word, when it is interrupted between commands
         _leave(signals.message, signals.status)
     sys.exit(status)
@@ -267,6 +278,10 @@ def _drop_output() -> None:
 
 
 def _leave(message: str, status: int) -> NoReturn:
+    try:
+        sys.stdout.flush()
+    except OSError:  # the message says why
+        _drop_output()
     with contextlib.suppress(OSError):  # nobody listens: the status says it
-        print(f"hyperbaton: {message}", file=sys.stderr, flush=True)
+        print(f"hyperbaton: {one_line(message)}", file=sys.stderr, flush=True)
     sys.exit(status)
