@@ -32,6 +32,7 @@ from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import Option, from_mapping, options_of, plain_type
 from hyperbaton.base.signals import Signals
 from hyperbaton.cli._help import Program, Verb, value_name
+from hyperbaton.cli._paths import READS, Role, check_encoding, check_paths
 
 
 def check_amount(amount: str | None) -> str | None:
@@ -147,19 +148,28 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
     parameters: list[Parameter] = []
     groups: dict[str, type] = {}
     checks: dict[str, Option] = {}  # by name of a parameter; typer alone accepts inf, nan and numbers of any size
+    roles: dict[str, Role] = {}  # of parameters that name files and folders
+    names: dict[str, str] = {}  # of parameters, in messages
     for name, parameter in signature(function).parameters.items():
         kind = hints[name]
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             groups[name] = kind
             for opt in options_of(kind):
-                checks[opt.name] = opt
+                checks[opt.name], names[opt.name] = opt, f"--{opt.flag}"
+                if opt.path:
+                    roles[opt.name] = READS
                 annotation = Annotated[opt.type, _flag(opt)]  # type: ignore[name-defined]
                 parameters.append(Parameter(opt.name, Parameter.KEYWORD_ONLY, default=opt.default, annotation=annotation))
             continue
-        if typing.get_origin(kind) is Annotated:
-            kind, check = _declared(name, *typing.get_args(kind))
-            if check is not None:
-                checks[name] = check
+        kind, info, *metadata = typing.get_args(kind)
+        names[name] = _shown_name(name, info)
+        if metadata:
+            (roles[name],) = metadata
+        if Path in (plain_type(kind), *typing.get_args(plain_type(kind))) and name not in roles:
+            raise TypeError(f"{function.__name__}: the parameter {name} does not say whether it reads or writes")
+        kind, check = _declared(name, kind, info)
+        if check is not None:
+            checks[name] = check
         parameters.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
 
     def call(**values: Any) -> Any:
@@ -168,9 +178,11 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
                 values[name] = opt.check(values[name])
         except OptionError as error:
             raise typer.BadParameter(one_line(f"--{error}")) from None
-        for name, kind in groups.items():
-            values[name] = from_mapping(kind, {opt.flag: values.pop(opt.name) for opt in options_of(kind)})
+        check_encoding(roles, names, values)
         try:
+            check_paths(roles, names, values)
+            for name, kind in groups.items():
+                values[name] = from_mapping(kind, {opt.flag: values.pop(opt.name) for opt in options_of(kind)})
             return function(**values)
         except KeyboardInterrupt:
             raise Cancelled("interrupted") from None  # typer would swallow it without a word
@@ -178,6 +190,7 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
     call.__name__, call.__doc__ = function.__name__, cleandoc(function.__doc__ or "")
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.roles = roles  # type: ignore[attr-defined]
     return call
 
 
@@ -190,13 +203,19 @@ def _flag(opt: Option) -> Any:
     return typer.Option(*names, help=help, autocompletion=completion, metavar=value_name(opt.type))
 
 
+def _shown_name(name: str, info: Any) -> str:
+    """What a parameter is called in messages: its long flag, or the name of the argument."""
+    if not isinstance(info, OptionInfo):
+        return str(info.metavar or name.upper())
+    long = (flag for flag in info.param_decls or () if flag.startswith("--"))
+    return next(long, f"--{name.replace('_', '-')}").partition("/")[0]
+
+
 def _declared(name: str, kind: Any, info: Any) -> tuple[Any, Option | None]:
     """A parameter that its command declares: its annotation without limits, and the option that checks them for numbers."""
     info, opt = copy.copy(info), None
     if plain_type(kind) in (int, float):
-        # What a message calls it: its long flag, or the name of the parameter.
-        long = [flag.removeprefix("--") for flag in info.param_decls or () if flag.startswith("--")]
-        opt = Option((*long, name)[0], kind, minimum=info.min, maximum=info.max)
+        opt = Option(_shown_name(name, info).removeprefix("--"), kind, minimum=info.min, maximum=info.max)
         info.help = f"{info.help or ''}{opt.range}"
         info.min = info.max = None
     if isinstance(info, OptionInfo) and info.metavar is None:
