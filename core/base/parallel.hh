@@ -1,8 +1,8 @@
 // Loops over chunks of work on several threads, with progress and cancellation.
 //
 // A chunk is worked on by one thread and writes only to its own place, so results never depend on the
-// number of threads. Progress is reported by the calling thread alone, which holds whatever lock the
-// callback needs.
+// number of threads. Where the system has no room for another thread, those that there are do the work. Progress is
+// reported by the calling thread alone, which holds whatever lock the callback needs.
 #pragma once
 
 #include <algorithm>
@@ -87,7 +87,11 @@ void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_thr
   };
   std::vector<std::thread> workers;
   const std::size_t n_workers = std::min<std::size_t>(std::max(n_threads, 1u), n_chunks);
-  for (std::size_t i = 1; i < n_workers; ++i) workers.emplace_back(loop, false);
+  try {
+    workers.reserve(n_workers);
+    for (std::size_t i = 1; i < n_workers; ++i) workers.emplace_back(loop, false);
+  } catch (const std::exception&) {  // no room for more threads
+  }
   loop(true);
   for (auto& worker : workers) worker.join();
   if (failure) std::rethrow_exception(failure);

@@ -4,6 +4,12 @@
 #include <thread>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/resource.h>
+
+#include <fstream>
+#endif
+
 #include "testing/testing.hh"
 
 using namespace hyperbaton;
@@ -62,3 +68,27 @@ TEST("counts become starts of ranges") {
   CHECK(exclusive_sum(counts) == 5);
   CHECK(counts == std::vector<int>({0, 3, 3}));
 }
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+
+TEST("where no more threads can be started, those that run do the work") {
+  std::size_t n_pages = 0;
+  std::ifstream("/proc/self/statm") >> n_pages;
+  rlimit before{};
+  CHECK(getrlimit(RLIMIT_AS, &before) == 0);
+  rlimit limit = before;
+  limit.rlim_cur = n_pages * 4096 + (std::size_t{64} << 20);  // the stacks of a few threads
+  CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+  std::vector<int> visits(300, 0);
+  std::atomic<bool> all_started = false;
+  const auto calling_thread = std::this_thread::get_id();
+  parallel_chunks(visits.size(), 1, 300, {}, [&](std::size_t begin, std::size_t) {
+    if (std::this_thread::get_id() == calling_thread) all_started = true;
+    while (!all_started) std::this_thread::yield();
+    ++visits[begin];
+  });
+  CHECK(setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK(visits == std::vector<int>(visits.size(), 1));
+}
+
+#endif

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from io import TextIOWrapper
 
 from hyperbaton.base.signals import Signals
 
@@ -12,6 +13,7 @@ from hyperbaton.base.signals import Signals
 def main() -> None:
     """Run the program `hyperbaton`."""
     _open_closed_streams()
+    _print_utf8()
     signals = Signals()
     # While modules are loaded an exception could come up anywhere in them. Nothing has been written yet: leave at once.
     signals.leave_at_once()
@@ -36,6 +38,12 @@ def _open_closed_streams() -> None:
         except OSError:
             os.open(os.devnull, flags)  # takes the lowest free number, which is this one
             setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w", encoding="utf-8"))
+
+
+def _print_utf8() -> None:
+    """Make stdout UTF-8, as all files are, whatever the environment says; names of files keep their bytes."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
-from hyperbaton.align import align, read_links
+from hyperbaton.align import ALIGNERS, align, read_links
 from hyperbaton.align.aligners.hmm import CONFIDENCES
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.registry import _entry_points
+from hyperbaton.cli import build
 from hyperbaton.corpus import Bitext
 from tests.program import hyperbaton
 
@@ -75,10 +81,82 @@ def test_faults_are_one_line(texts: tuple[Path, Path], tmp_path: Path) -> None:
         (("align", *texts, "--model", tmp_path / "none"), "no such artefact"),
         (("align", *texts, "--prior", tmp_path / "none"), "no such artefact"),
         (("align", *texts, "--prior", tmp_path, "--model", tmp_path), "--model and --prior: nothing is learned"),
-        (("align", *texts, "--prior", tmp_path, "--aligner", "eflomal"), "only the aligner hmm starts from saved models"),
+        (("align", *texts, "--aligner", "giza:shift=1"), "unknown aligner 'giza'; known: eflomal, hmm"),
+        (("align", *texts, "--aligner", "hmm:shift=1"), "unknown option 'shift'; known: symmetrization,"),
         (("symmetrize", texts[0], texts[1]), "src:1: expected links like 0-0, found 'Das'"),
     ]:
         done = hyperbaton(*arguments)
         assert done.returncode == 1
         assert message in done.stderr
         assert done.stderr.count("\n") == 1
+
+
+AN_ALIGNER = """
+from dataclasses import dataclass
+
+from hyperbaton.align import WordAligner
+from hyperbaton.base.options import option
+from hyperbaton.corpus import Links
+
+
+@dataclass
+class Shifted(WordAligner):
+    shift: int = option(0, "distance between linked words")
+
+    def directed_links(self, bitext, threads, progress):
+        pairs = zip(bitext.source, bitext.target)
+        links = Links.of([[(0, self.shift)] if src and len(tgt) > self.shift else [] for src, tgt in pairs])
+        return links, links
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An aligner of another package, whose name is not that of its file."""
+    (tmp_path / "theirs.py").write_text(AN_ALIGNER)
+    package = tmp_path / "theirs-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text("[hyperbaton.aligner]\nshifted = theirs:Shifted\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    _entry_points.cache_clear()
+    yield
+    _entry_points.cache_clear()
+    sys.modules.pop("theirs", None)
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_aligner_of_another_package(
+    texts: tuple[Path, Path], capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path
+) -> None:
+    def links(*options: str) -> str:
+        words = [*map(str, texts), *options]
+        typer.main.get_command(build(["align"], words)).main(["align", *words], standalone_mode=False)
+        return capsysbinary.readouterr().out.decode()
+
+    assert links("--aligner", "shifted") == "0-0\n0-0\n\n0-0\n"
+    for options in (
+        ("--aligner", "shifted:shift=1"),
+        ("--aligner", "shifted", "--shift", "1"),
+        ("--shift", "1", "--aligner=shifted:shift=1:lowercase=no"),
+    ):
+        assert links(*options) == "0-1\n0-1\n\n0-1\n"
+    # Options of another aligner are not dropped without a word.
+    for options, message in (
+        (("--aligner", "shifted", "--freedom", "0.5"), "No such option: --freedom"),
+        (("--shift", "1"), "No such option: --shift"),
+    ):
+        with pytest.raises(Exception, match=message):
+            links(*options)
+    for name, message in (
+        ("shifted:freedom=1", "unknown option 'freedom'"),
+        ("shifted:shift=2", "--aligner shifted:shift=2 and --shift 1 set the same option; leave out one of them"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            links("--aligner", name, *(("--shift", "1") if "=2" in name else ()))
+    assert links("--aligner", "hmm:symmetrization=intersection") == links("--symmetrization", "intersection")
+    assert ALIGNERS.text(ALIGNERS.make("shifted:shift=1")) == "shifted:shift=1"
+    drop = tmp_path / "drop"
+    drop.write_text("the\n")
+    with pytest.raises(OptionError, match=f"--output would write to {drop}, which is also an input"):
+        links("--aligner", f"shifted:drop-target={drop}", "-o", str(drop))

@@ -30,6 +30,13 @@ def corpus(**changes: Any) -> dict[str, Any]:
     return values(corpus=changes)
 
 
+def tokenized(**keys: str) -> dict[str, Any]:
+    """A corpus of files, which are this one, with tokenizers."""
+    split = {"source": __file__, "target": __file__}
+    options = {key.replace("_", "-"): value for key, value in keys.items()}
+    return corpus(train=split, dev=split, test=split, tokenize=options)
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -107,6 +114,14 @@ def corpus(**changes: Any) -> dict[str, Any]:
             corpus(generate={"sentences": 1000}, train={}),
             "key 'corpus.train': corpus.generate and files exclude each other",
         ),
+        (
+            tokenized(source="fugashi", source_language="zh"),
+            "key 'corpus.tokenize.source-language': the tokenizer fugashi is for the language 'ja', not 'zh'; leave it out",
+        ),
+        (
+            tokenized(target="sacremoses", target_language="German"),
+            "key 'corpus.tokenize.target-language': a language is a code like en, not 'German'",
+        ),
         (corpus(train={"source": "no.zh", "target": "no.en"}), "key 'corpus.train.source': there is no file"),
         (corpus(), "key 'corpus.train': missing; a table with source and target"),
         (corpus(generate={"style": "klingon"}), "key 'corpus.generate.style': must be one of chinese, japanese"),
@@ -116,6 +131,11 @@ def corpus(**changes: Any) -> dict[str, Any]:
 )
 def test_mistakes_name_the_key_and_what_is_allowed(values: dict[str, Any], expected: str) -> None:
     assert message(values).startswith(expected)
+
+
+def test_a_tokenizer_may_be_told_its_language() -> None:
+    values = tokenized(source="fugashi", source_language="ja", target="none", target_language="en")
+    assert parse_experiment(values, "exp.toml", Path()).corpus.tokenizing.source_language == "ja"
 
 
 def test_settings_replace_keys_whichever_way_they_are_written(tmp_path: Path) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import HyperbatonError, OptionError
 from hyperbaton.base.memory import parse_memory
-from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
@@ -120,6 +123,20 @@ def test_the_limit_is_what_a_stage_is_expected_to_take(tmp_path: Path) -> None:
     assert mib["train.dpr"] == mib["train.sequence"] == 8192 < mib["train.osm"]
     assert {stage.cost.mib for stage in make_plan(experiment, "2G") if stage.name == "train.dpr"} == {2048}
     assert mib["system.dpr"] < 2048  # its parts are mapped
+
+
+def test_a_full_disk_names_the_folder_of_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    message = f"^{tempfile.gettempdir()}: temporary files cannot be written: No space left on device; set TMPDIR"
+    monkeypatch.setattr(os, "posix_fallocate", fail)
+    with pytest.raises(HyperbatonError, match=message):
+        Scratch(1000).array(10, np.uint8)
+    full = SimpleNamespace(write=fail, close=lambda: None)
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **how: full)
+    with pytest.raises(HyperbatonError, match=message):
+        Column(Scratch(1000), np.uint8).append(np.zeros(3, np.uint8))
 
 
 def test_no_samples_in_little_memory() -> None:

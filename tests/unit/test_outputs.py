@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import typer
 
-from hyperbaton.base.errors import ArtefactError, InputError
-from hyperbaton.base.store import save
+from hyperbaton.base.errors import ArtefactError, InputError, OptionError
+from hyperbaton.base.store import Artefact, save, verify
 from hyperbaton.cli import build
+from hyperbaton.data import generate
+from hyperbaton.decode import System
 
 # Verb and arguments up to the output, the kind of artefact, and its model.
 ARTEFACTS = {
@@ -104,3 +108,48 @@ def test_folders_of_text(verb: str, tmp_path: Path) -> None:
         run(verb, *FOLDERS[verb], tmp_path / "file")
     with pytest.raises(ArtefactError, match=r"cannot be written: .*/file: Not a directory"):
         run(verb, *FOLDERS[verb], tmp_path / "file" / "new")
+
+
+def test_an_artefact_may_be_replaced_by_its_new_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    generate(60, seed=1).write(tmp_path, 5, 5)
+    source, target = "train.source", "train.target"
+    for name in (source, target):  # words that the system knows
+        lines = Path(name).read_text(encoding="utf-8").splitlines(keepends=True)
+        Path(name.replace("train", "known")).write_text("".join(lines[:5]), encoding="utf-8")
+    run("align", source, target, "--save-model", "aligner", "-o", "links")
+    run("extract", source, target, "train.links", "-o", "phrases")
+    run("lm", target, "-o", "lm", "--order", 2, "--discount-fallback")
+    before = {name: Artefact(name).digest() for name in ("aligner", "phrases", "lm")}
+    run("align", source, target, "--prior", "aligner", "--save-model", "aligner", "-o", "links")
+    run("prune", "phrases", source, target, "-o", "phrases", "--top", 2)
+    run("lm", "lm", "-o", "lm", "--quantize", 4)
+    assert all(Artefact(name, content=True).digest() != digest for name, digest in before.items())
+    run("system", "--phrases", "phrases", "--lm", "lm", "-o", "system", "--copy")
+    weights = System.load("system").weights
+    run("tune", "system", "known.source", "known.target", "-o", "system", "--iterations", 1)
+    verify("system")
+    assert System.load("system").weights != weights
+    # The parts that a system refers to are inputs, too.
+    run("system", "--phrases", "phrases", "--lm", "lm", "-o", "referring")
+    with pytest.raises(OptionError, match=r"--output would write to .*/phrases, which is also an input"):
+        run("tune", "referring", "known.source", "known.target", "-o", "phrases", "--force")
+
+
+def test_a_language_model_is_written_as_its_name_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text").write_text("a b\nb a\n", encoding="utf-8")
+    how = ["--order", 1, "--discount-fallback"]
+    run("lm", "text", "-o", "lm.arpa", *how)
+    run("lm", "text", "--arpa", "other", *how)
+    assert Path("lm.arpa").read_bytes() == Path("other").read_bytes()
+
+
+def test_an_output_on_stdout_is_no_input(tmp_path: Path) -> None:
+    """A shell that appends to an input has opened it already, but has not changed it."""
+    text = tmp_path / "text"
+    text.write_text("a b\n", encoding="utf-8")
+    with text.open("ab") as stdout:
+        command = [sys.executable, "-m", "hyperbaton", "classes", text]
+        done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1 and b"would write to" in done.stderr and text.read_bytes() == b"a b\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -10,11 +11,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import cast
 
 import pytest
 import typer
 
-from hyperbaton.cli import build, verbs
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.signals import Signals
+from hyperbaton.cli import build, run_program, verbs
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
 from tests import program
@@ -210,7 +214,51 @@ def test_closed_and_full_streams(corpus: Path, tmp_path: Path) -> None:
     assert shell("hyperbaton classes - <&-") == (1, f"{error} input: cannot be read: Bad file descriptor\n")
     assert shell("hyperbaton models >&-") == (1, f"{error} output: cannot be written: Bad file descriptor\n")
     assert shell("hyperbaton classes missing 2>&-") == (1, "")
+    # Output that is written as it is made.
+    closed = f"{error} output: cannot be written: Bad file descriptor\n"
+    assert shell(f"hyperbaton align {files(corpus)[0]} {files(corpus)[1]} -q >&-") == (1, closed)
     full = f"{error} output: cannot be written: No space left on device (the disk is full)\n"
     links = corpus / "train.links"
     for line in ("hyperbaton models > /dev/full", f"hyperbaton symmetrize {links} {links} -q > /dev/full"):
         assert shell(line) == (1, full)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (RuntimeError("can't start new thread"), "the system starts no more threads or processes; use fewer --threads"),
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "the system starts no more threads"),
+        (InputError("no such file", "two\nlines\x1b[31m"), r"two\nlines\x1b[31m: no such file"),
+        (UnicodeEncodeError("utf-8", "a\udcff", 1, 2, "surrogates not allowed"), r"'a\udcff' cannot be written as utf-8"),
+    ],
+)
+def test_failures_are_one_line(error: Exception, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def program() -> None:
+        raise error
+
+    with pytest.raises(SystemExit) as end:
+        run_program(cast(typer.Typer, program), Signals())
+    said = capsys.readouterr().err
+    assert end.value.code == 1 and said.startswith(f"hyperbaton: error: {message}") and said.count("\n") == 1
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    """Only names of files may have any bytes; what is printed is UTF-8 in every environment."""
+    done = subprocess.run(
+        [*map(os.fsencode, PROGRAM), b"system", b"--phrases", b"no", b"--reordering", b"a\xff=b", b"-o", b"new"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 2 and rb"--reordering 'a\udcff=b': is not valid UTF-8" in done.stderr
+    name = os.fsdecode("Wörter".encode() + b"\xff")
+    Path(tmp_path, name).write_text("ä ö\nü\n", encoding="utf-8")
+    Path(tmp_path, "links").write_text("0-0 1-1\n0-0\n", encoding="utf-8")
+    shown = subprocess.run(
+        [*PROGRAM, "inspect", name, name, "links"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (shown.returncode, shown.stderr) == (0, b"") and "ä" in shown.stdout.decode()

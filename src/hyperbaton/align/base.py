@@ -27,8 +27,8 @@ class WordAligner(abc.ABC):
     symmetrization: str = option("grow-diag-final-and", "how the links of the two directions are combined", choices=METHODS)
     lowercase: bool = option(True, "ignore case")
     stem: int = option(0, "compare only this many leading letters of a word; 0 compares all", minimum=0)
-    drop_source: str | None = option(None, "file of source words to leave without links, such as particles")
-    drop_target: str | None = option(None, "file of target words to leave without links, such as articles")
+    drop_source: str | None = option(None, "file of source words to leave without links, such as particles", path=True)
+    drop_target: str | None = option(None, "file of target words to leave without links, such as articles", path=True)
 
     def __post_init__(self) -> None:
         check_options(self)

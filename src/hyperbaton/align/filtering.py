@@ -27,6 +27,7 @@ from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.scores import StoredScores
 from hyperbaton.base.numeric import log
 from hyperbaton.base.options import check_options, option
+from hyperbaton.base.outputs import Destination, check_places
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext, Links, Text
 from hyperbaton.corpus.clean import filtered_lines, output_names
@@ -144,7 +145,8 @@ def filter_files(
         also: files with one line for each sentence pair (links, tags, trees, scores), cut down to the same lines.
         compression: suffix of the new files (.gz, .xz, .zst), or none.
     """
-    names = output_names(source, target, also, prefix, compression)
+    names, scored = output_names(source, target, also, prefix, compression), [] if scores is None else [scores]
+    check_places([Destination("--output", name) for name in names], [source, target, *also, *scored])
     bitext = Bitext.read(source, target, empty=True)
     if scores is None:
         logprobs = cross_logprobs(bitext, threads=threads, progress=progress)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape  # not xml.sax, which imports an HTTP client
+from os import fspath
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -34,6 +35,16 @@ FORMATS = ("tsv", "bicleaner", "tbx")
 NULL = "NULL"
 COLUMNS = ("source", "target", "p_target", "p_source", "count")
 _BLOCK = 10_000  # entries formatted at a time
+
+
+def file_names(path: AnyPath, format: str) -> list[str]:
+    """Name the files that a lexicon is written to.
+
+    >>> file_names("words", "bicleaner")
+    ['words.source-target.gz', 'words.target-source.gz']
+    """
+    name = fspath(path)
+    return [f"{name}.source-target.gz", f"{name}.target-source.gz"] if format == "bicleaner" else [name]
 
 
 @dataclass(frozen=True)
@@ -194,8 +205,8 @@ class Lexicon:
         elif format == "bicleaner":
             if str(path) == "-":
                 raise OptionError("the format bicleaner is two files: give -o PREFIX")
-            names = [f"{path}.source-target.gz", f"{path}.target-source.gz"]
-            write_files({names[0]: self._bicleaner(0), names[1]: self._bicleaner(1)})
+            to_target, to_source = file_names(path, format)
+            write_files({to_target: self._bicleaner(0), to_source: self._bicleaner(1)})
         else:
             raise OptionError(f"unknown format of lexicons {format!r}; known: {', '.join(FORMATS)}")
 

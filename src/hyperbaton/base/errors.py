@@ -24,7 +24,17 @@ __all__ = [
     "LineError",
     "MissingExtra",
     "OptionError",
+    "one_line",
 ]
+
+
+def one_line(message: str) -> str:
+    r"""Escape what would break a line or steer a terminal: names of files may contain any character.
+
+    >>> print(one_line("two\nlines"))
+    two\nlines
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
 
 
 class InputError(HyperbatonError):

@@ -54,13 +54,16 @@ def option(
     minimum: float | None = None,
     maximum: float | None = None,
     plugins: Plugins | None = None,
+    path: bool = False,
 ) -> Any:
     """Declare an option: its default, one line of help, and what values make sense.
+
+    With `path` the value names a file or folder that is read, which no output of a command may replace.
 
     With `plugins` the value is a plug-in with options of its own, `name:option=value:option=value`, or in Python an
     instance. Options that the default sets hold for any plug-in that has them unless others are given.
     """
-    metadata = {"help": help, "choices": choices, "minimum": minimum, "maximum": maximum, "plugins": plugins}
+    metadata = {"help": help, "choices": choices, "minimum": minimum, "maximum": maximum, "plugins": plugins, "path": path}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -76,6 +79,7 @@ class Option:
     minimum: float | None = None
     maximum: float | None = None
     plugins: Plugins | None = None
+    path: bool = False
 
     @property
     def flag(self) -> str:

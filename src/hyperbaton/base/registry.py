@@ -94,10 +94,14 @@ class Registry(Generic[T]):
         """The text that makes a plug-in: its name, and the options that differ from their defaults."""
         return ":".join([self.name_of(plugin), *settings_of(plugin)])
 
-    @staticmethod
-    def name_of(plugin: object) -> str:
-        """What a plug-in is called: the name of its file."""
-        return type(plugin).__module__.rpartition(".")[2]
+    def name_of(self, plugin: object) -> str:
+        """What a plug-in is called: the name of its entry point, or of its file."""
+        cls = type(plugin)
+        folder, _, file = cls.__module__.rpartition(".")
+        if folder == self.package:
+            return file
+        points = (point.name for point in self._points() if point.value == f"{cls.__module__}:{cls.__qualname__}")
+        return next(points, file)
 
     def describe(self, name: str) -> str:
         """The first line of what a plug-in says about itself."""

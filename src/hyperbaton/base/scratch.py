@@ -6,6 +6,7 @@ and drop what is done. Temporary files lie where Python puts them (TMPDIR), and 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.memory import parse_memory
 
 Array = npt.NDArray[Any]
@@ -40,7 +42,7 @@ class Scratch:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         if self.memory is None or size == 0:  # an empty file cannot be mapped
             return np.empty(shape, dtype)
-        with tempfile.TemporaryFile(prefix="hyperbaton-") as file:
+        with _naming_folder(), tempfile.TemporaryFile(prefix="hyperbaton-") as file:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, and a crash later
             mapped: Array = np.memmap(file, dtype=dtype, mode="r+", shape=shape)
@@ -135,7 +137,8 @@ class Column:
         self._dtype, self._n = np.dtype(dtype), 0
         self._first: Array | None = None  # as long as there is no other piece
         self._own: Array | None = None  # all pieces, with room at the end
-        self._file = None if scratch.memory is None else tempfile.TemporaryFile(prefix="hyperbaton-")  # noqa: SIM115
+        with _naming_folder():
+            self._file = None if scratch.memory is None else tempfile.TemporaryFile(prefix="hyperbaton-")  # noqa: SIM115
         self._shape: tuple[int, ...] = ()
 
     def __len__(self) -> int:
@@ -147,7 +150,8 @@ class Column:
         piece = np.ascontiguousarray(piece, self._dtype)
         if self._file is not None:
             if piece.size:
-                self._file.write(piece.reshape(-1).view(np.uint8).data)
+                with _naming_folder():
+                    self._file.write(piece.reshape(-1).view(np.uint8).data)
         elif begin == 0:
             self._first = piece
         else:
@@ -173,9 +177,22 @@ class Column:
                 return np.empty(shape, self._dtype) if self._first is None else self._first
             self._own.resize(shape, refcheck=False)
             return self._own
-        with self._file as file:
+        with _naming_folder(), self._file as file:
             file.flush()
             return np.memmap(file, self._dtype, "r+", 0, shape) if np.prod(shape) else np.empty(shape, self._dtype)
+
+
+@contextlib.contextmanager
+def _naming_folder() -> Iterator[None]:
+    """Name the folder of temporary files in errors of the system, which know only a number."""
+    try:
+        yield
+    except OSError as error:
+        folder = tempfile.tempdir or "no folder for temporary files"
+        advice = "set TMPDIR to a folder with more room, or give more --memory"
+        raise HyperbatonError(
+            f"{folder}: temporary files cannot be written: {error.strerror or error}; {advice}"
+        ) from error
 
 
 def limited(memory: str | int | None) -> Scratch | None:

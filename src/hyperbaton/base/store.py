@@ -54,6 +54,7 @@ __all__ = [
     "group",
     "hash_arrays",
     "manifest_checksum",
+    "referred_artefacts",
     "remove_artefact",
     "remove_leftovers",
     "save",
@@ -292,11 +293,25 @@ def _references(artefact: Artefact) -> dict[str, Any]:
     return references if isinstance(references, dict) else {}
 
 
+def referred_artefacts(path: str | PathLike[str]) -> list[Path]:
+    """Where the artefacts lie that this one refers to; none if it is damaged, which its reader will say."""
+    try:
+        artefact = Artefact(path)
+        with artefact.reading():
+            return [_referred(artefact, entry) for entry in _references(artefact).values()]
+    except ArtefactError:
+        return []
+
+
+def _referred(artefact: Artefact, entry: Mapping[str, Any]) -> Path:
+    return Path(os.path.normpath(Path(os.path.realpath(artefact.path)) / entry["path"]))
+
+
 def _audit_reference(artefact: Artefact, name: str) -> Audit:
     try:
         with artefact.reading():
             entry = _references(artefact)[name]
-            path = Path(os.path.normpath(Path(os.path.realpath(artefact.path)) / entry["path"]))
+            path = _referred(artefact, entry)
             if Artefact(path).digest(entry["arrays"]) != entry["digest"]:
                 raise ArtefactError(f"{artefact.path}: its part {name} ({path}) is no longer what it was built with")
             return audit(path, entry["arrays"])

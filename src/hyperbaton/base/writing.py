@@ -39,8 +39,9 @@ def writing_folder(path: str | PathLike[str], mark: str = MANIFEST) -> Iterator[
 
     A folder is only replaced if it has the file `mark`: anything else is somebody's work.
     """
-    shown, path = path, Path(os.path.realpath(path))
+    shown = path
     try:
+        path = real_place(path)
         check_folder(path, mark, shown)
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(path, mark)
@@ -68,11 +69,11 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
 
     What is no ordinary file (a device, a pipe) is written to directly.
     """
-    finals = [Path(os.path.realpath(path)) for path in paths]
-    if len(set(finals)) != len(finals):
-        raise ArtefactError(f"{paths[-1]}: the same file would be written twice")
     with contextlib.ExitStack() as stack:
         try:
+            finals = [real_place(path) for path in paths]
+            if len(set(finals)) != len(finals):
+                raise ArtefactError(f"{paths[-1]}: the same file would be written twice")
             asides = []
             for path in finals:
                 if _is_special(path):
@@ -93,6 +94,15 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
         except OSError as error:
             names = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
             raise ArtefactError(f"{names}: cannot be written: {error.strerror or error}") from error
+
+
+def real_place(path: str | PathLike[str]) -> Path:
+    """Follow the symbolic links of a path; raise OSError where they form a loop."""
+    place = Path(os.path.realpath(path))
+    # What realpath leaves of a link is a link to itself, directly or through others.
+    if any(each.is_symlink() for each in (place, *place.parents)):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
+    return place
 
 
 @contextlib.contextmanager

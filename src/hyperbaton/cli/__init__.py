@@ -27,11 +27,12 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.models import OptionInfo
 
-from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
+from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError, one_line
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import Option, from_mapping, options_of, plain_type
 from hyperbaton.base.signals import Signals
 from hyperbaton.cli._help import Program, Verb, value_name
+from hyperbaton.cli._paths import READS, Role, check_encoding, check_paths
 
 
 def check_amount(amount: str | None) -> str | None:
@@ -147,19 +148,28 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
     parameters: list[Parameter] = []
     groups: dict[str, type] = {}
     checks: dict[str, Option] = {}  # by name of a parameter; typer alone accepts inf, nan and numbers of any size
+    roles: dict[str, Role] = {}  # of parameters that name files and folders
+    names: dict[str, str] = {}  # of parameters, in messages
     for name, parameter in signature(function).parameters.items():
         kind = hints[name]
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             groups[name] = kind
             for opt in options_of(kind):
-                checks[opt.name] = opt
+                checks[opt.name], names[opt.name] = opt, f"--{opt.flag}"
+                if opt.path:
+                    roles[opt.name] = READS
                 annotation = Annotated[opt.type, _flag(opt)]  # type: ignore[name-defined]
                 parameters.append(Parameter(opt.name, Parameter.KEYWORD_ONLY, default=opt.default, annotation=annotation))
             continue
-        if typing.get_origin(kind) is Annotated:
-            kind, check = _declared(name, *typing.get_args(kind))
-            if check is not None:
-                checks[name] = check
+        kind, info, *metadata = typing.get_args(kind)
+        names[name] = _shown_name(name, info)
+        if metadata:
+            (roles[name],) = metadata
+        if Path in (plain_type(kind), *typing.get_args(plain_type(kind))) and name not in roles:
+            raise TypeError(f"{function.__name__}: the parameter {name} does not say whether it reads or writes")
+        kind, check = _declared(name, kind, info)
+        if check is not None:
+            checks[name] = check
         parameters.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
 
     def call(**values: Any) -> Any:
@@ -167,10 +177,12 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
             for name, opt in checks.items():
                 values[name] = opt.check(values[name])
         except OptionError as error:
-            raise typer.BadParameter(f"--{error}") from None
-        for name, kind in groups.items():
-            values[name] = from_mapping(kind, {opt.flag: values.pop(opt.name) for opt in options_of(kind)})
+            raise typer.BadParameter(one_line(f"--{error}")) from None
+        check_encoding(roles, names, values)
         try:
+            check_paths(roles, names, values)
+            for name, kind in groups.items():
+                values[name] = from_mapping(kind, {opt.flag: values.pop(opt.name) for opt in options_of(kind)})
             return function(**values)
         except KeyboardInterrupt:
             raise Cancelled("interrupted") from None  # typer would swallow it without a word
@@ -178,6 +190,7 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
     call.__name__, call.__doc__ = function.__name__, cleandoc(function.__doc__ or "")
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.roles = roles  # type: ignore[attr-defined]
     return call
 
 
@@ -190,13 +203,19 @@ def _flag(opt: Option) -> Any:
     return typer.Option(*names, help=help, autocompletion=completion, metavar=value_name(opt.type))
 
 
+def _shown_name(name: str, info: Any) -> str:
+    """What a parameter is called in messages: its long flag, or the name of the argument."""
+    if not isinstance(info, OptionInfo):
+        return str(info.metavar or name.upper())
+    long = (flag for flag in info.param_decls or () if flag.startswith("--"))
+    return next(long, f"--{name.replace('_', '-')}").partition("/")[0]
+
+
 def _declared(name: str, kind: Any, info: Any) -> tuple[Any, Option | None]:
     """A parameter that its command declares: its annotation without limits, and the option that checks them for numbers."""
     info, opt = copy.copy(info), None
     if plain_type(kind) in (int, float):
-        # What a message calls it: its long flag, or the name of the parameter.
-        long = [flag.removeprefix("--") for flag in info.param_decls or () if flag.startswith("--")]
-        opt = Option((*long, name)[0], kind, minimum=info.min, maximum=info.max)
+        opt = Option(_shown_name(name, info).removeprefix("--"), kind, minimum=info.min, maximum=info.max)
         info.help = f"{info.help or ''}{opt.range}"
         info.min = info.max = None
     if isinstance(info, OptionInfo) and info.metavar is None:
@@ -226,6 +245,9 @@ def start() -> typer.Typer:
     return build([words[first]], words[first + 1 :], describe_others=completing or first > 0)
 
 
+NO_THREADS = "error: the system starts no more threads or processes; use fewer --threads, or raise the limit (ulimit -u)"
+
+
 def run_program(program: typer.Typer, signals: Signals) -> None:
     """Run the program and turn failures into one line and an exit status."""
     try:
@@ -239,15 +261,23 @@ def run_program(program: typer.Typer, signals: Signals) -> None:
         sys.exit(1)
     except HyperbatonError as error:
         _leave(f"error: {error}", 1)
+    except UnicodeEncodeError as error:
+        around = error.object[max(error.start - 20, 0) : error.end + 20]
+        _leave(f"error: {around!r} cannot be written as {error.encoding}: {error.reason}", 1)
     except OSError as error:
         where = f"{Path(error.filename)}: " if isinstance(error.filename, str) else ""
+        if not where and error.errno == errno.EAGAIN:
+            _leave(NO_THREADS, 1)
         if not where and error.errno in (errno.EBADF, errno.ENOSPC, errno.EIO):
             where = "standard output: cannot be written: "  # every other file is named by those who write it
-            _drop_output()
         full = " (the disk is full)" if error.errno == errno.ENOSPC else ""
         _leave(f"error: {where}{error.strerror or error}{full}", 1)
     except MemoryError:
         _leave("error: not enough memory", 1)
+    except RuntimeError as error:
+        if str(error) != "can't start new thread":  # Python has no class for it
+            raise
+        _leave(NO_THREADS, 1)
     if status == 130:  # typer leaves so, without a word, when it is interrupted between commands
         _leave(signals.message, signals.status)
     sys.exit(status)
@@ -267,6 +297,10 @@ def _drop_output() -> None:
 
 
 def _leave(message: str, status: int) -> NoReturn:
+    try:
+        sys.stdout.flush()
+    except OSError:  # the message says why
+        _drop_output()
     with contextlib.suppress(OSError):  # nobody listens: the status says it
-        print(f"hyperbaton: {message}", file=sys.stderr, flush=True)
+        print(f"hyperbaton: {one_line(message)}", file=sys.stderr, flush=True)
     sys.exit(status)

@@ -7,12 +7,9 @@ import json
 import logging
 import sys
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
@@ -20,17 +17,6 @@ from hyperbaton.base.store import MANIFEST, verify
 from hyperbaton.corpus.files import Output, read_pieces, shown
 
 log = logging.getLogger("hyperbaton")
-
-
-class Compression(StrEnum):
-    """How new files can be compressed."""
-
-    gz = "gz"
-    xz = "xz"
-    zst = "zst"
-
-
-Compress = Annotated[Compression | None, typer.Option("--compress", help="Compress the new files.")]
 
 
 def say(message: str, quiet: bool = False) -> None:

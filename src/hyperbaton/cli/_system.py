@@ -14,6 +14,7 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import AnnotationError, InputError, OptionError
 from hyperbaton.base.options import option, options_of
 from hyperbaton.cli._common import need_as_many_lines
+from hyperbaton.cli._paths import READS, Reads
 from hyperbaton.corpus import Annotations, Text, read_tree_lines
 from hyperbaton.corpus.files import read_sentences, shown
 from hyperbaton.corpus.processing import TextProcessing, TextSide
@@ -26,13 +27,23 @@ Weights = Annotated[
 Copy = Annotated[bool, typer.Option("--copy", help="Copy all parts into the system instead of referring to them.")]
 
 SourceTags = Annotated[
-    str | None, typer.Option("--source-tags", help="Tags of the source words, for models trained with tags.")
+    str | None, typer.Option("--source-tags", help="Tags of the source words, for models trained with tags."), READS
 ]
 
 SourceTrees = Annotated[
     str | None,
     typer.Option("--source-trees", help="Trees of the source sentences, bracketed or .conllu, for models that use them."),
+    READS,
 ]
+
+_LEARN = ":learn="
+
+
+def _learned_from(settings: str) -> list[str]:
+    """The file that the casing of a side is learned from."""
+    _, learn, path = settings.partition(_LEARN)
+    return [path] if learn else []
+
 
 SourceText = Annotated[
     str | None,
@@ -40,8 +51,11 @@ SourceText = Annotated[
         "--source-text",
         help="How raw source text is processed: ja:tokenizer=fugashi, en:tokenizer=sacremoses:casing=truecase:learn=FILE.",
     ),
+    Reads(_learned_from),
 ]
-TargetText = Annotated[str | None, typer.Option("--target-text", help="The same for the target text.")]
+TargetText = Annotated[
+    str | None, typer.Option("--target-text", help="The same for the target text."), Reads(_learned_from)
+]
 
 # Decoding options of which one that is not given leaves the system's own.
 DecodingFlags = dataclasses.make_dataclass(
@@ -108,7 +122,7 @@ def parse_text(source: str | None, target: str | None) -> TextProcessing | None:
 
 
 def _parse_side(flag: str, text: str | None) -> TextSide:
-    settings, learn, path = (text or "").partition(":learn=")
+    settings, learn, path = (text or "").partition(_LEARN)
     try:
         side = TextSide.parse(settings)
     except OptionError as error:

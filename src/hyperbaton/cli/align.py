@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -15,27 +17,63 @@ from hyperbaton.align.streaming import GROUP, read_groups, read_pair_groups
 from hyperbaton.align.writing import FORMATS, PLAIN
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import open_sharding
-from hyperbaton.base.options import from_mapping, options_of, to_mapping
-from hyperbaton.base.outputs import check_artefact, check_file
+from hyperbaton.base.options import options_of
+from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, is_terminal, n_threads
 from hyperbaton.cli import ExecutorAddress, Force, Quiet, Shards, Threads, Verify
 from hyperbaton.cli._common import append_parts, verify_artefacts
+from hyperbaton.cli._paths import READS, WRITES_FILE, Reads, Writes
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import writing_outputs
 
+HMM = "hmm"
+
+
+def chosen_options(words: Sequence[str]) -> dict[str, type]:
+    """The options of the aligner that the command line names."""
+    named = [after for word, after in pairwise([*words, ""]) if word == "--aligner"]
+    named += [word.partition("=")[2] for word in words if word.startswith("--aligner=")]
+    name = named[-1].partition(":")[0] if named else HMM
+    return {"options": _class_of(name)}
+
+
+def _named_files(aligner: str) -> list[str]:
+    """The files that an aligner reads by options that are given with its name."""
+    name, *settings = aligner.split(":")
+    paths = {opt.flag for opt in options_of(_class_of(name)) if opt.path}
+    pairs = (setting.partition("=") for setting in settings)
+    return [value for key, _, value in pairs if key.replace("_", "-") in paths]
+
+
+def _class_of(name: str) -> type[WordAligner]:
+    """The aligner of a name; an unknown one is reported when it is made."""
+    return ALIGNERS[name] if name.replace("-", "_") in ALIGNERS.names() else Aligner
+
 
 def align(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; alone, lines of pairs.")],
-    target: Annotated[str | None, typer.Argument(metavar="TGT", help="Target text, its translation line by line.")] = None,
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; alone, lines of pairs."), READS],
+    target: Annotated[
+        str | None, typer.Argument(metavar="TGT", help="Target text, its translation line by line."), READS
+    ] = None,
     *,
-    options: Aligner,
-    aligner: Annotated[str, typer.Option(help="hmm is built in; eflomal needs hyperbaton[eflomal].")] = "hmm",
-    model: Annotated[str | None, typer.Option(help="Align with this saved model instead of training one.")] = None,
-    save_model: Annotated[str | None, typer.Option(help="Folder for the trained model.")] = None,
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
+    options: WordAligner,
+    aligner: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="hmm is built in; eflomal needs hyperbaton[eflomal]. Options can be given as NAME:OPTION=VALUE too.",
+            autocompletion=ALIGNERS.names,
+        ),
+        Reads(_named_files),
+    ] = HMM,
+    model: Annotated[str | None, typer.Option(help="Align with this saved model instead of training one."), READS] = None,
+    save_model: Annotated[
+        str | None, typer.Option(help="Folder for the trained model."), Writes("artefact", updates="prior")
+    ] = None,
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = "-",
     format: Annotated[str, typer.Option(help=f"Format of the links ({', '.join(FORMATS)}).")] = PLAIN,
     scores: Annotated[
-        str | None, typer.Option(help="Write log-probabilities of pairs and posteriors of links; - is stdout.")
+        str | None, typer.Option(help="Write log-probabilities of pairs and posteriors of links; - is stdout."), WRITES_FILE
     ] = None,
     seed: Annotated[
         int, typer.Option(help="Ignored, since training is not random; accepted for scripts that pass it.", min=0)
@@ -70,13 +108,14 @@ def align(
 
         hyperbaton align web.zh web.en --model aligner -o web.links --executor dask://10.0.0.1:8786 --shards 200
     """
-    _check(aligner, target, model, save_model, scores, format)
-    _check_prior(aligner, model, options.prior)
+    learner = _merged(aligner, options)
+    own = learner if type(learner) is Aligner else None  # only the built-in one saves models and scores links
+    _check(None if own is not None else aligner, target, model, save_model, scores, format)
+    if own is not None and own.prior is not None and model is not None:
+        raise OptionError("--model and --prior: nothing is learned that could start from a prior")
     places = {"output": output} | ({} if scores is None else {"scores": scores})
-    if (executor is not None or shards > 1) and (aligner != "hmm" or target is None):
+    if (executor is not None or shards > 1) and (own is None or target is None):
         raise OptionError("--executor and --shards need the aligner hmm, and the two sides in files of their own")
-    for path in places.values():
-        check_file(path)
     if save_model is not None:
         check_artefact(save_model, KIND, force=force)
     n = n_threads(threads)
@@ -87,23 +126,21 @@ def align(
         sharding = stack.enter_context(open_sharding(executor, shards, threads, output))
         if model is not None:
             verify_artefacts(verify, model)
-            chosen: WordAligner = _loaded(model, options)
+            chosen: WordAligner = _loaded(model, learner)
             groups = read_pair_groups(source) if target is None else read_groups(source, target)
             total = 0
         else:
-            verify_artefacts(verify, *([] if options.prior is None else [options.prior]))
+            verify_artefacts(verify, *([] if own is None or own.prior is None else [own.prior]))
             bitext = Bitext.read(source, str(target), empty=True)
-            chosen = options if aligner == "hmm" else _other(aligner, options)
-            if sharding is None:
-                chosen.fit(bitext, threads=n, progress=bars.stage("learn"))
+            if own is not None and sharding is not None:
+                chosen = own.fit(bitext, threads=n, progress=bars.stage("learn"), sharding=sharding)
             else:
-                options.fit(bitext, threads=n, progress=bars.stage("learn"), sharding=sharding)
+                chosen = learner.fit(bitext, threads=n, progress=bars.stage("learn"))
             # An aligner that learns and links in one go needs all of the text at once.
-            groups, total = bitext.groups(GROUP if aligner == "hmm" else len(bitext)), len(bitext)
-        if save_model is not None:
-            options.save(save_model)
-        inputs = [path for path in (source, target) if path is not None]
-        outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}, inputs))
+            groups, total = bitext.groups(len(bitext) if own is None else GROUP), len(bitext)
+        if own is not None and save_model is not None:
+            own.save(save_model)
+        outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}))
         wanted, progress = LinkOutputs(tuple(places), format), bars.stage("link")
         if sharding is not None and isinstance(chosen, Aligner):
             for result in align_shards(chosen, source, str(target), wanted, sharding=sharding, progress=progress):
@@ -119,37 +156,39 @@ def align(
 
 
 def _check(
-    aligner: str, target: str | None, model: str | None, save_model: str | None, scores: str | None, format: str
+    other: str | None, target: str | None, model: str | None, save_model: str | None, scores: str | None, format: str
 ) -> None:
+    """Refuse options that do not go together; `other` is the aligner if it is not the built-in one."""
     if format not in FORMATS:
         raise OptionError(f"unknown link format {format!r}; known: {', '.join(FORMATS)}")
-    if aligner != "hmm" and (model or save_model):
-        raise OptionError(f"only the aligner hmm can load and save models, not {aligner}")
-    if aligner != "hmm" and (scores or format != PLAIN):
-        raise OptionError(f"only the aligner hmm scores links, not {aligner}: leave out --scores and --format")
+    if other and (model or save_model):
+        raise OptionError(f"only the aligner {HMM} can load and save models, not {other}")
+    if other and (scores or format != PLAIN):
+        raise OptionError(f"only the aligner {HMM} scores links, not {other}: leave out --scores and --format")
     if target is None and model is None:
         raise OptionError("give SRC and TGT to learn from, or --model to link lines of sentence pairs")
     if model is not None and save_model is not None:
         raise OptionError("--model and --save-model: nothing is learned that could be saved")
 
 
-def _check_prior(aligner: str, model: str | None, prior: str | None) -> None:
-    if prior is not None and aligner != "hmm":
-        raise OptionError(f"only the aligner hmm starts from saved models, not {aligner}: leave out --prior")
-    if prior is not None and model is not None:
-        raise OptionError("--model and --prior: nothing is learned that could start from a prior")
+def _merged(named: str, flags: WordAligner) -> WordAligner:
+    """The aligner with the options of its flags, and those that are given with its name."""
+    made = ALIGNERS.make(named)
+    if type(flags) is not type(made):
+        raise OptionError(f"give --aligner {named} once, as a word of the command line")
+    for opt in options_of(type(made)):
+        by_name, by_flag = getattr(made, opt.name), getattr(flags, opt.name)
+        if by_flag == opt.default:
+            continue
+        if by_name not in (opt.default, by_flag):
+            raise OptionError(f"--aligner {named} and --{opt.flag} {by_flag} set the same option; leave out one of them")
+        setattr(made, opt.name, by_flag)
+    return made
 
 
-def _loaded(model: str, options: Aligner) -> Aligner:
+def _loaded(model: str, options: WordAligner) -> Aligner:
     """A saved aligner; how links are chosen is no part of what was learned."""
     aligner = Aligner.load(model)
-    aligner.for_, aligner.symmetrization = options.for_, options.symmetrization
-    aligner.confidence, aligner.threshold = options.confidence, options.threshold
+    for name in ("for_", "symmetrization", "confidence", "threshold"):
+        setattr(aligner, name, getattr(options, name))
     return aligner
-
-
-def _other(name: str, options: Aligner) -> WordAligner:
-    """Another aligner, with those options that it shares with the built-in one."""
-    other = ALIGNERS[name]
-    known = {opt.flag for opt in options_of(other)}
-    return from_mapping(other, {flag: value for flag, value in to_mapping(options).items() if flag in known})

@@ -10,18 +10,18 @@ import typer
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.executors import open_sharding
-from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import ExecutorAddress, Json, Quiet, Seed, Shards, Threads
 from hyperbaton.cli._common import say
+from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.corpus.classes import Clustering, word_classes
 from hyperbaton.corpus.text import Text
 
 
 def classes(
-    text: Annotated[str, typer.Argument(help="Tokenized text, one sentence per line.")],
+    text: Annotated[str, typer.Argument(help="Tokenized text, one sentence per line."), READS],
     clustering: Clustering,
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = "-",
     executor: ExecutorAddress = None,
     shards: Shards = 0,
     threads: Threads = 0,
@@ -42,7 +42,6 @@ def classes(
 
         hyperbaton classes train.en --runs 40 -o train.en.classes --executor dask://10.0.0.1:8786
     """
-    check_file(output)
     words = Text.read(text)
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))

@@ -9,19 +9,26 @@ import typer
 
 from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Json, Threads
-from hyperbaton.cli._common import Compress, print_json, print_table, say
+from hyperbaton.cli._common import print_json, print_table, say
+from hyperbaton.cli._pairs import Compress, new_files, suffix
+from hyperbaton.cli._paths import READS, Writes
 from hyperbaton.corpus.clean import Cleaning, clean_files
 from hyperbaton.corpus.tokenizers import make_tokenizer
 
 
 def clean(
-    source: Annotated[Path, typer.Argument(metavar="SRC")],
-    target: Annotated[Path, typer.Argument(metavar="TGT")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="PREFIX", help="Prefix of the new files.")],
+    source: Annotated[Path, typer.Argument(metavar="SRC"), READS],
+    target: Annotated[Path, typer.Argument(metavar="TGT"), READS],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="PREFIX", help="Prefix of the new files."),
+        Writes("file", destinations=new_files),
+    ],
     options: Cleaning,
     also: Annotated[
         list[Path] | None,
         typer.Option("--also", metavar="FILE", help="Filter this parallel file (links, tags, trees) too; may be repeated."),
+        READS,
     ] = None,
     repair: Annotated[
         bool, typer.Option("--repair", help="Drop broken lines (not UTF-8, NUL, |||) and fix BOM, CR and tabs.")
@@ -67,7 +74,7 @@ def clean(
         source_tokenizer=None if tokenizer_source is None else make_tokenizer(tokenizer_source, language_source),
         target_tokenizer=None if tokenizer_target is None else make_tokenizer(tokenizer_target, language_target),
         placeholders=placeholders,
-        compression="" if compress is None else f".{compress}",
+        compression=suffix(compress),
         n_processes=n_threads(threads),
     )
     for warning in report.warnings:

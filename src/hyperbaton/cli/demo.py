@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from hyperbaton.cli import Quiet, Threads
+from hyperbaton.cli._paths import WRITES_FOLDER
 from hyperbaton.cli._run import carry_out
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the run.")] = Path("demo"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the run."), WRITES_FOLDER] = Path("demo"),
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the demo's experiment; may be repeated."),

@@ -11,6 +11,7 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Threads, Verify
 from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
+from hyperbaton.cli._paths import READS
 from hyperbaton.cli._system import (
     DecodingFlags,
     SourceTags,
@@ -29,9 +30,9 @@ from hyperbaton.decode.diagnose import diagnose as run
 
 
 def diagnose(
-    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
-    reference: Annotated[str, typer.Argument(metavar="REF", help="Its reference translations.")],
+    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system."), READS],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
+    reference: Annotated[str, typer.Argument(metavar="REF", help="Its reference translations."), READS],
     *,
     source_tags: SourceTags = None,
     source_trees: SourceTrees = None,

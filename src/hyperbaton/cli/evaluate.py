@@ -12,6 +12,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Json, Quiet, Threads, Verify
 from hyperbaton.cli._common import print_table, say, verify_artefacts
+from hyperbaton.cli._paths import READS, WRITES_FOLDER
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.evaluate import Evaluation, HeldOut
 from hyperbaton.evaluate import evaluate as measure
@@ -20,16 +21,20 @@ from hyperbaton.models import load_model
 
 def evaluate(
     arguments: Annotated[
-        list[str], typer.Argument(metavar="DIR… SRC TGT LINKS", help="Trained models, then the held-out bitext with links.")
+        list[str],
+        typer.Argument(metavar="DIR… SRC TGT LINKS", help="Trained models, then the held-out bitext with links."),
+        READS,
     ],
     *,
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words, on either side.", min=1, max=255)] = 8,
     max_distance: Annotated[int, typer.Option(help="Skip phrase pairs that move farther; 0 keeps all.", min=0)] = 15,
-    source_tags: Annotated[str | None, typer.Option(help="Tags of the source words, for models trained with tags.")] = None,
-    source_trees: Annotated[
-        str | None, typer.Option(help="Trees of the source sentences, for models that use them.")
+    source_tags: Annotated[
+        str | None, typer.Option(help="Tags of the source words, for models trained with tags."), READS
     ] = None,
-    plots: Annotated[Path | None, typer.Option(help="Folder for pictures.")] = None,
+    source_trees: Annotated[
+        str | None, typer.Option(help="Trees of the source sentences, for models that use them."), READS
+    ] = None,
+    plots: Annotated[Path | None, typer.Option(help="Folder for pictures."), WRITES_FOLDER] = None,
     verify: Verify = False,
     threads: Threads = 0,
     quiet: Quiet = False,

@@ -11,12 +11,13 @@ from hyperbaton.align.evaluation import evaluate_links as evaluate
 from hyperbaton.align.reading import read_links
 from hyperbaton.cli import Json
 from hyperbaton.cli._common import need_as_many_lines, print_json, print_table
+from hyperbaton.cli._paths import READS
 
 
 def evaluate_links(
-    links: Annotated[str, typer.Argument(help="Links to score, i-j.")],
-    gold: Annotated[str, typer.Argument(help="Hand-made (sure) links.")],
-    possible: Annotated[str | None, typer.Option(help="Hand-made links that are right but not required.")] = None,
+    links: Annotated[str, typer.Argument(help="Links to score, i-j."), READS],
+    gold: Annotated[str, typer.Argument(help="Hand-made (sure) links."), READS],
+    possible: Annotated[str | None, typer.Option(help="Hand-made links that are right but not required."), READS] = None,
     json: Json = False,
 ) -> None:
     """Score links against hand-made ones: alignment error rate, precision, recall, F1.

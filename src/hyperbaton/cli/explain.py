@@ -10,13 +10,14 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.cli import Json, Verify
 from hyperbaton.cli._common import print_json, print_table, verify_artefacts
+from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.evaluate import Question
 from hyperbaton.evaluate import explain as ask
 from hyperbaton.models import load_model
 
 
 def explain(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="A trained model.")],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="A trained model."), READS],
     *,
     phrase: Annotated[str | None, typer.Option(help="Source phrase to explain.")] = None,
     sentence: Annotated[str | None, typer.Option(help="Source sentence to explain.")] = None,
@@ -36,7 +37,9 @@ def explain(
         str | None, typer.Option(help="block_me: show how far words with this tag jump; with -o as a picture.")
     ] = None,
     sort: Annotated[str, typer.Option(help="block_me: sort features by weight or by count.")] = "weight",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture of the jumps: .svg, .png or .pdf.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Picture of the jumps: .svg, .png or .pdf."), WRITES_FILE
+    ] = None,
     verify: Verify = False,
     as_json: Json = False,
 ) -> None:

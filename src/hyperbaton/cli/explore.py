@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hyperbaton.base.counted import counted
+from hyperbaton.base.outputs import Kind
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Threads
 from hyperbaton.cli._common import print_json, say
+from hyperbaton.cli._paths import READS, Writes
+
+
+def _page(values: Mapping[str, Any]) -> dict[Path, Kind]:
+    return {} if values["as_json"] else {values["output"]: "file"}
 
 
 def explore(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run."), READS],
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("page.html"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page."), Writes("file", destinations=_page)] = Path(
+        "page.html"
+    ),
     system: Annotated[
         list[str] | None, typer.Option("--system", help="Show this system only; may be repeated.", metavar="NAME")
     ] = None,
@@ -31,6 +40,7 @@ def explore(
     others: Annotated[
         list[Path] | None,
         typer.Option("--with", help="Another run, whose jumps can be laid over those of this one; may be repeated."),
+        READS,
     ] = None,
     threads: Threads = 0,
     quiet: Quiet = False,

@@ -8,18 +8,18 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.outputs import check_text_folder
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet, Verify
 from hyperbaton.cli._common import print_json, say, verify_artefacts
+from hyperbaton.cli._paths import READS, WRITES_FOLDER
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import export_moses
 
 
 def export(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help="Output format: moses.")],
-    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to.")],
+    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system."), READS],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to."), WRITES_FOLDER],
     *,
     verify: Verify = False,
     quiet: Quiet = False,
@@ -33,7 +33,6 @@ def export(
     """
     if form != "moses":
         raise OptionError(f"unknown format {form!r}; known: moses")
-    check_text_folder(folder)
     verify_artefacts(verify, system)
     with Bars(quiet) as bars:
         ini = export_moses(System.load(system), folder, bars.stage("export"))

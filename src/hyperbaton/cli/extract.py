@@ -11,11 +11,12 @@ import typer
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import open_sharding
-from hyperbaton.base.outputs import check_artefact, check_text_folder
+from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.scratch import limited
 from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Shards, Threads
 from hyperbaton.cli._common import log, print_json, say
+from hyperbaton.cli._paths import READS, WRITES_ARTEFACT, WRITES_FOLDER
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
 from hyperbaton.phrases.extracted import KIND
@@ -24,15 +25,15 @@ from hyperbaton.phrases.shards import extract_shards
 
 
 def extract(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links, i-j, one line per sentence pair.")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
+    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links, i-j, one line per sentence pair."), READS],
     more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,  # further types behind --reordering
     *,
     extraction: Extraction,
     scoring: Scoring,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write.")] = None,
-    moses: Annotated[Path | None, typer.Option(help="Folder for Moses' text tables.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write."), WRITES_ARTEFACT] = None,
+    moses: Annotated[Path | None, typer.Option(help="Folder for Moses' text tables."), WRITES_FOLDER] = None,
     reordering: Annotated[
         list[str] | None,
         typer.Option(help="Reordering table to write there, e.g. hier-mslr-bidirectional-fe; may be repeated."),
@@ -66,8 +67,6 @@ def extract(
     kinds = [ReorderingType.parse(name) for name in (reordering or []) + (more or [])]
     if output is not None:
         check_artefact(output, KIND, force=force)
-    if moses is not None:
-        check_text_folder(moses)
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))
         log.info("reading %s, %s and %s", source, target, links)

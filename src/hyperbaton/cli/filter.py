@@ -10,22 +10,29 @@ import typer
 from hyperbaton.align.filtering import Filtering, filter_files
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Threads
-from hyperbaton.cli._common import Compress, print_json, print_table
+from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.cli._pairs import Compress, new_files, suffix
+from hyperbaton.cli._paths import READS, Writes
 
 
 def filter_(
-    source: Annotated[Path, typer.Argument(metavar="SRC", help="Tokenized source text.")],
-    target: Annotated[Path, typer.Argument(metavar="TGT", help="Tokenized target text.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="PREFIX", help="Prefix of the new files.")],
+    source: Annotated[Path, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
+    target: Annotated[Path, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="PREFIX", help="Prefix of the new files."),
+        Writes("file", destinations=new_files),
+    ],
     options: Filtering,
     scores: Annotated[
-        Path | None, typer.Option(help="What 'align --scores' wrote for these texts, with a model of other pairs.")
+        Path | None, typer.Option(help="What 'align --scores' wrote for these texts, with a model of other pairs."), READS
     ] = None,
     also: Annotated[
         list[Path] | None,
         typer.Option(
             "--also", metavar="FILE", help="Filter this parallel file (links, scores, tags) too; may be repeated."
         ),
+        READS,
     ] = None,
     compress: Compress = None,
     threads: Threads = 0,
@@ -56,7 +63,7 @@ def filter_(
             options,
             scores=scores,
             also=also or [],
-            compression="" if compress is None else f".{compress}",
+            compression=suffix(compress),
             threads=n_threads(threads),
             progress=bars.stage("score"),
         )

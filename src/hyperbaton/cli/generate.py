@@ -10,15 +10,15 @@ import typer
 
 from hyperbaton import data
 from hyperbaton.base.counted import counted
-from hyperbaton.base.outputs import check_text_folder
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet, Seed
 from hyperbaton.cli._common import print_json, say
+from hyperbaton.cli._paths import WRITES_FOLDER
 from hyperbaton.data import Language
 
 
 def generate(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to."), WRITES_FOLDER],
     language: Language,
     sentences: Annotated[int, typer.Option("--sentences", "-n", help="Total number of sentence pairs.", min=1)] = 10_000,
     dev: Annotated[
@@ -43,7 +43,6 @@ def generate(
 
         hyperbaton generate -o corpus --style japanese --sentences 50000 --noise 0.1
     """
-    check_text_folder(output)
     with Bars(quiet) as bars:
         generated = data.generate(sentences, seed=seed, progress=bars.stage("generate"), **dataclasses.asdict(language))
         parts = generated.write(output, dev, test)

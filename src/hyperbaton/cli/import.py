@@ -10,6 +10,7 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.cli import Force, Json, Quiet
+from hyperbaton.cli._paths import READS, WRITES_ARTEFACT
 from hyperbaton.cli.system import tell
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.system import KIND
@@ -17,9 +18,9 @@ from hyperbaton.decode.system import KIND
 
 def import_(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help="Input format: moses.")],
-    path: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a moses.ini, or the file itself.")],
+    path: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a moses.ini, or the file itself."), READS],
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="System to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="System to write."), WRITES_ARTEFACT],
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,

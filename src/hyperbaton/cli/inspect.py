@@ -11,20 +11,22 @@ import typer
 from hyperbaton.align import Aligner, StoredScores, pair_gains
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import print_json, say
+from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import write_pieces
 
 
 def inspect(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links.")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
+    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links."), READS],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Picture to write, .svg, .png or .pdf; .html with --sample.")
+        Path | None,
+        typer.Option("--output", "-o", help="Picture to write, .svg, .png or .pdf; .html with --sample."),
+        WRITES_FILE,
     ] = None,
     line: Annotated[int, typer.Option("--line", "-n", help="Number of the sentence pair, from 1.", min=1)] = 1,
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words.", min=1, max=255)] = 8,
@@ -36,9 +38,9 @@ def inspect(
         bool, typer.Option("--worst", help="With --sample: the worst pairs of the text instead of random ones.")
     ] = False,
     scores: Annotated[
-        str | None, typer.Option(help="With --sample: scores of these links, written by 'align --scores'.")
+        str | None, typer.Option(help="With --sample: scores of these links, written by 'align --scores'."), READS
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="With --sample: a saved aligner that scores the links.")] = None,
+    model: Annotated[Path | None, typer.Option(help="With --sample: a saved aligner that scores the links."), READS] = None,
     seed: Seed = 0,
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -103,7 +105,6 @@ def _write_page(
         raise OptionError("--sample writes a page: give -o PAGE.html")
     if scores is not None and model is not None:
         raise OptionError("give --scores or --model, not both")
-    check_file(output)
     bitext = Bitext.read(source, target, links, empty=True)
     if len(bitext) == 0:
         raise InputError("no sentence pairs to show", bitext.source.path)

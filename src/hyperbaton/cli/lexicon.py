@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from hyperbaton.align.aligners.hmm import KIND as ALIGNER
 from hyperbaton.align.aligners.hmm import Aligner
-from hyperbaton.align.lexicon import FORMATS, Lexicon, Selection
+from hyperbaton.align.lexicon import FORMATS, Lexicon, Selection, file_names
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import ArtefactError, OptionError
-from hyperbaton.base.outputs import check_file
+from hyperbaton.base.outputs import AnyPath, Kind
 from hyperbaton.base.progress import n_threads
 from hyperbaton.base.store import Artefact
 from hyperbaton.cli import Json, Quiet, Threads, Verify
 from hyperbaton.cli._common import print_json, say, verify_artefacts
+from hyperbaton.cli._paths import READS, Writes
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import KIND as PHRASES
 from hyperbaton.phrases.extracted import Extracted
 from hyperbaton.phrases.lexicon import phrase_lexicon
 
 
+def _files(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
+    return dict.fromkeys(file_names(values["output"], values["format"]), "file")
+
+
 def lexicon(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; alone, an aligner or phrases.")],
-    target: Annotated[str | None, typer.Argument(metavar="TGT", help="Target text.")] = None,
-    links: Annotated[str | None, typer.Argument(metavar="LINKS", help="Word links.")] = None,
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; alone, an aligner or phrases."), READS],
+    target: Annotated[str | None, typer.Argument(metavar="TGT", help="Target text."), READS] = None,
+    links: Annotated[str | None, typer.Argument(metavar="LINKS", help="Word links."), READS] = None,
     *,
     selection: Selection,
     null: Annotated[bool, typer.Option("--null", help="List the empty word, NULL, too.")] = False,
@@ -34,7 +40,9 @@ def lexicon(
     source_language: Annotated[str, typer.Option(metavar="XX", help="Code of the source language, for tbx.")] = "und",
     target_language: Annotated[str, typer.Option(metavar="XX", help="Code of the target language, for tbx.")] = "und",
     output: Annotated[
-        str, typer.Option("--output", "-o", help="File to write, the prefix of two for bicleaner; - is stdout.")
+        str,
+        typer.Option("--output", "-o", help="File to write, the prefix of two for bicleaner; - is stdout."),
+        Writes("file", destinations=_files),
     ] = "-",
     verify: Verify = False,
     threads: Threads = 0,
@@ -59,7 +67,6 @@ def lexicon(
         raise OptionError(f"unknown format of lexicons {format!r}; known: {', '.join(FORMATS)}")
     if format == "bicleaner" and output == "-":
         raise OptionError("the format bicleaner is two files: give -o PREFIX")
-    check_file(output)
     if target is None:
         if lowercase:
             raise OptionError("--lowercase is for SRC TGT LINKS; what was learned cannot be changed")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,11 +13,12 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.memory import parse_memory
-from hyperbaton.base.outputs import check_artefact, check_file
+from hyperbaton.base.outputs import AnyPath, Kind, check_artefact
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.scratch import limited
 from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Shards, Threads, Verify
 from hyperbaton.cli._common import log, print_json, say, verify_artefacts
+from hyperbaton.cli._paths import READS, WRITES_FILE, Writes
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
 from hyperbaton.lm.estimation import MEMORY, estimate_ngrams
@@ -24,13 +26,26 @@ from hyperbaton.lm.model import KIND
 from hyperbaton.lm.ngrams import Ngrams
 
 
+def _is_arpa(path: AnyPath) -> bool:
+    """Whether a name is that of an ARPA file."""
+    return ".arpa" in Path(path).name and not Path(path).is_dir()
+
+
+def _written(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
+    return {values["output"]: "file" if _is_arpa(values["output"]) else "artefact"}
+
+
 def lm(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Tokenized text; or an ARPA file, or a stored model.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Tokenized text; or an ARPA file, or a stored model."), READS],
     estimation: Estimation,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write.")] = None,
-    arpa: Annotated[str | None, typer.Option(help="ARPA file to write; - is stdout.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Artefact to write; an ARPA file if its name contains .arpa."),
+        Writes("artefact", updates="text", destinations=_written),
+    ] = None,
+    arpa: Annotated[str | None, typer.Option(help="ARPA file to write; - is stdout."), WRITES_FILE] = None,
     from_arpa: Annotated[bool, typer.Option(help="Read TEXT as an ARPA file whatever its name.")] = False,
-    vocabulary: Annotated[str | None, typer.Option(help="Vocabulary file; other words become <unk>.")] = None,
+    vocabulary: Annotated[str | None, typer.Option(help="Vocabulary file; other words become <unk>."), READS] = None,
     quantize: Annotated[
         int | None, typer.Option(help="Store probabilities and back-off weights in this many bits.", min=1, max=8)
     ] = None,
@@ -45,8 +60,8 @@ def lm(
 ) -> None:
     """Estimate an n-gram language model from TEXT, or convert a model.
 
-    A model is estimated with interpolated modified Kneser-Ney smoothing, as lmplz does. A TEXT whose name contains .arpa
-    is read as an ARPA file, and a folder as a stored model.
+    A model is estimated with interpolated modified Kneser-Ney smoothing, as lmplz does. A file whose name contains .arpa
+    is an ARPA file, as TEXT and as output; a folder is a stored model.
 
     Examples:
 
@@ -62,11 +77,13 @@ def lm(
     """
     if output is None and arpa is None:
         raise OptionError("no output: give -o LM, --arpa FILE or both")
+    if output is not None and _is_arpa(output):
+        if arpa is not None:
+            raise OptionError(f"-o {output} and --arpa {arpa} are both ARPA files; give one of them")
+        output, arpa = None, str(output)
     if output is not None:
         check_artefact(output, KIND, force=force)
-    if arpa is not None:
-        check_file(arpa)
-    stored, is_arpa = Path(text).is_dir(), from_arpa or ".arpa" in Path(text).name
+    stored, is_arpa = Path(text).is_dir(), from_arpa or _is_arpa(text)
     in_shards = executor is not None or shards > 1
     if (stored or is_arpa) and (in_shards or estimation != Estimation() or vocabulary is not None):
         raise OptionError(f"{text} is already a model: --order and other options for estimation do not apply")

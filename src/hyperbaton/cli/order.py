@@ -14,6 +14,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import print_json, print_table, say
+from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.corpus import Bitext, Dependencies, Tags
 from hyperbaton.evaluate.word_order import LIMITS, Value, WordOrder, jumps_by_tag, measure_order, order_by_relation
 
@@ -21,18 +22,21 @@ UNITS = {"crossings": "per link", "mean_distance": "words"}
 
 
 def order(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture to write: .svg, .png or .pdf.")] = None,
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
+    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links."), READS],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Picture to write: .svg, .png or .pdf."), WRITES_FILE
+    ] = None,
     per_line: Annotated[bool, typer.Option("--per-line", help="Print the measures of each sentence pair.")] = False,
-    tags: Annotated[str | None, typer.Option(help="Tags of the source words: print jumps by tag, too.")] = None,
+    tags: Annotated[str | None, typer.Option(help="Tags of the source words: print jumps by tag, too."), READS] = None,
     dependencies: Annotated[
-        str | None, typer.Option(help="CoNLL-U file of SRC: print the order of head and dependent by relation, too.")
+        str | None, typer.Option(help="CoNLL-U file of SRC: print the order of head and dependent by relation, too."), READS
     ] = None,
     against: Annotated[
         tuple[str, str, str] | None,
         typer.Option(metavar="SRC TGT LINKS", help="Compare with another text or pair of languages."),
+        READS,
     ] = None,
     limits: Annotated[
         str, typer.Option(help="Comma-separated distortion limits; phrase pairs beyond each are counted.")

@@ -11,13 +11,14 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Json, Threads, Verify
 from hyperbaton.cli._common import print_json, verify_artefacts
+from hyperbaton.cli._paths import READS
 from hyperbaton.corpus import Text
 from hyperbaton.lm import LanguageModel
 
 
 def perplexity(
-    lm: Annotated[Path, typer.Argument(metavar="LM", help="A stored model, or an ARPA file.")],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Tokenized text, one sentence per line.")],
+    lm: Annotated[Path, typer.Argument(metavar="LM", help="A stored model, or an ARPA file."), READS],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Tokenized text, one sentence per line."), READS],
     sentences: Annotated[bool, typer.Option(help="Print the natural log of each sentence's probability instead.")] = False,
     verify: Verify = False,
     threads: Threads = 0,

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Threads, Verify
 from hyperbaton.cli._common import print_json, say, verify_artefacts
+from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.corpus import Annotations, Links, Tags, Text
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.decode import PreorderOptions, link_orders
@@ -21,19 +21,27 @@ from hyperbaton.models import load_model
 
 
 def preorder(
-    inputs: Annotated[list[str], typer.Argument(metavar="[MODEL] SRC", help="A trained jump model, and source text.")],
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="[MODEL] SRC", help="A trained jump model, and source text."), READS
+    ],
     *,
     options: PreorderOptions,
-    source_tags: Annotated[str | None, typer.Option(help="Tags of the source words, parallel to SRC.")] = None,
-    oracle: Annotated[str | None, typer.Option(help="Use the order of these links instead of a MODEL.")] = None,
-    links: Annotated[str | None, typer.Option(help="Compare the order with these links, on stderr.")] = None,
-    permutations: Annotated[str | None, typer.Option(help="Write the old positions of the words to this file.")] = None,
-    tags: Annotated[str | None, typer.Option(help="Write the reordered tags of --source-tags to this file.")] = None,
+    source_tags: Annotated[str | None, typer.Option(help="Tags of the source words, parallel to SRC."), READS] = None,
+    oracle: Annotated[str | None, typer.Option(help="Use the order of these links instead of a MODEL."), READS] = None,
+    links: Annotated[str | None, typer.Option(help="Compare the order with these links, on stderr."), READS] = None,
+    permutations: Annotated[
+        str | None, typer.Option(help="Write the old positions of the words to this file."), WRITES_FILE
+    ] = None,
+    tags: Annotated[
+        str | None, typer.Option(help="Write the reordered tags of --source-tags to this file."), WRITES_FILE
+    ] = None,
     reordered_links: Annotated[
-        str | None, typer.Option(help="Write the links of --links or --oracle, for the new order, to this file.")
+        str | None,
+        typer.Option(help="Write the links of --links or --oracle, for the new order, to this file."),
+        WRITES_FILE,
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="File to write; default: stdout, or none with --json.")
+        str | None, typer.Option("--output", "-o", help="File to write; default: stdout, or none with --json."), WRITES_FILE
     ] = None,
     verify: Verify = False,
     threads: Threads = 0,
@@ -59,9 +67,6 @@ def preorder(
         raise OptionError("--tags needs the tags to reorder: --source-tags FILE")
     if reordered_links is not None and links is None and oracle is None:
         raise OptionError("--reordered-links needs the links to reorder: --links FILE or --oracle FILE")
-    for path in (permutations, tags, reordered_links, output):
-        if path is not None:
-            check_file(path)
     source, n = Text.read(inputs[-1]), n_threads(threads)
     source_labels = None if source_tags is None else Tags.read(source_tags, source)
     reference = known = None if links is None else Links.read(links, source)

@@ -9,20 +9,20 @@ import typer
 from hyperbaton.align.annotation_files import KINDS, ProjectionOptions, project_files
 from hyperbaton.align.projection import SPLITS
 from hyperbaton.base.counted import counted
-from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars
 from hyperbaton.cli import Json, Quiet
 from hyperbaton.cli._common import print_json, say
+from hyperbaton.cli._paths import READS, WRITES_FILE
 
 
 def project(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What is carried over ({', '.join(KINDS)}).")],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Annotated source sentences.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links.")],
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Annotated source sentences."), READS],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
+    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links."), READS],
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = "-",
     report: Annotated[
-        str | None, typer.Option(help="File for what could not be carried over unchanged, as JSON lines.")
+        str | None, typer.Option(help="File for what could not be carried over unchanged, as JSON lines."), WRITES_FILE
     ] = None,
     split: Annotated[
         str | None,
@@ -52,8 +52,6 @@ def project(
 
         hyperbaton project markup page.en page.de page.links --split largest > page.de.marked
     """
-    for path in (output, *([] if report is None else [report])):
-        check_file(path)
     options = ProjectionOptions(split, column, unlinked, characters)
     with Bars(quiet) as bars:
         found = project_files(kind, source, target, links, output, options, report=report, progress=bars.stage("project"))

@@ -16,6 +16,7 @@ from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.store import Artefact
 from hyperbaton.cli import Force, Json, Quiet, Threads
 from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.cli._paths import READS, Writes
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import shown
 from hyperbaton.phrases import Extracted, Extraction, Pruning, Scoring
@@ -26,12 +27,14 @@ T = TypeVar("T")
 
 
 def prune(
-    phrases: Annotated[Path, typer.Argument(metavar="PHRASES", help="What 'hyperbaton extract -o' wrote.")],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="The source text that it was extracted from.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="The target text.")],
+    phrases: Annotated[Path, typer.Argument(metavar="PHRASES", help="What 'hyperbaton extract -o' wrote."), READS],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="The source text that it was extracted from."), READS],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="The target text."), READS],
     *,
     pruning: Pruning,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Artefact to write.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Artefact to write."), Writes("artefact", updates="phrases")
+    ],
     force: Force = False,
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -61,8 +64,9 @@ def prune(
         smaller = prune_phrases(extracted, bitext, pruning, threads=n_threads(threads), progress=bars.stage("count"))
     extraction, scoring = _options(Extraction, options), _options(Scoring, options)
     more = {**to_mapping(pruning), "min-count": max(int(options["min-count"]), pruning.min_count)}
+    before = _row("before", extracted, phrases)  # the output may take its place
     smaller.save(output, bitext, extraction, scoring, pruning=more)
-    rows = [_row("before", extracted, phrases), _row("after", smaller, output)]
+    rows = [before, _row("after", smaller, output)]
     if as_json:
         print_json(rows)
     else:

@@ -9,13 +9,15 @@ import typer
 
 from hyperbaton.cli import Quiet
 from hyperbaton.cli._common import say
+from hyperbaton.cli._paths import READS, WRITES_FOLDER
 
 
 def report(
-    results: Annotated[Path, typer.Argument(metavar="DIR", help="A run's folder, or its results.json.")],
+    results: Annotated[Path, typer.Argument(metavar="DIR", help="A run's folder, or its results.json."), READS],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for the report; default: report/ beside results.json."),
+        WRITES_FOLDER,
     ] = None,
     quiet: Quiet = False,
 ) -> None:

@@ -12,12 +12,15 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import print_json, print_table, say
+from hyperbaton.cli._paths import READS, WRITES_FOLDER
 
 
 def reproduce(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="ni11, al14, go13 or xi11.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder of the results and the page; --list needs none.")
+        Path | None,
+        typer.Option("--output", "-o", help="Folder of the results and the page; --list needs none."),
+        WRITES_FOLDER,
     ] = None,
     data: Annotated[
         Path | None,
@@ -25,6 +28,7 @@ def reproduce(
             metavar="DIR",
             help="Folder of the corpora: twlaw-zh-en, kyoto-ja-en, tatoeba-ar-en, trees. Without it, text is generated.",
         ),
+        READS,
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Everything small: minutes in all, on generated text.")] = False,
     cells: Annotated[

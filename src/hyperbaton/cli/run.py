@@ -9,6 +9,7 @@ import typer
 
 from hyperbaton.cli import ExecutorAddress, Quiet, Shards, Threads, check_amount
 from hyperbaton.cli._common import print_table
+from hyperbaton.cli._paths import READS, WRITES_FOLDER
 from hyperbaton.cli._run import carry_out
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import make_plan
@@ -16,10 +17,12 @@ from hyperbaton.run.status import plan_rows
 
 
 def run(
-    experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT.toml", help="Experiment file; see docs/run.md.")],
+    experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT.toml", help="Experiment file; see docs/run.md."), READS],
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the run; default: the file's name without .toml.")
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for the run; default: the file's name without .toml."),
+        WRITES_FOLDER,
     ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the file; may be repeated.")

@@ -10,26 +10,31 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.cli import Json, Quiet, Seed
 from hyperbaton.cli._common import print_json, print_table, say
+from hyperbaton.cli._paths import READS
 from hyperbaton.corpus.files import shown
 from hyperbaton.evaluate.translations import Scored, read_outputs, score_translations
 from hyperbaton.metrics import METRICS, Outputs, make_metric
 
 
 def score(
-    hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="Translations, one per line.")],
-    references: Annotated[list[str], typer.Argument(metavar="REF...", help="Reference translations.")],
+    hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="Translations, one per line."), READS],
+    references: Annotated[list[str], typer.Argument(metavar="REF...", help="Reference translations."), READS],
     against: Annotated[
-        list[str] | None, typer.Option(help="Translations of another system; repeat for each of its runs.")
+        list[str] | None, typer.Option(help="Translations of another system; repeat for each of its runs."), READS
     ] = None,
-    run: Annotated[list[str] | None, typer.Option(help="Translations of another tuning run of the same system.")] = None,
+    run: Annotated[
+        list[str] | None, typer.Option(help="Translations of another tuning run of the same system."), READS
+    ] = None,
     source_links: Annotated[
-        list[str] | None, typer.Option(help="Source-translation links, i-j; one file for HYP and for each --run, in order.")
+        list[str] | None,
+        typer.Option(help="Source-translation links, i-j; one file for HYP and for each --run, in order."),
+        READS,
     ] = None,
     reference_links: Annotated[
-        list[str] | None, typer.Option(help="Source-reference links; one file for each REF.")
+        list[str] | None, typer.Option(help="Source-reference links; one file for each REF."), READS
     ] = None,
     against_links: Annotated[
-        list[str] | None, typer.Option(help="Source-translation links; one file for each --against.")
+        list[str] | None, typer.Option(help="Source-translation links; one file for each --against."), READS
     ] = None,
     metrics: Annotated[
         str | None, typer.Option(help="Comma-separated metrics, with options as in bleu:tokenize=none; default: all.")

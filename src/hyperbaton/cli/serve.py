@@ -11,6 +11,7 @@ from hyperbaton.base.errors import MissingExtra
 from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Quiet, Threads, Verify
 from hyperbaton.cli._common import say, verify_artefacts
+from hyperbaton.cli._paths import READS, READS_NAMED
 from hyperbaton.serve.options import Limits
 
 
@@ -18,13 +19,16 @@ def serve(
     systems: Annotated[
         list[str] | None,
         typer.Argument(metavar="SYSTEMS", help="Systems; PAIR=DIR names the languages, as in ja-en=system."),
+        READS_NAMED,
     ] = None,
     *,
-    aligner: Annotated[str | None, typer.Option(help="Aligner of 'hyperbaton align --save-model', for /v1/align.")] = None,
+    aligner: Annotated[
+        str | None, typer.Option(help="Aligner of 'hyperbaton align --save-model', for /v1/align."), READS
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 chooses a free one.", min=0, max=65535)] = 8080,
     keys: Annotated[
-        str | None, typer.Option(help="File of API keys, one per line; every request needs one of them.")
+        str | None, typer.Option(help="File of API keys, one per line; every request needs one of them."), READS
     ] = None,
     cors: Annotated[
         list[str] | None, typer.Option(help="Origin of pages that may call the service, or *; may be repeated.")

@@ -10,10 +10,11 @@ import typer
 from hyperbaton.base.describe import describe, description_rows
 from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.cli._paths import READS
 
 
 def show(
-    artefact: Annotated[Path, typer.Argument(metavar="ARTEFACT", help="Phrases, a model, a system, …")],
+    artefact: Annotated[Path, typer.Argument(metavar="ARTEFACT", help="Phrases, a model, a system, …"), READS],
     *,
     arrays: Annotated[bool, typer.Option("--arrays", help="List every array with its type, shape and size.")] = False,
     as_json: Json = False,

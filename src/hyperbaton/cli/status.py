@@ -9,11 +9,12 @@ import typer
 
 from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.cli._paths import READS
 from hyperbaton.run.status import status_rows
 
 
 def status(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run."), READS],
     as_json: Json = False,
 ) -> None:
     """Show the progress of an experiment started by 'hyperbaton run'.

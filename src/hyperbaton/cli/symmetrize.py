@@ -12,11 +12,12 @@ from hyperbaton.align.symmetrization import symmetrize as join
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._common import need_as_many_lines
+from hyperbaton.cli._paths import READS, WRITES_FILE
 
 
 def symmetrize(
-    forward: Annotated[str, typer.Argument(help="Links with at most one target word for each source word.")],
-    backward: Annotated[str, typer.Argument(help="Links with at most one source word for each target word.")],
+    forward: Annotated[str, typer.Argument(help="Links with at most one target word for each source word."), READS],
+    backward: Annotated[str, typer.Argument(help="Links with at most one source word for each target word."), READS],
     method: Annotated[str, typer.Option("--method", "-m", help=", ".join(METHODS))] = "grow-diag-final-and",
     format: Annotated[
         str,
@@ -25,7 +26,7 @@ def symmetrize(
             "the second line of FORWARD and on the third of BACKWARD."
         ),
     ] = "pharaoh",
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout.")] = "-",
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = "-",
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:

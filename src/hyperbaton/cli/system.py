@@ -12,6 +12,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.cli import Force, Json, Quiet, Verify
 from hyperbaton.cli._common import print_json, say, verify_artefacts
+from hyperbaton.cli._paths import READS, WRITES_ARTEFACT, Reads
 from hyperbaton.cli._system import (
     Copy,
     DecodingFlags,
@@ -29,14 +30,23 @@ from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.system import KIND
 
 
+def _parts(named: str) -> list[str]:
+    """The paths of a reordering model: NAME=DIR, NAME=TYPE:FILE, NAME=TYPE:BEFORE,AFTER, NAME=sparse:…:KEY=FILE."""
+    value = named.partition("=")[2]
+    return [value, *(path.rpartition("=")[2] for part in value.split(":")[1:] for path in part.split(","))]
+
+
 def system(
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Artefact to write.")],
-    phrases: Annotated[Path | None, typer.Option(help="Phrases of 'hyperbaton extract', or a table of Moses.")] = None,
-    lm: Annotated[list[Path] | None, typer.Option(help="Language model or ARPA file; may be repeated.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Artefact to write."), WRITES_ARTEFACT],
+    phrases: Annotated[
+        Path | None, typer.Option(help="Phrases of 'hyperbaton extract', or a table of Moses."), READS
+    ] = None,
+    lm: Annotated[list[Path] | None, typer.Option(help="Language model or ARPA file; may be repeated."), READS] = None,
     reordering: Annotated[
         list[str] | None,
         typer.Option(help="NAME=DIR for a model, NAME=TYPE to count a table, NAME=TYPE:FILE to read one; may be repeated."),
+        Reads(_parts),
     ] = None,
     scaled: Annotated[
         list[str] | None,
@@ -45,9 +55,9 @@ def system(
     inside: Annotated[
         list[str] | None, typer.Option(help="NAME: score this model's jumps inside phrase pairs too.")
     ] = None,
-    moses_ini: Annotated[Path | None, typer.Option(help="Take everything from this moses.ini.")] = None,
+    moses_ini: Annotated[Path | None, typer.Option(help="Take everything from this moses.ini."), READS] = None,
     from_system: Annotated[
-        Path | None, typer.Option("--from", metavar="SYSTEM", help="Take everything from this system.")
+        Path | None, typer.Option("--from", metavar="SYSTEM", help="Take everything from this system."), READS
     ] = None,
     source_text: SourceText = None,
     target_text: TargetText = None,

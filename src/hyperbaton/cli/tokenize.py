@@ -12,6 +12,7 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Threads
+from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.corpus.raw import RawLines
 from hyperbaton.corpus.raw import tokenize as tokenize_lines
@@ -20,8 +21,8 @@ from hyperbaton.corpus.tokenizers import make_tokenizer
 
 def tokenize(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The tokenizer: none, sacremoses, jieba, fugashi.")],
-    text: Annotated[Path, typer.Argument(metavar="RAW", help="Raw text, one sentence per line.")] = Path("-"),
-    tags: Annotated[Path | None, typer.Option(metavar="FILE", help="File for the tags of the tokens.")] = None,
+    text: Annotated[Path, typer.Argument(metavar="RAW", help="Raw text, one sentence per line."), READS] = Path("-"),
+    tags: Annotated[Path | None, typer.Option(metavar="FILE", help="File for the tags of the tokens."), WRITES_FILE] = None,
     language: Annotated[str | None, typer.Option(metavar="XX", help="Two-letter language code, for sacremoses.")] = None,
     repair: Annotated[
         bool, typer.Option("--repair", help="Replace broken lines with empty ones instead of stopping.")

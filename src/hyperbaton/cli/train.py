@@ -18,6 +18,7 @@ from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.scratch import limited
 from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Seed, Shards, Threads
 from hyperbaton.cli._common import print_json, say
+from hyperbaton.cli._paths import READS, WRITES_ARTEFACT
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.models import KIND, MODELS, NextPositionModel, ReorderingModel
 
@@ -41,18 +42,18 @@ def train(
         str,
         typer.Argument(metavar="MODEL", help="Name of the model; see 'hyperbaton models'.", autocompletion=MODELS.names),
     ],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text.")],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text.")],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links, i-j, one line per sentence pair.")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
+    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
+    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links, i-j, one line per sentence pair."), READS],
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Artefact to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Artefact to write."), WRITES_ARTEFACT],
     source_classes: Annotated[
-        str | None, typer.Option(help="Classes of source words, written by 'hyperbaton classes'.")
+        str | None, typer.Option(help="Classes of source words, written by 'hyperbaton classes'."), READS
     ] = None,
-    target_classes: Annotated[str | None, typer.Option(help="Classes of target words.")] = None,
-    source_tags: Annotated[str | None, typer.Option(help="Tags of the source words, parallel to SRC.")] = None,
+    target_classes: Annotated[str | None, typer.Option(help="Classes of target words."), READS] = None,
+    source_tags: Annotated[str | None, typer.Option(help="Tags of the source words, parallel to SRC."), READS] = None,
     source_trees: Annotated[
-        str | None, typer.Option(help="A tree for each source sentence, bracketed or .conllu; lines may be empty.")
+        str | None, typer.Option(help="A tree for each source sentence, bracketed or .conllu; lines may be empty."), READS
     ] = None,
     made: ReorderingModel | _NoModel,
     memory: Memory = None,

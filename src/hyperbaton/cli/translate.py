@@ -15,6 +15,7 @@ from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.progress import Bars, is_terminal, n_threads
 from hyperbaton.cli import ExecutorAddress, Quiet, Shards, Threads, Verify
 from hyperbaton.cli._common import append_parts, say, verify_artefacts
+from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.cli._system import (
     DecodingFlags,
     SourceTags,
@@ -35,29 +36,36 @@ from hyperbaton.decode.writing import TranslationOutputs
 
 
 def translate(
-    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text.")] = "-",
+    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system."), READS],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text."), READS] = "-",
     *,
     source_tags: SourceTags = None,
     source_trees: SourceTrees = None,
     nbest: Annotated[int, typer.Option(help="Write this many translations of each sentence, in Moses' format.", min=0)] = 0,
     distinct: Annotated[bool, typer.Option(help="With --nbest: no translation twice.")] = False,
     alignment: Annotated[bool, typer.Option(help="With --nbest: show which phrase became which.")] = False,
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write the translations to; - is stdout.")] = "-",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="File to write the translations to; - is stdout."), WRITES_FILE
+    ] = "-",
     trace: Annotated[
-        str | None, typer.Option(help="Write how each translation was built, one JSON object per line; - is stdout.")
+        str | None,
+        typer.Option(help="Write how each translation was built, one JSON object per line; - is stdout."),
+        WRITES_FILE,
     ] = None,
     links: Annotated[
         str | None,
         typer.Option(help="Write the links of each translation to its source, for 'hyperbaton score'; - is stdout."),
+        WRITES_FILE,
     ] = None,
-    search_graph: Annotated[str | None, typer.Option(help="Write every hypothesis that survived; - is stdout.")] = None,
+    search_graph: Annotated[
+        str | None, typer.Option(help="Write every hypothesis that survived; - is stdout."), WRITES_FILE
+    ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Raw text in and out, as the system's text processing says.")] = False,
     html: Annotated[
         bool, typer.Option("--html", help="With --raw: the text is one HTML page, which keeps its structure.")
     ] = False,
     glossary: Annotated[
-        str | None, typer.Option(help="Force translations of terms: lines of term, tab, translation.")
+        str | None, typer.Option(help="Force translations of terms: lines of term, tab, translation."), READS
     ] = None,
     unbuffered: Annotated[
         bool, typer.Option("--unbuffered", help="Translate one line at a time, and write it before reading the next.")
@@ -104,11 +112,10 @@ def translate(
         raise OptionError("--html translates the text as one page: leave out --unbuffered, --executor and --shards")
     named = {"output": output, "trace": trace, "links": links, "search-graph": search_graph}
     places = {name: path for name, path in named.items() if path is not None}
-    inputs = [path for path in (source, source_tags, source_trees) if path is not None]
     wanted = TranslationOutputs(tuple(places), nbest, distinct, alignment, raw, html)
     with ExitStack() as stack:
         stack.enter_context(naming_annotations(source_tags, source_trees))
-        outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}, inputs))
+        outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}))
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))
         terms = None if glossary is None else Glossary.read(glossary, loaded.text if raw else None)

@@ -20,6 +20,7 @@ from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.store import MANIFEST, hash_arrays
 from hyperbaton.cli import ExecutorAddress, Force, Json, Quiet, Seed, Shards, Threads, Verify
 from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
+from hyperbaton.cli._paths import READS, Writes
 from hyperbaton.cli._system import (
     Copy,
     DecodingFlags,
@@ -41,10 +42,12 @@ from hyperbaton.tune.runs import DevelopmentText, TuningRuns
 
 
 def tune(
-    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system.")],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized development text.")],
-    references: Annotated[list[str], typer.Argument(metavar="REF...", help="Its reference translations.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The system with the new weights.")],
+    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system."), READS],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized development text."), READS],
+    references: Annotated[list[str], typer.Argument(metavar="REF...", help="Its reference translations."), READS],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The system with the new weights."), Writes("artefact", updates="system")
+    ],
     options: Tuning,
     flags: DecodingFlags,  # type: ignore[valid-type]
     source_tags: SourceTags = None,

@@ -10,10 +10,11 @@ import typer
 from hyperbaton.base.store import audit
 from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, print_table, say
+from hyperbaton.cli._paths import READS
 
 
 def verify(
-    artefacts: Annotated[list[Path], typer.Argument(metavar="ARTEFACT...", help="Phrases, models, systems, …")],
+    artefacts: Annotated[list[Path], typer.Argument(metavar="ARTEFACT...", help="Phrases, models, systems, …"), READS],
     *,
     as_json: Json = False,
 ) -> None:

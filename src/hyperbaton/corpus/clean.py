@@ -14,6 +14,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError, LineError, OptionError
 from hyperbaton.base.options import check_options, option
+from hyperbaton.base.outputs import Destination, check_places
 from hyperbaton.corpus.bitext import Bitext, check_same_length
 from hyperbaton.corpus.files import COMPRESSIONS, AnyPath, read_pieces, shown, write_files
 from hyperbaton.corpus.placeholders import Protecting, generalize
@@ -159,6 +160,8 @@ def clean_files(
         placeholders: put placeholders in the place of numbers and addresses that both sides of a pair have.
         compression: suffix of the new files (.gz, .xz, .zst), or none.
     """
+    names = output_names(source, target, also, prefix, compression)
+    check_places([Destination("--output", name) for name in names], [source, target, *also])
     if placeholders:
         source_tokenizer = None if source_tokenizer is None else Protecting(source_tokenizer)
         target_tokenizer = None if target_tokenizer is None else Protecting(target_tokenizer)
@@ -169,7 +172,6 @@ def clean_files(
     if placeholders:
         made = generalize(Bitext(src, tgt))
         src, tgt = made.source, made.target
-    names = output_names(source, target, also, prefix, compression)
     keep = np.zeros(len(src), np.uint8)
     keep[kept] = 1
     contents = [src.pieces(kept), tgt.pieces(kept), *(filtered_lines(path, keep) for path in also)]
@@ -195,10 +197,7 @@ def output_names(
         stem = next((stem for stem in (src.stem, tgt.stem) if other.name.startswith(f"{stem}.")), other.stem)
         endings.append(other.name[len(stem) :])
     names = [f"{fspath(prefix)}{ending}{compression}" for ending in endings]
-    inputs = {Path(path).resolve() for path in (source, target, *also) if fspath(path) != "-"}
     for i, name in enumerate(names):
-        if Path(name).resolve() in inputs:
-            raise OptionError(f"{name} would replace an input file; choose another prefix")
         if name in names[:i]:
             raise OptionError(f"two of the files would be written as {name}; rename one of them")
     return names

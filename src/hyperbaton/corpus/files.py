@@ -12,20 +12,21 @@ import io
 import itertools
 import lzma
 import os
-import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, Protocol, TextIO, cast
+from typing import BinaryIO, Protocol, cast
 
 import zstandard
 
 from hyperbaton import _core
-from hyperbaton.base.errors import HyperbatonError, InputError, LineError, OptionError
+from hyperbaton.base.errors import HyperbatonError, InputError, LineError
 from hyperbaton.base.executors import ordered_map
+from hyperbaton.base.outputs import Destination, check_places, is_stdout
+from hyperbaton.base.outputs import shown as shown  # what a file is called belongs to reading it, too
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.store import writing_files
 
@@ -40,11 +41,6 @@ _MAGIC = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\x50\x2a\x4d\x18": "zstd",  # a frame to be skipped, with which files of pzstd begin
 }
-
-
-def shown(path: AnyPath) -> str:
-    """What a file that is read is called in messages."""
-    return "standard input" if os.fspath(path) == "-" else os.fspath(path)
 
 
 def read_pieces(path: AnyPath) -> Iterator[bytes]:
@@ -314,8 +310,8 @@ def writing_outputs(outputs: Mapping[str, AnyPath], inputs: Iterable[AnyPath] = 
     All files appear when the block ends without an error, or none. Two outputs to one place, and an output that is also an
     input, are errors.
     """
-    names = {option: "-" if _is_stdout(path) else os.fspath(path) for option, path in outputs.items()}
-    _check_places(names, inputs)
+    check_places([Destination(option, path) for option, path in outputs.items()], inputs)
+    names = {option: "-" if is_stdout(path) else os.fspath(path) for option, path in outputs.items()}
     streams = {option: name for option, name in names.items() if name != "-" and _is_special(Path(name))}
     files = {option: name for option, name in names.items() if name != "-" and option not in streams}
     try:
@@ -345,43 +341,9 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             file.close()
 
 
-def _check_places(names: Mapping[str, str], inputs: Iterable[AnyPath]) -> None:
-    seen: dict[str, str] = {}
-    read = [(shown(path), status) for path in inputs if (status := _file_status(path, sys.stdin)) is not None]
-    for option, name in names.items():
-        place = name if name == "-" else os.path.realpath(name)
-        if place in seen:
-            shared = "standard output" if name == "-" else name
-            raise OptionError(
-                f"{seen[place]} and {option} would both write to {shared}; choose another file for one of them"
-            )
-        seen[place] = option
-        if name != "-" and Path(name).is_dir():
-            raise OptionError(f"{option} {name}: is a folder, not a file")
-        own = _file_status(name, sys.stdout)
-        for input_name, status in read:
-            if own is not None and os.path.samestat(own, status):
-                raise OptionError(f"{option} would write to {input_name}, which is also an input; choose another file")
-
-
-def _is_stdout(path: AnyPath) -> bool:
-    """Whether a path is stdout, by the name - or by another one such as /dev/stdout."""
-    own, stdout = _file_status(path, sys.stdout), _file_status("-", sys.stdout)
-    return os.fspath(path) == "-" or (own is not None and stdout is not None and os.path.samestat(own, stdout))
-
-
 def _is_special(path: Path) -> bool:
     """Whether a path is a device or pipe, which is written to directly."""
     return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _file_status(path: AnyPath, standard: TextIO) -> os.stat_result | None:
-    """What the system says of a file or pipe, of `standard` for `-`; None of a device, and of what is not there."""
-    try:
-        status = os.fstat(standard.fileno()) if os.fspath(path) == "-" else Path(path).stat()
-    except (OSError, ValueError):
-        return None
-    return status if stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode) else None
 
 
 def _gzip_member(chunk: bytes) -> bytes:

@@ -47,7 +47,7 @@ class Meteor(Metric):
     beta: float = option(3.0, "exponent of the fragmentation", minimum=0)
     gamma: float = option(0.5, "largest penalty for fragmentation", minimum=0, maximum=1)
     lowercase: bool = option(True, "ignore case")
-    wordnet: str | None = option(None, "folder of WordNet, for synonyms")
+    wordnet: str | None = option(None, "folder of WordNet, for synonyms", path=True)
 
     def statistics(self, outputs: Outputs) -> Statistics:
         stages = self._stages()

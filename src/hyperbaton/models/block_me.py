@@ -88,7 +88,7 @@ class BlockMe(StepModel):
         minimum=0,
         maximum=1,
     )
-    tree_rules: str = option("de", "tree transformations: de, none, or a file of rules")
+    tree_rules: str = option("de", "tree transformations: de, none, or a file of rules", path=True)
     max_targets: int = option(20, "number of targets per source phrase that the model chooses from; 0 takes all", minimum=0)
     min_count: int = option(2, "minimum number of occurrences of a feature", minimum=1)
     learner: str | Minimizer = option("lbfgs:max-passes=50", "minimizer and its options", plugins=MINIMIZERS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from hyperbaton.base.options import option, options_of, to_mapping
 from hyperbaton.corpus.classes import Clustering
 from hyperbaton.corpus.clean import Cleaning
 from hyperbaton.corpus.processing import SIDES, TextProcessing, TextSide
-from hyperbaton.corpus.tokenizers import TOKENIZERS
+from hyperbaton.corpus.tokenizers import TOKENIZERS, make_tokenizer
 from hyperbaton.data import Language
 from hyperbaton.lm import Estimation
 from hyperbaton.phrases import Extraction, Scoring
@@ -229,7 +230,12 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
         limits[split] = part.options(Limits, COLUMNS)
     tokenizing = tokenize.options(Tokenizing)
     for side in ("source", "target"):
-        tokenize.choice(side, getattr(tokenizing, side), TOKENIZERS.names())
+        name = tokenize.choice(side, getattr(tokenizing, side), TOKENIZERS.names())
+        language = getattr(tokenizing, f"{side}_language")
+        if name != "none":  # the language may be there for the processing of raw text
+            tokenize.trying(partial(make_tokenizer, name, language), side if language is None else f"{side}-language")
+        if language is not None:
+            tokenize.trying(partial(TextSide, language), f"{side}-language")
     return Corpus(files, limits, cleaning=cleaning, tokenizing=tokenizing)
 
 

@@ -107,7 +107,7 @@ class Aligner(WordAligner):
     )
     smoothing: float = option(10.0, "pseudo-count that pulls translation probabilities towards word frequencies", minimum=0)
     alike: float = option(2.0, "pseudo-count of each pair of equal words, numbers or punctuation marks", minimum=0)
-    prior: str | None = option(None, "saved model of the same languages to start from")
+    prior: str | None = option(None, "saved model of the same languages to start from", path=True)
     prior_weight: float = option(10.0, "pseudo-count of the prior model's translations of a word", minimum=0)
     stem_prior: int = option(4, "learn from words cut to this many letters first; 0 turns it off", minimum=0)
     stem_weight: float = option(5.0, "pseudo-count of the translations of a word's stem", minimum=0)

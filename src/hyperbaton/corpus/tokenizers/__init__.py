@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from hyperbaton.base.options import from_mapping
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import from_mapping, options_of
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.registry import Registry
 
@@ -38,5 +39,17 @@ TOKENIZERS: Registry[Tokenizer] = Registry("tokenizer", __name__, Tokenizer)
 
 
 def make_tokenizer(name: str, language: str | None = None) -> Tokenizer:
-    """Make a tokenizer by name; only some are for more than one language."""
-    return from_mapping(TOKENIZERS[name], {} if language is None else {"language": language})
+    """Make a tokenizer by name; one that is for a single language needs no other word about it.
+
+    >>> make_tokenizer("none", "ja")
+    Traceback (most recent call last):
+        ...
+    hyperbaton.base.errors.OptionError: the tokenizer none takes no language, not 'ja'; leave it out
+    """
+    cls = TOKENIZERS[name]
+    if language is None or (cls.language_code and language == cls.language_code):
+        return cls()
+    if not any(opt.name == "language" for opt in options_of(cls)):
+        own = f"is for the language {cls.language_code!r}" if cls.language_code else "takes no language"
+        raise OptionError(f"the tokenizer {name} {own}, not {language!r}; leave it out")
+    return from_mapping(cls, {"language": language})

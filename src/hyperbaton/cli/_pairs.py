@@ -1,0 +1,35 @@
+"""What the commands that write some of their sentence pairs to new files share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from hyperbaton.base.outputs import AnyPath, Kind
+from hyperbaton.corpus.clean import output_names
+
+
+class Compression(StrEnum):
+    """How new files can be compressed."""
+
+    gz = "gz"
+    xz = "xz"
+    zst = "zst"
+
+
+Compress = Annotated[Compression | None, typer.Option("--compress", help="Compress the new files.")]
+
+
+def suffix(compress: Compression | None) -> str:
+    """What the names of the new files end in."""
+    return "" if compress is None else f".{compress}"
+
+
+def new_files(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
+    """The files that -o PREFIX stands for."""
+    source, target, also = values["source"], values["target"], values["also"] or []
+    names = output_names(source, target, also, values["output"], suffix(values["compress"]))
+    return dict.fromkeys(names, "file")

@@ -1,0 +1,97 @@
+"""What the parameters of commands do with paths.
+
+A parameter that names files or folders says so in its annotation, after what typer knows of it:
+
+    source: Annotated[str, typer.Argument(metavar="SRC"), READS]
+    output: Annotated[Path, typer.Option("-o"), WRITES_ARTEFACT]
+
+The program then refuses, before the command starts, outputs that would destroy an input or each other, or that cannot
+be written (`check_places`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from hyperbaton.base.outputs import AnyPath, Destination, Kind, check_places, is_stdout
+
+
+def _itself(value: AnyPath) -> Iterable[AnyPath]:
+    return [value]
+
+
+@dataclass(frozen=True)
+class Reads:
+    """A parameter that names inputs; `paths` finds them in a value that is more than a path."""
+
+    paths: Callable[[Any], Iterable[AnyPath]] = _itself
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a value is a path and nothing else."""
+        return self.paths is _itself
+
+
+@dataclass(frozen=True)
+class Writes:
+    """A parameter that names an output.
+
+    Arguments:
+        updates: the parameter of an input artefact that this output may replace, as its new version.
+        destinations: from all values of the command, by parameter, to the paths that are written, where these are not
+            just the value, with their kind.
+    """
+
+    kind: Kind
+    updates: str = ""
+    destinations: Callable[[Mapping[str, Any]], Mapping[AnyPath, Kind]] | None = None
+
+
+Role = Reads | Writes
+
+READS = Reads()
+# NAME=PATH, or a path alone.
+READS_NAMED = Reads(lambda value: [value.rpartition("=")[2]])
+WRITES_FILE, WRITES_ARTEFACT, WRITES_FOLDER = Writes("file"), Writes("artefact"), Writes("folder")
+
+
+def check_paths(roles: Mapping[str, Role], names: Mapping[str, str], values: Mapping[str, Any]) -> None:
+    """Check the paths of a command line.
+
+    Arguments:
+        roles: of the parameters that name paths.
+        names: what each parameter is called in messages.
+        values: of all parameters.
+    """
+    inputs: list[AnyPath] = []
+    outputs: list[Destination] = []
+    for name, role in roles.items():
+        value = values[name]
+        if value is None:
+            continue
+        if isinstance(role, Reads):
+            inputs += [
+                path for each in (value if isinstance(value, list | tuple) else [value]) for path in role.paths(each)
+            ]
+            continue
+        written = {value: role.kind} if role.destinations is None else role.destinations(values)
+        updated = values.get(role.updates)  # some plug-ins have no such option
+        outputs += [Destination(names[name], path, kind, updated) for path, kind in written.items()]
+    if not any(is_stdout(output.path) for output in outputs):
+        outputs.append(Destination("standard output", "-"))
+    check_places(outputs, inputs)
+
+
+def check_encoding(roles: Mapping[str, Role], names: Mapping[str, str], values: Mapping[str, Any]) -> None:
+    """Refuse text that is not UTF-8; only the name of a file may have any bytes."""
+    for name, value in values.items():
+        role = roles.get(name)
+        if isinstance(role, Writes) or (isinstance(role, Reads) and role.is_plain):
+            continue
+        for text in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
+                raise typer.BadParameter(f"{names[name]} {text!r}: is not valid UTF-8")
