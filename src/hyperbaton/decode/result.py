@@ -189,13 +189,15 @@ class Translations:
             row = self.sparse[name][[path]]
             features += "".join(f" {name}_{model.names[i]}= {v:g}" for i, v in zip(row.indices, row.data, strict=True))
         line = f"{number} ||| {words} ||| {features} ||| {self.scores[path]:g}"
-        if not alignment:
-            return line
+        return f"{line} ||| {self._alignment(path)}" if alignment else line
+
+    def _alignment(self, path: int) -> str:
+        """The segments of a translation, `source=target`."""
         at, segments = 0, []
         for step in self.steps(path):
             segments.append(f"{_inclusive(step.begin, step.end)}={_inclusive(at, at + len(step.target))}")
             at += len(step.target)
-        return f"{line} ||| {' '.join(segments)}"
+        return " ".join(segments)
 
 
 def _inclusive(begin: int, end: int) -> str:
