@@ -47,6 +47,7 @@ CORE = {
     "align": {"corpus"},
     "lm": {"corpus"},
     "phrases": {"align", "corpus"},
+    "rules": {"align", "corpus", "phrases"},
     "features": {"align", "corpus", "phrases"},
     "block": {"align", "corpus", "features", "learn", "phrases"},
     "operations": {"align", "corpus", "phrases"},
