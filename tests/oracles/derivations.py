@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, product
+from itertools import count, pairwise, product
 from typing import Any, NamedTuple
 
 from tests.oracles.decode import Arpa, log
@@ -129,6 +129,6 @@ def features(
     if jumps is not None:
         numbers = count()
         order = [(-1, -1), *(visit for tree in derivation for visit in visits(tree, numbers)), (n_words, -2)]
-        charged = [(i, j) for (i, a), (j, b) in zip(order, order[1:], strict=False) if inside or a != b]
+        charged = [(i, j) for (i, a), (j, b) in pairwise(order) if inside or a != b]
         found["JUMPS"] = [float(sum(jumps[i + 1, j] for i, j in charged))]
     return found

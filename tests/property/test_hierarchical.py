@@ -87,7 +87,7 @@ def test_best_derivations(jumps: str | None, case: tuple[list[str], Any], max_sp
     with tempfile.TemporaryDirectory() as folder:
         model, arpa = lm_of(folder)
     reordering = {} if jumps is None else {"JUMPS": ModelUse(Waves(), inside=jumps == "all")}
-    system = System.of(rule_table(rules), [model], reordering, WEIGHTS, EVERYTHING, hierarchical=True)
+    system = System.of(rule_table(rules), [model], reordering, WEIGHTS, EVERYTHING)
     options = Decoding(pop_limit=100_000, stack=0, table_limit=0, max_span=max_span)
     matrix = None if jumps is None else Waves.matrix(len(words))
     expected = [
@@ -110,7 +110,7 @@ def test_forced(case: tuple[list[str], Any]) -> None:
     words, rules = case
     with tempfile.TemporaryDirectory() as folder:
         model, arpa = lm_of(folder)
-    system = System.of(rule_table(rules), [model], {}, WEIGHTS, EVERYTHING, hierarchical=True)
+    system = System.of(rule_table(rules), [model], {}, WEIGHTS, EVERYTHING)
     by_words: dict[str, float] = {}
     for derivation in derivations.derivations(words, rules, 0):
         target = " ".join(word for tree in derivation for word in derivations.words_of(tree))

@@ -44,7 +44,9 @@ def extract(
     *,
     extraction: Extraction,
     scoring: Scoring,
-    hierarchical: Annotated[bool, typer.Option("--hierarchical", help="Extract rules with gaps, for chart decoding.")] = False,
+    hierarchical: Annotated[
+        bool, typer.Option("--hierarchical", help="Extract rules with gaps, for chart decoding.")
+    ] = False,
     rules: RuleLimits,
     for_: Annotated[
         str | None,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,10 @@ from hyperbaton.corpus import Links, Text
 from hyperbaton.corpus.text import gather
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations
-from hyperbaton.decode.system import SOURCE_GAP, System
+from hyperbaton.decode.system import System
 from hyperbaton.models import Batch
 from hyperbaton.phrases import Options, Spans
+from hyperbaton.phrases.rules import SOURCE_GAPS
 
 # Rules that are not in the table, by the numbers that the core has for them.
 _UNKNOWN, _DEMANDED, _GLUE, _START = -1, -2, -3, -4
@@ -54,6 +56,8 @@ class Derivations(Translations):
     A step's target side has `[X,1]` and `[X,2]` where its gaps stand. The last row of a translation's features belongs to
     the end of the sentence.
     """
+
+    counted: ClassVar[tuple[str, ...]] = ("hypotheses", "source_sides", "spans")  # source sides that matched spans
 
     words: Text
     word_links: Links
@@ -129,13 +133,37 @@ class Derivations(Translations):
             if kind == "rule":
                 source = self.batch.table.source[int(self.batch.sources[first + i])].split(" ")
             elif kind in ("glue", "start"):
-                source = [SOURCE_GAP, SOURCE_GAP] if kind == "glue" else []
+                source = [*SOURCE_GAPS, *SOURCE_GAPS] if kind == "glue" else []
             else:
                 source = self.batch.source[int(self.batch.options.source.sentence[first + i])][step.begin : step.end]
             uses.append(
                 RuleUse(step.begin, step.end, source, step.target, int(self.parents[first + i]), kind, step.features)
             )
         return uses
+
+    def records(self, piece: int, path: int) -> list[dict[str, Any]]:
+        """The rules of a derivation, for people and programs; `parent` is the number of the rule above."""
+        return [
+            {
+                "span": [use.begin, use.end],
+                "source": " ".join(use.source),
+                "target": " ".join(use.target),
+                "kind": use.kind,
+                "parent": use.parent,
+            }
+            for use in self.rules(path)
+        ]
+
+    def order(self, path: int) -> list[int]:
+        """The linked source words in the order of their target words, each once."""
+        first, last = self.word_links.offsets[path : path + 2]
+        points = self.word_links.points[first:last].tolist()
+        return list(dict.fromkeys(i for i, _ in sorted(points, key=lambda point: (point[1], point[0]))))
+
+    def longest_jump(self, path: int) -> int:
+        """The longest jump between linked source words in target order."""
+        order = [-1, *self.order(path)]
+        return max((abs(j - i - 1) for i, j in pairwise(order)), default=0)
 
     def graph(self, first: int = 0) -> Iterator[str]:
         """Lines of the search graph: each is a way to a hypothesis; sentences are numbered from `first`."""

@@ -40,7 +40,8 @@ from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import load_model
-from hyperbaton.phrases import PhraseTable, ReorderingType
+from hyperbaton.phrases import PhraseTable, ReorderingType, RuleTable
+from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 
 KIND = "system"
 T = TypeVar("T")
@@ -53,8 +54,6 @@ GLUE = _core.glue_feature()
 # Starting points of weights, before any tuning: those that Moses' training writes.
 DEFAULT_WEIGHTS = {DISTORTION: 0.3, WORD_PENALTY: -1.0, PHRASE_PENALTY: 0.2, UNKNOWN_WORD: 1.0, GLUE: 1.0}
 DEFAULT_TRANSLATION, DEFAULT_LM, DEFAULT_REORDERING = 0.2, 0.5, 0.3
-# How a rule table writes gaps: those of the source in their order, and which of them stands where in the target.
-SOURCE_GAP, TARGET_GAPS = "[X]", ("[X,1]", "[X,2]")
 LARGEST_WEIGHT = 1e9  # so that sums of scores stay finite
 
 
@@ -81,7 +80,7 @@ class RuleIndex(NamedTuple):
     @classmethod
     def of(cls, table: PhraseTable) -> RuleIndex:
         source = table.source
-        return cls(*_core.build_rule_trie(source.offsets, source.words, _word_number(source.vocabulary, SOURCE_GAP)))
+        return cls(*_core.build_rule_trie(source.offsets, source.words, _word_number(source.vocabulary, SOURCE_GAPS[0])))
 
     def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for the store."""
@@ -114,19 +113,18 @@ class System(Shown, Picklable):
     @classmethod
     def of(
         cls,
-        table: PhraseTable,
+        table: PhraseTable | RuleTable,
         lms: Mapping[str, LanguageModel] | Iterable[LanguageModel] = (),
         reordering: Mapping[str, Reordering | Any] | None = None,
         weights: Mapping[str, float | list[float]] | None = None,
         options: Decoding | None = None,
         *,
         located: Iterable[Located] = (),
-        hierarchical: bool = False,
     ) -> System:
-        """Put a system together; weights that are not given have common starting values.
+        """Put a system together; weights that are not given have common starting values. Rules make it hierarchical.
 
         Reordering models may be tables, uses of a model, or models themselves, ours or anybody's. `located`: which of the
-        parts a saved system is to refer to, and where they lie. `hierarchical`: the table holds rules.
+        parts a saved system is to refer to, and where they lie.
         """
         named = dict(lms) if isinstance(lms, Mapping) else {f"LM{i}": lm for i, lm in enumerate(lms)}
         uses = {
@@ -134,6 +132,7 @@ class System(Shown, Picklable):
             for name, model in (reordering or {}).items()
         }
         _check_names([*named, *uses])
+        hierarchical, table = isinstance(table, RuleTable), table.table if isinstance(table, RuleTable) else table
         words = {name: lm_numbers(lm, table.target.vocabulary.lookup) for name, lm in named.items()}
         index = RuleIndex.of(table) if hierarchical else PhraseIndex.of(table)
         system = cls(table, named, uses, {}, options or Decoding(), index=index, lm_words=words, located=tuple(located))
@@ -236,7 +235,7 @@ class System(Shown, Picklable):
             scores=self.table.scores,
             **self.index._asdict(),
             n_target_words=len(target),
-            source_gap=_word_number(source, SOURCE_GAP),
+            source_gap=_word_number(source, SOURCE_GAPS[0]),
             target_gaps=[_word_number(target, gap) for gap in TARGET_GAPS],
         )
 

@@ -107,7 +107,9 @@ def read_phrase_table(path: AnyPath) -> PhraseTable:
     rows = read_rows(path)
     first = rows.columns["source_words"][: rows.columns["source_offsets"][1]] if len(rows) else ()
     if len(first) and rows.source.word(int(first[-1])) == "[X]":
-        raise InputError("a rule table, with the label [X] at the end of each side, where a phrase table is expected", path, 1)
+        raise InputError(
+            "a rule table, with the label [X] at the end of each side, where a phrase table is expected", path, 1
+        )
     return table_of_rows(rows, path)
 
 

@@ -232,7 +232,10 @@ class RuleWork:
             counts[rows, 0] = six(target_counts[shapes[targets[rows]]])
             counts[rows, 1] = np.repeat(six(source_counts[begin:end]), per_source)
             counts[rows, 2] = six(joint[rows])
-            scores[rows, 0], scores[rows, 2] = six(counts[rows, 2] / counts[rows, 0]), six(counts[rows, 2] / counts[rows, 1])
+            scores[rows, 0], scores[rows, 2] = (
+                six(counts[rows, 2] / counts[rows, 0]),
+                six(counts[rows, 2] / counts[rows, 1]),
+            )
             scores[rows, 1], scores[rows, 3] = six(weights[rows, 0]), six(weights[rows, 1])
             keep[rows] = np.repeat(kept_sources[begin:end], per_source)
             if min_count > 1:

@@ -118,9 +118,7 @@ class _Written:
         same = (owners[1:] == owners[:-1]) & _equal_rows(target)
         yield _sorted_where(text, same) if same.any() else text
 
-    def _side(
-        self, phrases: Phrases, numbers: npt.NDArray[np.int64], side: int
-    ) -> tuple[Phrases, npt.NDArray[np.int64]]:
+    def _side(self, phrases: Phrases, numbers: npt.NDArray[np.int64], side: int) -> tuple[Phrases, npt.NDArray[np.int64]]:
         """Phrases with their labels, and where their gaps are, in the order of the source; -1 where there is none."""
         where, offsets = gather(phrases.offsets, numbers)
         n_words = self._words[side]
