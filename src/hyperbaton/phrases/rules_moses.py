@@ -225,7 +225,7 @@ def read_rules(path: AnyPath) -> RuleTable:
         "links": kept[0][order].astype(np.uint8),
         "link_offsets": np.concatenate([[0], np.cumsum(n_links)]).astype(np.int64),
     }
-    vocabularies = extended(rows.source, SOURCE_GAPS), extended(rows.target, TARGET_GAPS)
+    vocabularies = extended(source.vocabulary, SOURCE_GAPS), extended(target.vocabulary, TARGET_GAPS)
     return RuleTable(table_of_rows(Rows(columns, *vocabularies), path))
 
 
@@ -234,7 +234,6 @@ class _Side:
 
     def __init__(self, rows: Rows, side: str, path: AnyPath) -> None:
         self._side, vocabulary = side, rows.source if side == "source" else rows.target
-        self._n_words = len(vocabulary)
         words, offsets = rows.columns[f"{side}_words"], rows.columns[f"{side}_offsets"]
         labels, gap = vocabulary.number(LABEL), vocabulary.number(GAP)
         spelled = vocabulary.words()
@@ -262,6 +261,12 @@ class _Side:
         before = np.concatenate([[0], counted])[self.offsets[:-1]]
         self.gap = np.where(is_gap, counted - 1 - before[self.owners], -1)
         self.n_gaps = np.bincount(self.owners[is_gap], minlength=len(rows))
+        # Words without the labels and Moses' spelling of gaps.
+        used = np.unique(self.words[~is_gap])
+        where, ends = gather(vocabulary.offsets, used)
+        self.vocabulary = Vocabulary(vocabulary.bytes[where], ends)
+        self._numbers = np.zeros(len(vocabulary), np.int64)
+        self._numbers[used] = np.arange(len(used))
         refuse(self.gap >= MAX_GAPS, body, "a rule has at most two gaps, found a third {!r}")
 
     def gap_at(self, rows: npt.NDArray[np.int64], positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -270,7 +275,7 @@ class _Side:
 
     def columns(self, names: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.generic]]:
         """Words and offsets; gaps are numbered after the words, and by `names`."""
-        words = np.where(self.gap >= 0, self._n_words + names, self.words)
+        words = np.where(self.gap >= 0, len(self.vocabulary) + names, self._numbers[self.words])
         return {f"{self._side}_words": words.astype(np.uint32), f"{self._side}_offsets": self.offsets}
 
 
