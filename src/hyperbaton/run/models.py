@@ -74,6 +74,7 @@ def read_models(table: Table, has: Callable[[str], bool]) -> tuple[dict[str, Nam
             raise table.error(key, "a model's name may contain only letters, digits and -_+.")
         part = table.table(key)
         if part.rest.get("model", name) == RULES:
+            part.take("model", str, name)
             for_texts = part.take("for_texts", bool, False)
             rules[name] = Rules(part.options(RuleLimits, ("model", "for_texts")), for_texts)
         else:
