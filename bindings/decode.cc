@@ -26,11 +26,8 @@ class BoundInput {
       input_.features.add(name, feature.input());
       features_.push_back(nb::borrow(handle));
     }
-    for (std::size_t i = 0; i < walls.shape(0); ++i)
-      walls_.push_back({static_cast<std::uint32_t>(walls(i, 0)), static_cast<std::uint16_t>(walls(i, 1))});
-    for (std::size_t i = 0; i < zones.shape(0); ++i)
-      zones_.push_back({static_cast<std::uint32_t>(zones(i, 0)), static_cast<std::uint16_t>(zones(i, 1)),
-                        static_cast<std::uint16_t>(zones(i, 2))});
+    walls_ = walls_of(walls);
+    zones_ = zones_of(zones);
     input_.walls = walls_;
     input_.zones = zones_;
     if (forced) forced_ = *forced;

@@ -21,19 +21,6 @@ struct LookupTable {
   PairsView pairs() const { return table.pairs(); }
 };
 
-// Source sentences, and for each token the target word that stands for it when it is passed through.
-struct SourceTokens {
-  BoundTokens tokens;
-  Words copies;
-};
-
-// Translations that the user demands, with their spans (sentence, begin, end).
-struct BoundDemands {
-  std::vector<Demand> spans;
-  BoundTokens words;
-  Demands demands() const { return {spans, view(words.offsets), view(words.words)}; }
-};
-
 // Properties keep their object alive, and so what these arrays look at.
 template <class T>
 Array<T> borrowed(const std::vector<T>& values) {

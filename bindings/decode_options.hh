@@ -1,6 +1,7 @@
 // Translation options as Python holds them.
 #pragma once
 
+#include "decode/limits.hh"
 #include "decode/options.hh"
 #include "table.hh"
 #include "texts.hh"
@@ -10,6 +11,34 @@ namespace hyperbaton::bindings {
 struct BoundOptions {
   TranslationOptions options;
 };
+
+// Source sentences, and for each token the target word that stands for it when it is passed through.
+struct SourceTokens {
+  BoundTokens tokens;
+  Words copies;
+};
+
+// Translations that the user demands, with their spans (sentence, begin, end).
+struct BoundDemands {
+  std::vector<Demand> spans;
+  BoundTokens words;
+  Demands demands() const { return {spans, view(words.offsets), view(words.words)}; }
+};
+
+// Walls (sentence, word in front) and zones (sentence, begin, end), by sentence.
+inline std::vector<Wall> walls_of(const Array2<std::int64_t>& rows) {
+  std::vector<Wall> walls;
+  for (std::size_t i = 0; i < rows.shape(0); ++i)
+    walls.push_back({static_cast<std::uint32_t>(rows(i, 0)), static_cast<std::uint16_t>(rows(i, 1))});
+  return walls;
+}
+inline std::vector<Zone> zones_of(const Array2<std::int64_t>& rows) {
+  std::vector<Zone> zones;
+  for (std::size_t i = 0; i < rows.shape(0); ++i)
+    zones.push_back({static_cast<std::uint32_t>(rows(i, 0)), static_cast<std::uint16_t>(rows(i, 1)),
+                     static_cast<std::uint16_t>(rows(i, 2))});
+  return zones;
+}
 
 // Translations that must come out, one for each of n sentences; a null pointer forces nothing.
 inline ForcedView view_forced(const BoundTokens* forced, std::size_t n) {

@@ -35,4 +35,28 @@ struct TableArrays {
   }
 };
 
+// A lexical table, with its arrays.
+struct LexicalArrays {
+  Ints offsets;
+  Words targets;
+  Array2<double> probabilities;
+  std::size_t n_source_words, n_target_words;
+
+  LexicalTable table() const {
+    return {bindings::view(offsets),
+            bindings::view(targets),
+            {probabilities.data(), probabilities.size()},
+            {n_source_words, n_target_words}};
+  }
+};
+
+// Structs of two numbers as rows of an array.
+template <class Number, class Struct>
+OutArray2<Number> rows_to_numpy(std::vector<Struct>&& rows) {
+  static_assert(sizeof(Struct) == 2 * sizeof(Number));
+  auto* kept = new std::vector<Struct>(std::move(rows));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Struct>*>(p); });
+  return OutArray2<Number>(reinterpret_cast<Number*>(kept->data()), {kept->size(), 2}, owner);
+}
+
 }  // namespace hyperbaton::bindings

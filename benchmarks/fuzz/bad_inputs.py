@@ -343,7 +343,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("translate system c/dev.source --weight LM0=1,2", 1, "LM0"),
     ("translate system c/dev.source --weight Ghost=1", 1, "'Ghost'"),
     ("translate system c/dev.source --source-tags c/test.source.tags", 1, r"c/test.source.tags:\d+: "),
-    ("system -o new", 1, "nothing to assemble: give --phrases, --moses-ini or --from"),
+    ("system -o new", 1, "nothing to assemble: give --phrases, --rules, --moses-ini or --from"),
     ("system -o new --from nowhere", 1, "nowhere"),
     ("system -o new --from system --phrases phrases", 1, "--from names all parts"),
     ("system -o new --phrases phrases --moses-ini x.ini", 1, "--moses-ini names all parts"),

@@ -49,6 +49,12 @@ inline constexpr std::size_t kMaxSixDigits = 16;  // bytes
 // may be overwritten.
 char* write_six_digits(char* text, double value);
 
+// A number after it was written with six digits and read again, as numbers go from one of Moses' programs to the next.
+inline float round_six_digits(double value) {
+  char text[kMaxSixDigits];
+  return parse_float({text, write_six_digits(text, value)}).value_or(0);
+}
+
 // Append a float as `write_float` writes it.
 inline void append_float(std::string& text, float value) {
   char number[kMaxFloatText];

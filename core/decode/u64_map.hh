@@ -22,6 +22,11 @@ class U64Map {
     return {&slot->value, false};
   }
 
+  void clear() {
+    for (auto& slot : slots_) slot.used = false;
+    size_ = 0;
+  }
+
   // The value of a key, null where it has none.
   const std::uint32_t* find(std::uint64_t key) const {
     if (slots_.empty()) return nullptr;

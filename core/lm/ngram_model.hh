@@ -198,6 +198,12 @@ class NgramModel {
   // log p(word | in), natural log, and the state after the word. `out` must not be `in`, and is new or a state of this
   // model.
   float score(const LmState& in, std::uint32_t word, LmState& out) const {
+    bool extends_left;
+    return score(in, word, out, extends_left);
+  }
+  // `extends_left` tells whether a word in front of those of `in` could matter: the model has an n-gram of all of `in` and
+  // the word, and a longer one that ends in it.
+  float score(const LmState& in, std::uint32_t word, LmState& out, bool& extends_left) const {
     std::array<std::uint32_t, kMaxNgramOrder - 1> homes;  // of the n-grams of order 2, 3, …
     NgramHash hash(word);
     for (std::size_t k = 0; k < in.length; ++k) {
@@ -226,6 +232,7 @@ class NgramModel {
       log10_prob = next.prob(node);
     }
     for (std::size_t k = matched - 1U; k < in.length; ++k) log10_prob += in.backoff[k];
+    extends_left = matched > in.length && key & ngram_key::kExtendsLeft;
     out.length = kept;
     for (std::size_t k = kept; k + 1 < order_; ++k) {
       out.words[k] = 0;

@@ -8,6 +8,7 @@
 
 #include "base/errors.hh"
 #include "base/hash.hh"
+#include "base/heads.hh"
 #include "phrases/extract.hh"
 
 namespace hyperbaton {
@@ -146,11 +147,12 @@ class SortedPhrase {
 
 }  // namespace
 
-ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<const std::int64_t> vocabulary_offsets) {
+ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<const std::int64_t> vocabulary_offsets,
+                     std::string_view terminator) {
   const std::size_t n = vocabulary_offsets.size() - 1;
   const auto* bytes = reinterpret_cast<const char*>(vocabulary_bytes.data());
   const auto word = [&](std::uint32_t id) -> std::string_view {
-    if (id == n) return "|||";
+    if (id == n) return terminator;
     return {bytes + vocabulary_offsets[id], static_cast<std::size_t>(vocabulary_offsets[id + 1] - vocabulary_offsets[id])};
   };
   // A word in a line is followed by a space, so "ab" and "ab!" compare as "ab " and "ab! ".
@@ -281,45 +283,6 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
   });
   return pairs;
 }
-
-namespace {
-
-// The next item of each run that has one left, the least first. `before(a, b)` compares two of them, and is never true both
-// ways nor false both ways: equal items are in the order of their runs.
-template <class Head, class Before>
-class Heads {
- public:
-  explicit Heads(const Before& before) : before_(before) {}
-  bool empty() const { return heads_.empty(); }
-  const Head& least() const { return heads_[0]; }
-  void add(const Head& head) {
-    heads_.push_back(head);
-    std::push_heap(heads_.begin(), heads_.end(), [&](const Head& a, const Head& b) { return before_(b, a); });
-  }
-  // Put the next item of the least one's run in its place.
-  void replace_least(const Head& head) {
-    std::size_t at = 0;
-    while (2 * at + 1 < heads_.size()) {
-      std::size_t child = 2 * at + 1;
-      if (child + 1 < heads_.size() && before_(heads_[child + 1], heads_[child])) ++child;
-      if (!before_(heads_[child], head)) break;
-      heads_[at] = heads_[child];
-      at = child;
-    }
-    heads_[at] = head;
-  }
-  void remove_least() {
-    const auto last = heads_.back();
-    heads_.pop_back();
-    if (!heads_.empty()) replace_least(last);
-  }
-
- private:
-  Before before_;
-  std::vector<Head> heads_;
-};
-
-}  // namespace
 
 std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& order, std::span<std::int64_t> offsets,
                           std::span<WordId> words, std::span<const std::span<std::uint32_t>> numbers) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "align/lexical.hh"
@@ -38,12 +39,13 @@ struct NumberedPhrases {
 };
 
 // Ranks of words such that phrases compared word by word, and closed by `terminator`, come out in the byte order of
-// lines that start `phrase |||`: the order of `LC_ALL=C sort` on Moses' files.
+// lines that start `phrase |||`: the order of `LC_ALL=C sort` on Moses' files. Rules close with another word.
 struct ByteOrder {
   std::vector<std::uint32_t> ranks;
   std::uint32_t terminator;
 };
-ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<const std::int64_t> vocabulary_offsets);
+ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<const std::int64_t> vocabulary_offsets,
+                     std::string_view terminator = "|||");
 
 // Number the phrases of samples, equal phrases equally, in byte order.
 NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansView spans, unsigned n_threads,

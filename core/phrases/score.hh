@@ -36,6 +36,13 @@ struct InnerLinks {
   std::vector<InnerLink> points;  // by target, then source, as Moses writes them
 };
 
+// By the words of which side links are in order, and equally frequent ones compared.
+enum class OrderBy : std::uint8_t { Target, Source };
+
+// Whether the links of a phrase pair come before others of the same pair in Moses' order, which compares the linked
+// positions word by word of one side. Both are sorted by the words of that side.
+bool links_less(std::span<const InnerLink> a, std::span<const InnerLink> b, OrderBy order);
+
 struct PairsView {
   PhrasesView source, target;
   std::span<const std::int64_t> offsets;  // pairs by source phrase

@@ -47,12 +47,14 @@ CORE = {
     "align": {"corpus"},
     "lm": {"corpus"},
     "phrases": {"align", "corpus"},
+    "rules": {"align", "corpus", "phrases"},
     "features": {"align", "corpus", "phrases"},
     "block": {"align", "corpus", "features", "learn", "phrases"},
     "operations": {"align", "corpus", "phrases"},
     "network": set(),
     "next_position": {"features", "learn", "network", "phrases"},
     "decode": {"block", "corpus", "lm", "operations", "phrases"},
+    "hierarchical": {"corpus", "decode", "phrases"},
     "testing": set(),
 }
 

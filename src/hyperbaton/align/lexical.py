@@ -90,6 +90,16 @@ class LexicalTable:
             np.concatenate([rows, last]),
         )
 
+    def numbers(self, source: Vocabulary, target: Vocabulary) -> tuple[WordIds, WordIds]:
+        """The numbers that the words of other vocabularies have in this table; the greatest number there is for others."""
+        source_numbers, target_numbers = (
+            np.arange(len(own), dtype=np.uint32) if own is words else normalization.numbers(words, own)
+            for words, own, normalization in zip(
+                (source, target), (self.source, self.target), self.normalizations, strict=True
+            )
+        )
+        return source_numbers, target_numbers
+
     def translations(self, word: str) -> list[tuple[str, float, float]]:
         """(target word, p(target|source), p(source|target)) of a source word, the likeliest first."""
         number = self.source.number(word)

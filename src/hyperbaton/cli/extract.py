@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,16 +12,28 @@ import typer
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import open_sharding
+from hyperbaton.base.options import settings_of
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.scratch import limited
 from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Shards, Threads
 from hyperbaton.cli._common import log, print_json, say
 from hyperbaton.cli._paths import READS, WRITES_ARTEFACT, WRITES_FOLDER
-from hyperbaton.corpus import Bitext
-from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
+from hyperbaton.corpus import Bitext, Text
+from hyperbaton.phrases import (
+    Extracted,
+    Extraction,
+    ReorderingType,
+    RuleLimits,
+    RuleTable,
+    Scoring,
+    extract_rules,
+    reordering_probabilities,
+)
 from hyperbaton.phrases.extracted import KIND
 from hyperbaton.phrases.moses import write_moses
+from hyperbaton.phrases.rules import KIND as RULES
+from hyperbaton.phrases.rules_shards import extract_rules_in_shards
 from hyperbaton.phrases.shards import extract_shards
 
 
@@ -32,6 +45,15 @@ def extract(
     *,
     extraction: Extraction,
     scoring: Scoring,
+    hierarchical: Annotated[
+        bool, typer.Option("--hierarchical", help="Extract rules with gaps, for chart decoding.")
+    ] = False,
+    rules: RuleLimits,
+    for_: Annotated[
+        str | None,
+        typer.Option("--for", metavar="TEXT", help="rules: keep only those that match a sentence of this text."),
+        READS,
+    ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write."), WRITES_ARTEFACT] = None,
     moses: Annotated[Path | None, typer.Option(help="Folder for Moses' text tables."), WRITES_FOLDER] = None,
     reordering: Annotated[
@@ -47,7 +69,7 @@ def extract(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Extract phrase pairs, their movements and scores from an aligned bitext.
+    """Extract phrase pairs, their movements and scores from an aligned bitext; or rules with gaps.
 
     Examples:
 
@@ -56,6 +78,8 @@ def extract(
         hyperbaton extract train.zh train.en train.links --max-length 7 --moses model --reordering wbe-msd-bidirectional-fe
 
         hyperbaton extract web.zh web.en web.links -o phrases --executor dask://10.0.0.1:8786 --shards 200
+
+        hyperbaton extract train.zh train.en train.links -o rules --hierarchical --for test.zh
     """
     if output is None and moses is None:
         raise OptionError("no output: give -o PHRASES, --moses DIR or both")
@@ -63,10 +87,11 @@ def extract(
         raise OptionError(f"unexpected argument {more[0]!r}: expected three files, SRC TGT LINKS")
     if reordering and moses is None:
         raise OptionError("--reordering needs --moses DIR")
+    _check_kind(hierarchical, extraction, scoring, rules, for_, reordering)
     scratch = limited(memory)
     kinds = [ReorderingType.parse(name) for name in (reordering or []) + (more or [])]
     if output is not None:
-        check_artefact(output, KIND, force=force)
+        check_artefact(output, RULES if hierarchical else KIND, force=force)
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))
         log.info("reading %s, %s and %s", source, target, links)
@@ -74,6 +99,22 @@ def extract(
         log.info("extracting from %d sentence pairs", len(bitext))
         progress = bars.stage("extract")
         sharding = stack.enter_context(open_sharding(executor, shards, threads, output or moses))
+        if hierarchical:
+            text = None if for_ is None else Text.read(for_)
+            more = {"text": text, "min_count": scoring.min_count, "progress": progress, "scratch": scratch}
+            if sharding is None:
+                table = extract_rules(bitext, rules, threads=n_threads(threads), **more)
+            else:
+                table = extract_rules_in_shards(bitext, rules, sharding=sharding, **more)
+            log.info("writing %d rules", len(table))
+            if output is not None:
+                options = {"min-count": scoring.min_count, "for": None if text is None else text.path}
+                details = {"n_sentences": len(bitext)}
+                table.save(output, inputs={"bitext": bitext.signature()}, options=options, details=details)
+            if moses is not None:
+                table.write_moses(moses, progress=bars.stage("write"))
+            _summarize(_rule_sizes(bitext, table), as_json, quiet)
+            return
         if sharding is None:
             extracted = Extracted.of(
                 bitext, extraction, scoring, threads=n_threads(threads), progress=progress, scratch=scratch
@@ -108,6 +149,40 @@ def extract(
         "target_phrases": len(table.target),
         "pairs": len(table),
     }
+    _summarize(summary, as_json, quiet)
+
+
+def _check_kind(
+    hierarchical: bool,
+    extraction: Extraction,
+    scoring: Scoring,
+    rules: RuleLimits,
+    text: str | None,
+    reordering: list[str] | None,
+) -> None:
+    """Refuse options of phrase pairs for rules, and options of rules for phrase pairs."""
+    if hierarchical:
+        foreign = [*settings_of(extraction), *settings_of(replace(scoring, min_count=1)), *(reordering or [])[:1]]
+        if foreign:
+            name = "reordering" if reordering and foreign[0] == reordering[0] else foreign[0].partition("=")[0]
+            raise OptionError(f"--{name} is an option of phrase pairs; leave it out, or leave out --hierarchical")
+        return
+    foreign = [*settings_of(rules), *(["for"] if text is not None else [])]
+    if foreign:
+        raise OptionError(f"--{foreign[0].partition('=')[0]} is an option of rules: it needs --hierarchical")
+
+
+def _rule_sizes(bitext: Bitext, rules: RuleTable) -> dict[str, int]:
+    table = rules.table
+    return {
+        "sentences": len(bitext),
+        "source_sides": len(table.source),
+        "target_sides": len(table.target),
+        "rules": len(rules),
+    }
+
+
+def _summarize(summary: dict[str, int], as_json: bool, quiet: bool) -> None:
     if as_json:
         print_json(summary)
     else:

@@ -42,6 +42,11 @@ def system(
     phrases: Annotated[
         Path | None, typer.Option(help="Phrases of 'hyperbaton extract', or a table of Moses."), READS
     ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(help="Rules of 'hyperbaton extract --hierarchical', or a rule table of Moses, in place of phrases."),
+        READS,
+    ] = None,
     lm: Annotated[list[Path] | None, typer.Option(help="Language model or ARPA file; may be repeated."), READS] = None,
     reordering: Annotated[
         list[str] | None,
@@ -84,25 +89,32 @@ def system(
 
         hyperbaton system -o system --phrases phrases --lm lm.arpa.gz --reordering SEQ=sequence --weight SEQ=0.5
 
+        hyperbaton system -o hiero --rules rules --lm lm --max-span 20
+
         hyperbaton system -o system --moses-ini model/moses.ini --source-text de:tokenizer=sacremoses --target-text en
 
         hyperbaton system -o portable --from tuned --copy
     """
     for flag, given in (("--moses-ini", moses_ini), ("--from", from_system)):
-        if given is not None and (phrases or lm or reordering or scaled or inside or (moses_ini and from_system)):
+        if given is not None and (phrases or rules or lm or reordering or scaled or inside or (moses_ini and from_system)):
             raise OptionError(
-                f"{flag} names all parts: do not give --phrases, --lm, --reordering or another source with it"
+                f"{flag} names all parts: do not give --phrases, --rules, --lm, --reordering or another source with it"
             )
+    if phrases is not None and rules is not None:
+        raise OptionError("a system has --phrases or --rules, not both")
+    if rules is not None and scaled:
+        raise OptionError("--scaled scales the distance, which a system with --rules does not have")
     check_artefact(output, KIND, force=force)
     trained = parse_pairs(reordering, "--reordering")
     text = parse_text(source_text, target_text)
-    verify_artefacts(verify, *([] if phrases is None else [phrases]), *(lm or []), *trained.values())
+    tables = [path for path in (phrases, rules) if path is not None]
+    verify_artefacts(verify, *tables, *(lm or []), *trained.values())
     if moses_ini is not None:
         made = import_moses(moses_ini).with_weights(parse_weights(weight))
     elif from_system is not None:
         verify_artefacts(verify, from_system)
         made = System.load(from_system).with_weights(parse_weights(weight))
-    elif phrases is not None:
+    elif tables:
         betas = parse_weights(scaled, "--scaled")
         made = assemble(
             phrases,
@@ -111,9 +123,10 @@ def system(
             weights=parse_weights(weight),
             scaled={name: b[0] if isinstance(b, list) else b for name, b in betas.items()},
             inside=inside or [],
+            rules=rules,
         )
     else:
-        raise OptionError("nothing to assemble: give --phrases, --moses-ini or --from")
+        raise OptionError("nothing to assemble: give --phrases, --rules, --moses-ini or --from")
     made = made.with_options(changed(made, flags))
     if text is not None:
         made = made.with_text(text)
@@ -126,4 +139,5 @@ def tell(made: System, quiet: bool, as_json: bool) -> None:
     if as_json:
         print_json({"pairs": len(made.table), "weights": dict(made.weights)})
     else:
-        say(f"{counted(len(made.table), 'phrase pair')}; features: {', '.join(made.features)}", quiet)
+        pairs = counted(len(made.table), "rule" if made.is_hierarchical else "phrase pair")
+        say(f"{pairs}; features: {', '.join(made.features)}", quiet)

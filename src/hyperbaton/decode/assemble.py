@@ -20,9 +20,9 @@ from hyperbaton.decode.scorers import ModelUse, ReorderingTable
 from hyperbaton.decode.sparse import Labels, SparseReordering
 from hyperbaton.decode.system import System, open_table
 from hyperbaton.lm import LanguageModel
-from hyperbaton.models import load_model
+from hyperbaton.models import PerJump, load_model
 from hyperbaton.models.lexicalized import Lexicalized
-from hyperbaton.phrases import Extracted, PhraseTable, ReorderingType, reordering_probabilities
+from hyperbaton.phrases import Extracted, PhraseTable, ReorderingType, RuleTable, reordering_probabilities
 from hyperbaton.phrases import extracted as extracted_phrases
 from hyperbaton.phrases.moses import read_phrase_table, read_reordering_table
 from hyperbaton.phrases.table import KIND as TABLE_KIND
@@ -35,7 +35,7 @@ _PIECE = 1 << 26
 
 
 def assemble(
-    phrases: AnyPath,
+    phrases: AnyPath | None,
     lms: Sequence[AnyPath] = (),
     reordering: Mapping[str, str] | None = None,
     *,
@@ -43,6 +43,7 @@ def assemble(
     options: Decoding | None = None,
     scaled: Mapping[str, float] | None = None,
     inside: Sequence[str] = (),
+    rules: AnyPath | None = None,
 ) -> System:
     """Build a system from artefacts, which it refers to when it is saved, and Moses' text files.
 
@@ -56,6 +57,7 @@ def assemble(
             words where there are files of them (`:source-classes=FILE:target-classes=FILE`).
         scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of jump models that are charged
             inside phrase pairs too.
+        rules: what `hyperbaton extract --hierarchical` wrote, or a rule table of Moses, in place of phrases.
     """
     located: list[Located] = []
 
@@ -64,13 +66,23 @@ def assemble(
             located.append(Located(part, location))
         return part
 
-    table = keep(load_phrases(phrases), phrases_location(phrases))
+    table: PhraseTable | RuleTable
+    if rules is not None:
+        table = load_rules(rules)
+        keep(table.table, Location.of(rules, "table") if (Path(rules) / MANIFEST).exists() else None)
+        _check_scores_derivations(reordering or {})
+    elif phrases is not None:
+        table = keep(load_phrases(phrases), phrases_location(phrases))
+    else:
+        raise OptionError("a system needs phrases or rules")
     language_models = [keep(load_lm(path), _location(path)) for path in lms]
     for name in [*(scaled or {}), *inside]:
         if name not in (reordering or {}):
             raise OptionError(f"no reordering model {name!r}")
     models = {
         name: _reordering(where, phrases, table, (scaled or {}).get(name), name in inside)
+        if isinstance(table, PhraseTable) and phrases is not None
+        else ModelUse(load_model(where), inside=name in inside)
         for name, where in (reordering or {}).items()
     }
     for name, model in models.items():
@@ -86,6 +98,25 @@ def load_phrases(path: AnyPath) -> PhraseTable:
     if len(table) == 0:
         raise InputError("contains no phrase pairs", path)
     return table
+
+
+def load_rules(path: AnyPath) -> RuleTable:
+    """The rule table of an artefact or of Moses."""
+    rules = RuleTable.load(path) if Path(path).is_dir() else RuleTable.from_moses(path)
+    if len(rules) == 0:
+        raise InputError("contains no rules", path)
+    return rules
+
+
+def _check_scores_derivations(reordering: Mapping[str, str]) -> None:
+    """Refuse reordering models that cannot score a derivation: all but jump models over all words."""
+    for name, where in reordering.items():
+        model = load_model(where) if (Path(where) / MANIFEST).exists() else None
+        if not isinstance(model, PerJump) or getattr(model, "candidates", "all") != "all":
+            raise OptionError(
+                f"{name}={where}: a system with rules can use jump models over all words (linear_jump, nine_class, pair, "
+                "sequence, encoder), and no other reordering model"
+            )
 
 
 def phrases_location(path: AnyPath) -> Location | None:

@@ -1,7 +1,7 @@
 """Why translations are not the references: the model prefers others, the search missed them, or the limits forbid them.
 
-For each sentence the best way to its reference is searched without a distortion limit (forced decoding). Where there is
-one, its score F is compared with the score S of the translation that the ordinary search finds:
+For each sentence the best way to its reference is searched without a distortion or span limit (forced decoding). Where
+there is one, its score F is compared with the score S of the translation that the ordinary search finds:
 
     the reference itself    the search returned it
     model error             S ≥ F: the model likes another translation at least as well
@@ -83,8 +83,10 @@ class Judge:
     """Tells why translations of a system are not the references."""
 
     def __init__(self, system: System, options: Decoding, *, threads: int | None = None) -> None:
-        unlimited = replace(options, search="stack", stack=_FORCED_STACK, threshold=0.0, table_limit=0, distortion_limit=-1)
-        limited = replace(unlimited, distortion_limit=options.distortion_limit)
+        unlimited = replace(
+            options, search="stack", stack=_FORCED_STACK, threshold=0.0, table_limit=0, distortion_limit=-1, max_span=0
+        )
+        limited = replace(unlimited, distortion_limit=options.distortion_limit, max_span=options.max_span)
         self._forcing, self._forcing_limited = (Translator(system, how, threads=threads) for how in (unlimited, limited))
 
     def judge(
@@ -104,10 +106,7 @@ class Judge:
                 judgements.append(None)
                 continue
             path = int(forced.path_offsets[s])
-            end, longest = 0, 0
-            for step in forced.steps(path):
-                longest = max(longest, abs(end - step.begin))
-                end = step.end
+            longest = forced.longest_jump(path)
             best = float(translations.scores[translations.path_offsets[s]])
             if line.split() == references[s].split():
                 verdict = "reference"
@@ -145,8 +144,9 @@ def diagnose(
         except AnnotationError as error:
             raise error.moved(first) from error
         result.sentences += len(lines)
-        result.spans += int(translations.counts[:, 1].sum())
-        result.spans_cut += int(translations.counts[:, 2].sum())
+        totals = dict(zip(translations.counted, translations.counts.sum(axis=0).tolist(), strict=True))
+        result.spans += totals["spans"]
+        result.spans_cut += totals.get("spans_cut", 0)
         result.limits_lifted += int(translations.relaxed.sum())
         for judgement in judge.judge(lines, wanted, translations, known):
             if judgement is not None:

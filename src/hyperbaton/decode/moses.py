@@ -408,7 +408,7 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
         "mapping": "0 T 0",
         **{section: repr(getattr(options, name)) for name, section in _SECTIONS.items()},
         "search-algorithm": next(number for number, search in _SEARCHES.items() if search == options.search),
-        "max-phrase-length": max(_MAX_PHRASE_LENGTH, system.index.max_length),
+        "max-phrase-length": max(_MAX_PHRASE_LENGTH, system.max_source_length),
         **{section: "true" for name, section in _FLAGS.items() if getattr(options, name)},
         **({"xml-input": "exclusive"} if options.markup else {}),
         "feature": "\n".join(features),

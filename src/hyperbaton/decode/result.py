@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,8 @@ class Translations:
     its columns belong to each feature, in the order of n-best lists.
     """
 
+    counted: ClassVar[tuple[str, ...]] = ("hypotheses", "spans", "spans_cut")  # spans considered, and cut by the limits
+
     system: System
     batch: Batch
     columns: dict[str, list[int]]
@@ -59,7 +61,7 @@ class Translations:
     scores: npt.NDArray[np.float64]
     features: npt.NDArray[np.float32]
     relaxed: npt.NDArray[np.uint8]
-    counts: npt.NDArray[np.int64]  # (n_pieces, 3): hypotheses, spans considered, spans cut by the limits
+    counts: npt.NDArray[np.int64]  # (n_pieces, 3), of what `counted` names
     graph_offsets: npt.NDArray[np.int64]  # rows of each piece's search graph, if it was asked for
     graph_places: npt.NDArray[np.int64]  # (n_rows, 5): hypothesis, stack, back, recombined, option; -1 is none
     graph_scores: npt.NDArray[np.float64]  # (n_rows, 3): score, transition, best complete score through here
@@ -132,6 +134,26 @@ class Translations:
             steps.append(Step(begin, begin + int(source.length[option]), target, self.named(self.features[base + i])))
         return steps
 
+    def records(self, piece: int, path: int) -> list[dict[str, Any]]:
+        """The steps of a translation of a piece, for people and programs: spans, words and jumps."""
+        words, end, records = self.batch.source[piece], 0, []
+        for step in self.steps(path):
+            source, target = " ".join(words[step.begin : step.end]), " ".join(step.target)
+            records.append(
+                {"span": [step.begin, step.end], "source": source, "target": target, "distance": end - step.begin}
+            )
+            end = step.end
+        return records
+
+    def order(self, path: int) -> list[int]:
+        """The source words in the order of translation."""
+        return [word for step in self.steps(path) for word in range(step.begin, step.end)]
+
+    def longest_jump(self, path: int) -> int:
+        """The longest jump of a translation in source words."""
+        ends = [0, *(step.end for step in self.steps(path))]
+        return max((abs(end - step.begin) for end, step in zip(ends, self.steps(path), strict=False)), default=0)
+
     def named(self, row: npt.NDArray[np.floating]) -> dict[str, list[float]]:
         """A row of features by name, without sparse ones."""
         dense = self.system.dense_features
@@ -190,13 +212,15 @@ class Translations:
             row = self.sparse[name][[path]]
             features += "".join(f" {name}_{model.names[i]}= {v:g}" for i, v in zip(row.indices, row.data, strict=True))
         line = f"{number} ||| {words} ||| {features} ||| {self.scores[path]:g}"
-        if not alignment:
-            return line
+        return f"{line} ||| {self._alignment(path)}" if alignment else line
+
+    def _alignment(self, path: int) -> str:
+        """The segments of a translation, `source=target`."""
         at, segments = 0, []
         for step in self.steps(path):
             segments.append(f"{_inclusive(step.begin, step.end)}={_inclusive(at, at + len(step.target))}")
             at += len(step.target)
-        return f"{line} ||| {' '.join(segments)}"
+        return " ".join(segments)
 
 
 def _inclusive(begin: int, end: int) -> str:

@@ -9,6 +9,9 @@ A system's score of a translation is the sum over its features of weight times v
     UnknownWordPenalty0    −100 for each unknown word       Distortion0           −|d| for each phrase
     LM0, LM1 …             log p of the translation
     one name for each reordering model
+
+A hierarchical system translates with rules instead of phrases. It has no distance, but a feature for glue rules,
+TranslationModel1, and its penalties count the start and the end of the sentence as words and rules too, as in Moses.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.shown import Shown
-from hyperbaton.base.store import Artefact, save
+from hyperbaton.base.store import Arrays, Artefact, save
+from hyperbaton.corpus import Vocabulary
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.decode.locations import Located, Location
 from hyperbaton.decode.options import Decoding
@@ -36,7 +40,8 @@ from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import load_model
-from hyperbaton.phrases import PhraseTable, ReorderingType
+from hyperbaton.phrases import PhraseTable, ReorderingType, RuleTable
+from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 
 KIND = "system"
 T = TypeVar("T")
@@ -44,9 +49,10 @@ DISTORTION = "Distortion0"
 TRANSLATION = _core.table_feature()
 OWN_FEATURES = tuple(_core.own_features())  # of the options, behind the table's scores
 WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD = OWN_FEATURES
+GLUE = _core.glue_feature()
 
 # Starting points of weights, before any tuning: those that Moses' training writes.
-DEFAULT_WEIGHTS = {DISTORTION: 0.3, WORD_PENALTY: -1.0, PHRASE_PENALTY: 0.2, UNKNOWN_WORD: 1.0}
+DEFAULT_WEIGHTS = {DISTORTION: 0.3, WORD_PENALTY: -1.0, PHRASE_PENALTY: 0.2, UNKNOWN_WORD: 1.0, GLUE: 1.0}
 DEFAULT_TRANSLATION, DEFAULT_LM, DEFAULT_REORDERING = 0.2, 0.5, 0.3
 LARGEST_WEIGHT = 1e9  # so that sums of scores stay finite
 
@@ -64,6 +70,28 @@ class PhraseIndex(NamedTuple):
         return cls(slots, int(np.diff(source.offsets).max(initial=1)))
 
 
+class RuleIndex(NamedTuple):
+    """Finds source sides of rules: a tree of their symbols."""
+
+    symbols: npt.NDArray[np.uint32]
+    children: npt.NDArray[np.uint32]
+    phrases: npt.NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, table: PhraseTable) -> RuleIndex:
+        source = table.source
+        return cls(*_core.build_rule_trie(source.offsets, source.words, _word_number(source.vocabulary, SOURCE_GAPS[0])))
+
+    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """Everything as named arrays, for the store."""
+        return {f"{prefix}.{name}": array for name, array in self._asdict().items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> RuleIndex:
+        """The inverse of `arrays`, names without the prefix."""
+        return cls(*(arrays[name] for name in cls._fields))
+
+
 @dataclass(frozen=True, repr=False)
 class System(Shown, Picklable):
     """Everything that translation needs.
@@ -77,7 +105,7 @@ class System(Shown, Picklable):
     reordering: Mapping[str, Reordering]
     weights: Mapping[str, list[float]]
     options: Decoding = field(default_factory=Decoding)
-    index: PhraseIndex = field(kw_only=True)
+    index: PhraseIndex | RuleIndex = field(kw_only=True)
     lm_words: Mapping[str, npt.NDArray[np.uint32]] = field(kw_only=True)
     located: tuple[Located, ...] = field(default=(), kw_only=True)
     text: TextProcessing | None = field(default=None, kw_only=True)
@@ -85,7 +113,7 @@ class System(Shown, Picklable):
     @classmethod
     def of(
         cls,
-        table: PhraseTable,
+        table: PhraseTable | RuleTable,
         lms: Mapping[str, LanguageModel] | Iterable[LanguageModel] = (),
         reordering: Mapping[str, Reordering | Any] | None = None,
         weights: Mapping[str, float | list[float]] | None = None,
@@ -93,7 +121,7 @@ class System(Shown, Picklable):
         *,
         located: Iterable[Located] = (),
     ) -> System:
-        """Put a system together; weights that are not given have common starting values.
+        """Put a system together; weights that are not given have common starting values. Rules make it hierarchical.
 
         Reordering models may be tables, uses of a model, or models themselves, ours or anybody's. `located`: which of the
         parts a saved system is to refer to, and where they lie.
@@ -104,15 +132,21 @@ class System(Shown, Picklable):
             for name, model in (reordering or {}).items()
         }
         _check_names([*named, *uses])
+        hierarchical, table = isinstance(table, RuleTable), table.table if isinstance(table, RuleTable) else table
         words = {name: lm_numbers(lm, table.target.vocabulary.lookup) for name, lm in named.items()}
-        index = PhraseIndex.of(table)
+        index = RuleIndex.of(table) if hierarchical else PhraseIndex.of(table)
         system = cls(table, named, uses, {}, options or Decoding(), index=index, lm_words=words, located=tuple(located))
         return system.with_weights(system.default_weights() | dict(weights or {}))
+
+    @property
+    def is_hierarchical(self) -> bool:
+        """Whether it translates with rules instead of phrases."""
+        return isinstance(self.index, RuleIndex)
 
     def facts(self) -> dict[str, Any]:
         """Its parts."""
         return {
-            "phrase pairs": len(self.table),
+            "rules" if self.is_hierarchical else "phrase pairs": len(self.table),
             "language models": list(self.lms),
             "reordering models": list(self.reordering),
         }
@@ -122,13 +156,19 @@ class System(Shown, Picklable):
         """The number of values of each feature, in the order of n-best lists."""
         return {
             **{name: model.n_features for name, model in self.reordering.items()},
-            DISTORTION: 1,
+            **({} if self.is_hierarchical else {DISTORTION: 1}),
             **dict.fromkeys(self.lms, 1),
             WORD_PENALTY: 1,
             PHRASE_PENALTY: 1,
             TRANSLATION: self.table.scores.shape[1],
+            **({GLUE: 1} if self.is_hierarchical else {}),
             UNKNOWN_WORD: 1,
         }
+
+    @property
+    def max_source_length(self) -> int:
+        """The number of words of the longest source phrase; 0 for rules."""
+        return 0 if isinstance(self.index, RuleIndex) else self.index.max_length
 
     @property
     def sparse(self) -> dict[str, SparseReordering]:
@@ -181,6 +221,12 @@ class System(Shown, Picklable):
         check_options(options)
         return self._changed(options=options)
 
+    def limited(self, limit: int) -> Decoding:
+        """Its decoding options with a limit on the order, -1 for none: a longest jump, or for rules a longest span."""
+        if self.is_hierarchical:
+            return replace(self.options, max_span=max(limit, 0))
+        return replace(self.options, distortion_limit=limit)
+
     def with_text(self, text: TextProcessing) -> System:
         """The same system with this processing of raw text."""
         return self._changed(text=text)
@@ -193,8 +239,23 @@ class System(Shown, Picklable):
         return changed
 
     @cached_property
+    def grammar(self) -> _core.Grammar:
+        """The rule table as the core looks rules up."""
+        assert isinstance(self.index, RuleIndex)
+        source, target = self.table.source.vocabulary, self.table.target.vocabulary
+        return _core.Grammar(
+            table=self.table.arrays_view,
+            scores=self.table.scores,
+            **self.index._asdict(),
+            n_target_words=len(target),
+            source_gap=_word_number(source, SOURCE_GAPS[0]),
+            target_gaps=[_word_number(target, gap) for gap in TARGET_GAPS],
+        )
+
+    @cached_property
     def lookup(self) -> _core.LookupTable:
         """The phrase table as the core looks phrases up."""
+        assert isinstance(self.index, PhraseIndex)
         return _core.LookupTable(
             table=self.table.arrays_view,
             scores=self.table.scores,
@@ -205,7 +266,9 @@ class System(Shown, Picklable):
     def save(self, path: str | PathLike[str], *, copy: bool = False) -> None:
         """Write the system as an artefact that refers to the parts that were read from artefacts; `copy` copies them."""
         folder = Path(path)
-        arrays: dict[str, npt.NDArray[Any]] = {"index": self.index.slots}
+        arrays: dict[str, npt.NDArray[Any]] = (
+            self.index.arrays("rules") if isinstance(self.index, RuleIndex) else {"index": self.index.slots}
+        )
         writers: dict[str, Any] = {}
         references: dict[str, dict[str, str]] = {}
         reordering: list[dict[str, Any]] = []
@@ -243,7 +306,7 @@ class System(Shown, Picklable):
             "reordering": reordering,
             "weights": dict(self.weights),
             "n_pairs": len(self.table),
-            "max_source_length": self.index.max_length,
+            "max_source_length": self.max_source_length,
             "references": references,
         }
         if self.text is not None:
@@ -262,6 +325,9 @@ class System(Shown, Picklable):
                 n_rows = len(table.source) if model.kind.conditioning == "f" else len(table)
                 if model.probabilities.shape != (n_rows, len(model.kind.sides) * len(model.orientations)):
                     raise ValueError(f"{name} does not fit the phrase table")
+        if isinstance(self.index, RuleIndex):
+            _ = self.grammar
+            return
         if not 1 <= self.index.max_length <= 255:
             raise ValueError(f"phrases cannot have {self.index.max_length} words")
         _ = self.lookup
@@ -306,7 +372,9 @@ class System(Shown, Picklable):
                 reordering,
                 {},
                 from_mapping(Decoding, artefact.options),
-                index=PhraseIndex(artefact["index"], int(details["max_source_length"])),
+                index=PhraseIndex(artefact["index"], int(details["max_source_length"]))
+                if details["max_source_length"]
+                else RuleIndex.from_arrays(artefact.group("rules")),
                 lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
                 located=tuple(located),
                 text=TextProcessing.restore(details["text"], artefact.group("text")) if "text" in details else None,
@@ -318,6 +386,11 @@ class System(Shown, Picklable):
             return system.with_weights(details["weights"])
 
 
+def _word_number(vocabulary: Vocabulary, word: str) -> int:
+    """The number of a word as the core has it, which for a word that is not there is the largest."""
+    return vocabulary.lookup.find(word) % (1 << 32)
+
+
 def open_table(location: Location) -> PhraseTable:
     """The phrase table of an artefact, memory-mapped."""
     artefact = Artefact(location.path)
@@ -327,7 +400,7 @@ def open_table(location: Location) -> PhraseTable:
 
 def _check_names(names: Iterable[str]) -> None:
     """Refuse names of models that are taken, or that n-best lists and a moses.ini could not hold."""
-    taken = {TRANSLATION, DISTORTION, WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD}
+    taken = {*DEFAULT_WEIGHTS, TRANSLATION}
     for name in names:
         if name in taken:
             raise OptionError(f"there are two features called {name}; give the model another name")

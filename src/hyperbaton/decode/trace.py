@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hyperbaton.decode.result import Step, Translations
+from hyperbaton.decode.result import Translations
 
 TRACED = 100  # translations among which another order is looked for
 
@@ -30,17 +30,15 @@ def _piece(translations: Translations, piece: int) -> dict[str, Any]:
     if not paths:
         return record | {"translation": None}
     best = paths[0]
-    steps = translations.steps(best)
-    order = _order(steps)
-    second = next((p for p in paths[1:] if _order(translations.steps(p)) != order), None)
-    hypotheses, spans, cut = translations.counts[piece].tolist()
+    order = translations.order(best)
+    second = next((p for p in paths[1:] if translations.order(p) != order), None)
     return record | {
         "translation": " ".join(translations.text[best]),
         "score": float(translations.scores[best]),
         "features": translations.named(translations.totals[best]),
-        "steps": list(_steps(translations, piece, steps)),
+        "steps": list(_steps(translations, piece, best)),
         "end": _nonzero(translations.named(translations.features[int(translations.step_offsets[best + 1]) + best])),
-        "search": {"hypotheses": hypotheses, "spans": spans, "spans_cut": cut},
+        "search": dict(zip(translations.counted, translations.counts[piece].tolist(), strict=True)),
         "second_order": None
         if second is None
         else {
@@ -52,29 +50,17 @@ def _piece(translations: Translations, piece: int) -> dict[str, Any]:
     }
 
 
-def _steps(translations: Translations, piece: int, steps: list[Step]) -> Iterator[dict[str, Any]]:
-    words = translations.batch.source[piece]
+def _steps(translations: Translations, piece: int, path: int) -> Iterator[dict[str, Any]]:
     weights = translations.system.weights
-    end = 0
-    for step in steps:
+    for record, step in zip(translations.records(piece, path), translations.steps(path), strict=True):
         weighted = {
             name: sum(w * v for w, v in zip(weights[name], values, strict=True)) for name, values in step.features.items()
         }
-        yield {
-            "span": [step.begin, step.end],
-            "source": " ".join(words[step.begin : step.end]),
-            "target": " ".join(step.target),
-            "distance": end - step.begin,
+        yield record | {
             "features": _nonzero(step.features),
             "weighted": {name: round(value, 6) for name, value in weighted.items() if value},
         }
-        end = step.end
 
 
 def _nonzero(features: dict[str, list[float]]) -> dict[str, list[float]]:
     return {name: values for name, values in features.items() if any(values)}
-
-
-def _order(steps: list[Step]) -> list[int]:
-    """The source words in the order of translation."""
-    return [word for step in steps for word in range(step.begin, step.end)]

@@ -11,19 +11,20 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
-from hyperbaton.base.errors import AnnotationError
+from hyperbaton.base.errors import AnnotationError, OptionError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import AnnotatedLines, in_batches
+from hyperbaton.decode.derivations import Derivations, source_batch
 from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.markup import Markup, parse_markup
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
-from hyperbaton.decode.system import DISTORTION, OWN_FEATURES, TRANSLATION, System, lm_numbers
+from hyperbaton.decode.system import DISTORTION, GLUE, OWN_FEATURES, TRANSLATION, System, lm_numbers
 from hyperbaton.models import Batch
 from hyperbaton.phrases import Options, Spans
 
@@ -148,6 +149,8 @@ class Translator(Picklable):
             self.glossary.add_to(markup)
         request = Request.of(lines, self.system.table, self.options, forced, annotations, markup)
         lms = self._lms(request)
+        if self.system.is_hierarchical:
+            return self._derive(request, lms, n_best, graph, progress)
         options = self._find_options(request, lms)
         batch = _batch(request, options)
         search_input = _core.DecodeInput(
@@ -179,6 +182,43 @@ class Translator(Picklable):
             **_core.decode(search_input, how, progress),
         )
 
+    def _derive(
+        self,
+        request: Request,
+        lms: dict[str, _core.WeightedLm],
+        n_best: NBest,
+        graph: bool,
+        progress: Progress | None,
+    ) -> Derivations:
+        """Translations by the rules of a hierarchical system."""
+        if n_best.directions is not None:
+            raise OptionError("translations along directions are not known for hierarchical systems")
+        weights = self.system.weights
+        columns = _core.decode_chart(
+            grammar=self.system.grammar,
+            cache=self._cache,
+            source=request.tokens,
+            features=[*lms.items(), *self._reordering(source_batch(request))],
+            weights=np.array([w for name in (TRANSLATION, *OWN_FEATURES, GLUE) for w in weights[name]], np.float32),
+            demands=request.demands,
+            walls=request.walls,
+            zones=request.zones,
+            forced=request.forced,
+            settings=_core.ChartSettings(
+                table_limit=self.options.table_limit,
+                pop_limit=self.options.pop_limit,
+                stack=self.options.stack,
+                log_threshold=_log_threshold(self.options),
+                max_span=self.options.max_span,
+                drop_unknown=self.options.drop_unknown,
+                n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
+                graph=graph,
+                n_threads=self.threads,
+            ),
+            progress=progress,
+        )
+        return Derivations.of(self.system, request, columns)
+
     def _lms(self, request: Request) -> dict[str, _core.WeightedLm]:
         """The language models over the words of a request."""
         new = request.new_words.lookup
@@ -203,7 +243,7 @@ class Translator(Picklable):
             forced=request.forced,
             settings=_core.LookupSettings(
                 table_limit=self.options.table_limit,
-                max_length=self.system.index.max_length,
+                max_length=self.system.max_source_length,
                 drop_unknown=self.options.drop_unknown,
                 n_threads=self.threads,
             ),
@@ -213,17 +253,26 @@ class Translator(Picklable):
         """What the search scores, by name; a reordering model may have several features under its own."""
         weights = self.system.weights
         features: list[tuple[str, _core.Feature]] = [(DISTORTION, _core.Distance(weight=weights[DISTORTION][0]))]
-        features += lms.items()
-        for name, model in self.system.reordering.items():
-            features += [(name, scorer) for scorer in model.scorers(batch, weights[name])]
-        return features
+        return [*features, *lms.items(), *self._reordering(batch)]
+
+    def _reordering(self, batch: Batch) -> list[tuple[str, _core.Feature]]:
+        weights = self.system.weights
+        return [
+            (name, scorer)
+            for name, model in self.system.reordering.items()
+            for scorer in model.scorers(batch, weights[name])
+        ]
+
+
+def _log_threshold(options: Decoding) -> float:
+    return float(numeric.log(options.threshold)) if options.threshold > 0 else -np.inf
 
 
 def _search_settings(options: Decoding) -> _core.SearchSettings:
     return _core.SearchSettings(
         cube=options.search == "cube",
         stack=options.stack,
-        log_threshold=float(numeric.log(options.threshold)) if options.threshold > 0 else -np.inf,
+        log_threshold=_log_threshold(options),
         pop_limit=options.pop_limit,
         limits=_core.Limits(
             distortion=options.distortion_limit,

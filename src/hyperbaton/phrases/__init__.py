@@ -15,6 +15,8 @@ from hyperbaton.phrases.orientation import (
 )
 from hyperbaton.phrases.pruning import Pruning, prune
 from hyperbaton.phrases.reordering import ReorderingType, orientation_counts, reordering_probabilities
+from hyperbaton.phrases.rules import RuleLimits, RuleTable
+from hyperbaton.phrases.rules_extraction import extract_rules
 from hyperbaton.phrases.samples import Extraction, Samples, extract
 from hyperbaton.phrases.table import PhraseTable, Scoring
 
@@ -33,12 +35,15 @@ __all__ = [
     "Phrases",
     "Pruning",
     "ReorderingType",
+    "RuleLimits",
+    "RuleTable",
     "Samples",
     "Scoring",
     "Spans",
     "class_frequencies",
     "distances",
     "extract",
+    "extract_rules",
     "near_samples",
     "orientation_counts",
     "orientation_set",

@@ -15,7 +15,7 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Bitext, Text, Vocabulary
-from hyperbaton.corpus.text import Offsets, WordIds
+from hyperbaton.corpus.text import Offsets, WordIds, gather
 from hyperbaton.phrases.samples import Samples
 
 # Memory that numbering phrases and pairs takes for each sample.
@@ -50,6 +50,12 @@ class Phrases:
             else:
                 high = middle
         return low if low < len(self) and self[low] == phrase else -1
+
+    def select(self, used: npt.NDArray[np.bool_]) -> tuple[Phrases, npt.NDArray[np.int64]]:
+        """The phrases that are used, and their old numbers."""
+        numbers = np.flatnonzero(used)
+        where, offsets = gather(self.offsets, numbers)
+        return Phrases(offsets, self.words[where], self.vocabulary), numbers
 
     def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for the store."""
@@ -133,8 +139,8 @@ class Inventory:
         return cls(source, target, *_core.pair_phrases(source_ids, target_ids, len(source), threads, progress))
 
 
-class _Runs:
-    """The same array of every run, one behind the other: a file for each run would be too many of them."""
+class Runs:
+    """An array of each run, all in one column: a file for each run would be too many of them."""
 
     def __init__(self, scratch: Scratch, dtype: npt.DTypeLike) -> None:
         self._column, self._ends = Column(scratch, dtype), [0]
@@ -153,9 +159,9 @@ class _Merge:
 
     def __init__(self, scratch: Scratch) -> None:
         self._scratch = scratch
-        self._phrases = [(_Runs(scratch, np.int64), _Runs(scratch, np.uint32)) for _ in range(2)]
-        self._offsets, self._sample_offsets = _Runs(scratch, np.int64), _Runs(scratch, np.int64)
-        self._targets, self._sample_order = _Runs(scratch, np.uint32), _Runs(scratch, np.uint32)
+        self._phrases = [(Runs(scratch, np.int64), Runs(scratch, np.uint32)) for _ in range(2)]
+        self._offsets, self._sample_offsets = Runs(scratch, np.int64), Runs(scratch, np.int64)
+        self._targets, self._sample_order = Runs(scratch, np.uint32), Runs(scratch, np.uint32)
 
     def add(self, run: Inventory) -> None:
         """The next run."""
@@ -171,7 +177,7 @@ class _Merge:
         """The inventory of all samples."""
         vocabularies = bitext.source.vocabulary, bitext.target.vocabulary
         (source, source_numbers), (target, target_numbers) = (
-            self._merge_phrases(offsets.finish(), words.finish(), vocabulary)
+            merge_phrases(offsets.finish(), words.finish(), vocabulary, self._scratch)
             for (offsets, words), vocabulary in zip(self._phrases, vocabularies, strict=True)
         )
         targets, sample_order = self._targets.finish(), self._sample_order.finish()
@@ -189,25 +195,26 @@ class _Merge:
         )
         return Inventory(source, target, offsets, merged_targets[:n], sample_offsets[: n + 1], order)
 
-    def _merge_phrases(
-        self, offsets: list[npt.NDArray[Any]], words: list[npt.NDArray[Any]], vocabulary: Vocabulary
-    ) -> tuple[Phrases, list[npt.NDArray[Any]]]:
-        """All phrases, and the numbers that those of each run have among them."""
-        n_phrases = [len(run) - 1 for run in offsets]
-        ends = [0, *accumulate(n_phrases)]
-        whole = self._scratch.array(ends[-1], np.uint32)
-        numbers = [whole[begin:end] for begin, end in pairwise(ends)]
-        merged_offsets = self._scratch.array(ends[-1] + 1, np.int64)
-        merged_words = self._scratch.array(sum(map(len, words)), np.uint32)
-        n = _core.merge_phrases(
-            offsets=offsets,
-            words=words,
-            spelling=vocabulary.spelling,
-            merged_offsets=merged_offsets,
-            merged_words=merged_words,
-            numbers=numbers,
-        )
-        return Phrases(merged_offsets[: n + 1], merged_words[: merged_offsets[n]], vocabulary), numbers
+
+def merge_phrases(
+    offsets: list[npt.NDArray[Any]], words: list[npt.NDArray[Any]], vocabulary: Vocabulary, scratch: Scratch
+) -> tuple[Phrases, list[npt.NDArray[Any]]]:
+    """Merge runs of distinct phrases in byte order; returns all phrases, and the numbers that those of each run have."""
+    n_phrases = [len(run) - 1 for run in offsets]
+    ends = [0, *accumulate(n_phrases)]
+    whole = scratch.array(ends[-1], np.uint32)
+    numbers = [whole[begin:end] for begin, end in pairwise(ends)]
+    merged_offsets = scratch.array(ends[-1] + 1, np.int64)
+    merged_words = scratch.array(sum(map(len, words)), np.uint32)
+    n = _core.merge_phrases(
+        offsets=offsets,
+        words=words,
+        spelling=vocabulary.spelling,
+        merged_offsets=merged_offsets,
+        merged_words=merged_words,
+        numbers=numbers,
+    )
+    return Phrases(merged_offsets[: n + 1], merged_words[: merged_offsets[n]], vocabulary), numbers
 
 
 def number_phrases(
@@ -222,3 +229,13 @@ def number_phrases(
     words = text.vocabulary
     offsets, flat, ids = _core.number_phrases(text.core_tokens, words.spelling, sentence, begin, length, threads, progress)
     return Phrases(offsets, flat, words), ids
+
+
+def number_rows(
+    words: WordIds, offsets: Offsets, vocabulary: Vocabulary, threads: int | None = None
+) -> tuple[Phrases, npt.NDArray[np.uint32]]:
+    """Number phrases that are rows of words; returns the distinct ones, and the number of each row's phrase."""
+    n = len(offsets) - 1
+    begin, length = np.zeros(n, np.uint16), np.diff(offsets).astype(np.uint8)
+    text = Text(words, offsets, vocabulary)
+    return number_phrases(text, np.arange(n, dtype=np.uint32), begin, length, threads or default_threads())

@@ -9,6 +9,7 @@ Rows come in the byte order of `LC_ALL=C sort`. Tables conditioned on the source
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
-from hyperbaton.phrases.inventory import Phrases, number_phrases
+from hyperbaton.corpus.text import gather
+from hyperbaton.phrases.inventory import Phrases, number_phrases, number_rows
 from hyperbaton.phrases.reordering import ReorderingType
 from hyperbaton.phrases.table import PhraseTable
 
@@ -102,23 +104,48 @@ def write_moses(
 
 def read_phrase_table(path: AnyPath) -> PhraseTable:
     """Read a phrase table of Moses, rows in any order, any number of scores."""
+    rows = read_rows(path)
+    first = rows.columns["source_words"][: rows.columns["source_offsets"][1]] if len(rows) else ()
+    if len(first) and rows.source.word(int(first[-1])) == "[X]":
+        raise InputError(
+            "a rule table, with the label [X] at the end of each side, where a phrase table is expected", path, 1
+        )
+    return table_of_rows(rows, path)
+
+
+@dataclass
+class Rows:
+    """Rows of a phrase table as they stand in a file: words of both sides, links, scores and counts, by name."""
+
+    columns: dict[str, npt.NDArray[Any]]
+    source: Vocabulary
+    target: Vocabulary
+
+    def __len__(self) -> int:
+        return len(self.columns["source_offsets"]) - 1
+
+
+def read_rows(path: AnyPath) -> Rows:
+    """Read the rows of a phrase table of Moses."""
     reader = _core.MosesTableReader(True)
     feed(reader, path)
-    columns = reader.take()
-    n = len(columns["source_offsets"]) - 1
-    sides = [
-        _number_rows(columns[f"{side}_words"], columns[f"{side}_offsets"], vocabulary)
-        for side, vocabulary in (("source", reader.source_vocabulary()), ("target", reader.target_vocabulary()))
-    ]
-    (source, source_ids), (target, target_ids) = sides
+    vocabularies = (Vocabulary(*lookup.arrays()) for lookup in (reader.source_vocabulary(), reader.target_vocabulary()))
+    return Rows(reader.take(), *vocabularies)
+
+
+def table_of_rows(rows: Rows, path: AnyPath) -> PhraseTable:
+    """The phrase table of the rows of a file; no pair may stand there twice."""
+    columns = rows.columns
+    (source, source_ids), (target, target_ids) = (
+        number_rows(columns[f"{side}_words"], columns[f"{side}_offsets"], vocabulary)
+        for side, vocabulary in (("source", rows.source), ("target", rows.target))
+    )
     offsets, targets, row_offsets, order = _core.pair_phrases(source_ids, target_ids, len(source), default_threads(), None)
-    if len(targets) < n:
+    if len(targets) < len(rows):
         pair = int(np.argmax(np.diff(row_offsets) > 1))
         again = int(order[row_offsets[pair] + 1])
         raise InputError("the same phrase pair stands in an earlier line", path, again + 1)
-    links_per_row = np.diff(columns["link_offsets"])
-    link_offsets = np.concatenate([[0], np.cumsum(links_per_row[order])]).astype(np.int64)
-    starts = np.repeat(columns["link_offsets"][:-1][order] - link_offsets[:-1], links_per_row[order])
+    where, link_offsets = gather(columns["link_offsets"], order.astype(np.int64))
     return PhraseTable(
         source,
         target,
@@ -127,18 +154,8 @@ def read_phrase_table(path: AnyPath) -> PhraseTable:
         columns["scores"][order],
         columns["counts"][order],
         link_offsets,
-        columns["links"][starts + np.arange(link_offsets[-1])],
+        columns["links"][where],
     )
-
-
-def _number_rows(
-    words: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64], lookup: _core.Vocabulary
-) -> tuple[Phrases, npt.NDArray[np.uint32]]:
-    """Number the phrases of rows, each row one phrase."""
-    n = len(offsets) - 1
-    text = Text(words, offsets, Vocabulary(*lookup.arrays()))
-    begin, length = np.zeros(n, np.uint16), np.diff(offsets).astype(np.uint8)
-    return number_phrases(text, np.arange(n, dtype=np.uint32), begin, length, default_threads())
 
 
 def read_reordering_table(path: AnyPath, kind: ReorderingType, table: PhraseTable) -> npt.NDArray[np.float32]:

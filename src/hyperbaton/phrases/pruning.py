@@ -15,7 +15,7 @@ nats on the training text: its part of the relative entropy of the two models, t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log
 
 import numpy as np
@@ -28,7 +28,7 @@ from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import Extracted
-from hyperbaton.phrases.inventory import Inventory, Phrases
+from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.table import PhraseTable
 
 EPSILON = 0.01
@@ -166,16 +166,7 @@ def prune(
     kept = np.zeros(inventory.n_pairs, np.bool_)
     kept[rows[keep]] = True
 
-    smaller = table.select(keep)
-    in_use = np.zeros(len(table.target), np.bool_)
-    in_use[smaller.targets] = True
-    source, source_numbers = _used(table.source, np.diff(smaller.offsets) > 0)
-    target, target_numbers = _used(table.target, in_use)
-    offsets = np.append(smaller.offsets[:-1][source_numbers], len(smaller))
-    numbers = np.zeros(len(table.target), np.uint32)
-    numbers[target_numbers] = np.arange(len(target), dtype=np.uint32)
-    targets = numbers[smaller.targets]
-
+    smaller = table.select(keep).without_unused()
     in_kept = np.repeat(kept, counts)
     used = np.zeros(len(extracted.samples), np.bool_)
     used[inventory.sample_order[in_kept]] = True
@@ -183,13 +174,6 @@ def prune(
     sample_offsets = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int64)
     return Extracted(
         extracted.samples.select(used),
-        Inventory(source, target, offsets, targets, sample_offsets, order),
-        replace(smaller, source=source, target=target, offsets=offsets, targets=targets),
+        Inventory(smaller.source, smaller.target, smaller.offsets, smaller.targets, sample_offsets, order),
+        smaller,
     )
-
-
-def _used(phrases: Phrases, used: Keep) -> tuple[Phrases, npt.NDArray[np.int64]]:
-    """The phrases that are used, and their old numbers."""
-    lengths = np.diff(phrases.offsets)
-    offsets = np.concatenate([[0], np.cumsum(lengths[used])]).astype(np.int64)
-    return Phrases(offsets, phrases.words[np.repeat(used, lengths)], phrases.vocabulary), np.flatnonzero(used)

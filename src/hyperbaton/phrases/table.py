@@ -103,16 +103,16 @@ class PhraseTable(Picklable):
 
     def lexical_weights(self, lexical: LexicalTable, threads: int | None = None) -> npt.NDArray[np.float64]:
         """(lex(s|t), lex(t|s)) of every pair, under the table's inner links."""
-        return self._lexical_arrays(lexical).lexical_weights(_entries(lexical), threads or default_threads())
+        return self._lexical_arrays(lexical).lexical_weights(lexical_arrays(lexical), threads or default_threads())
 
     def _lexical_arrays(self, lexical: LexicalTable) -> _core.TableArrays:
         """The arrays, with words numbered as the lexical table does."""
-        sides = ((self.source, lexical.source), (self.target, lexical.target))
+        own = self.source.vocabulary, self.target.vocabulary
         words = [
-            phrases.words
-            if phrases.vocabulary is vocabulary
-            else normalization.numbers(phrases.vocabulary, vocabulary)[phrases.words]
-            for (phrases, vocabulary), normalization in zip(sides, lexical.normalizations, strict=True)
+            phrases.words if phrases.vocabulary is theirs else numbers[phrases.words]
+            for phrases, theirs, numbers in zip(
+                (self.source, self.target), (lexical.source, lexical.target), lexical.numbers(*own), strict=True
+            )
         ]
         return self._arrays(*words)
 
@@ -139,7 +139,7 @@ class PhraseTable(Picklable):
             samples.pairs.sample_offsets[first : last + 1],
             samples.pairs.sample_order,
             samples.arrays,
-            _entries(lexical),
+            lexical_arrays(lexical),
             threads or default_threads(),
             progress,
         )
@@ -249,6 +249,17 @@ class PhraseTable(Picklable):
             links.finish(),
         )
 
+    def without_unused(self) -> PhraseTable:
+        """The table without phrases that have no pair, the others numbered anew."""
+        in_use = np.zeros(len(self.target), np.bool_)
+        in_use[self.targets] = True
+        source, source_numbers = self.source.select(np.diff(self.offsets) > 0)
+        target, target_numbers = self.target.select(in_use)
+        numbers = np.zeros(len(self.target), np.uint32)
+        numbers[target_numbers] = np.arange(len(target), dtype=np.uint32)
+        offsets = np.append(self.offsets[:-1][source_numbers], len(self))
+        return replace(self, source=source, target=target, offsets=offsets, targets=numbers[self.targets])
+
     def arrays(self, prefix: str = KIND) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for the store."""
         return {
@@ -334,7 +345,8 @@ def _lexical_parts(
             raise _core.Cancelled("cancelled")
 
 
-def _entries(lexical: LexicalTable) -> _core.LexicalArrays:
+def lexical_arrays(lexical: LexicalTable) -> _core.LexicalArrays:
+    """A lexical table as the core reads it."""
     return _core.LexicalArrays(
         offsets=lexical.offsets,
         targets=lexical.targets,

@@ -138,7 +138,8 @@ class Engine:
         self.reads_tags = check_annotations(system, self.text)
         self._translators = lru_cache(maxsize=8)(self._translator)
         # What is slow the first time is done before the first request.
-        _ = system.lookup, self.translator(system.options), self.raw.read("a")
+        system.check()
+        _ = self.translator(system.options), self.raw.read("a")
 
     @classmethod
     def load(cls, argument: str, *, threads: int = 1, aligner: Aligner | None = None) -> Engine:

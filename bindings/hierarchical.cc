@@ -1,0 +1,160 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "decode_features.hh"
+#include "decode_options.hh"
+#include "hierarchical/decode.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+// A rule table with the arrays it stands on.
+struct BoundGrammar {
+  TableArrays table;
+  Array2<float> scores;
+  std::vector<Words> trie;
+  Grammar grammar;
+};
+
+using NamedFeatures = std::vector<std::pair<std::string, nb::handle_t<BoundFeature>>>;
+
+ChartInput make_input(const BoundGrammar& grammar, const SourceTokens& source, const NamedFeatures& features,
+                      const Array<float>& weights, const BoundDemands& demands, std::span<const Wall> walls,
+                      std::span<const Zone> zones, const BoundTokens* forced) {
+  const auto tokens = source.tokens.tokens();
+  const std::size_t n = tokens.offsets.size() - 1;
+  ChartInput input{grammar.grammar, tokens, view(source.copies),   {}, {}, view(weights), demands.demands(),
+                   walls,           zones,  view_forced(forced, n)};
+  if (weights.size() != input.n_own()) throw Error("a weight for each score of the rules is needed");
+  for (const auto& [name, handle] : features) {
+    const auto value = nb::cast<const BoundFeature&>(handle).input();
+    if (const auto* lm = std::get_if<WeightedLm>(&value)) {
+      if (lm->words.size() < grammar.grammar.n_target_words)
+        throw Error("a language model's number of each target word is needed");
+      input.lms.push_back({name, *lm});
+    } else if (const auto* jumps = std::get_if<JumpScorer>(&value)) {
+      if (jumps->remaining) throw Error(name + ": a derivation does not know which words remain");
+      jumps->check(tokens.offsets);
+      if (!input.jumps.empty() && input.jumps.front().input.inside != jumps->inside)
+        throw Error(name + ": jump models must agree on whether jumps inside rules count");
+      input.jumps.push_back({name, *jumps});
+    } else {
+      throw Error(name + ": only language models and jump models score derivations");
+    }
+  }
+  return input;
+}
+
+nb::dict to_dict(ChartDecoded&& decoded, std::size_t n_values) {
+  std::vector<std::int64_t> counts, places;
+  for (const auto& count : decoded.counts) counts.insert(counts.end(), {count.hypotheses, count.cubes, count.spans});
+  std::vector<double> graph_scores;
+  std::vector<std::int64_t> target_offsets{0};
+  std::vector<WordId> targets;
+  for (const auto& row : decoded.graph) {
+    places.insert(places.end(), {row.hypothesis, row.span.begin, row.span.end, row.pair, row.children[0], row.children[1]});
+    graph_scores.push_back(row.score);
+    targets.insert(targets.end(), row.target.begin(), row.target.end());
+    target_offsets.push_back(static_cast<std::int64_t>(targets.size()));
+  }
+  nb::dict columns;
+#define COLUMN(name) columns[#name] = to_numpy(std::move(decoded.name));
+  // clang-format off
+  COLUMN(path_offsets) COLUMN(scores) COLUMN(word_offsets) COLUMN(words) COLUMN(link_offsets) COLUMN(links)
+  COLUMN(step_offsets) COLUMN(step_sentence) COLUMN(step_begin) COLUMN(step_end) COLUMN(step_pair) COLUMN(step_parent)
+  COLUMN(step_target_offsets) COLUMN(step_target) COLUMN(step_link_offsets) COLUMN(step_links) COLUMN(graph_offsets)
+// clang-format on
+#undef COLUMN
+              columns["features"] = to_numpy(std::move(decoded.features), n_values);
+  columns["counts"] = to_numpy(std::move(counts), 3);
+  columns["graph_places"] = to_numpy(std::move(places), 6);
+  columns["graph_scores"] = to_numpy(std::move(graph_scores));
+  columns["graph_target_offsets"] = to_numpy(std::move(target_offsets));
+  columns["graph_targets"] = to_numpy(std::move(targets));
+  return columns;
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(hierarchical) {
+  using namespace nb::literals;
+
+  m.def("glue_feature", [] { return kGlueFeature; }, "The name of the feature of the glue rule.");
+
+  m.def(
+      "build_rule_trie",
+      [](const Ints& offsets, const Words& words, WordId gap) {
+        RuleTrieArrays trie;
+        {
+          const nb::gil_scoped_release release;
+          trie = build_rule_trie({view(offsets), view(words)}, gap);
+        }
+        return std::tuple(to_numpy(std::move(trie.symbols)), to_numpy(std::move(trie.children)),
+                          to_numpy(std::move(trie.phrases)));
+      },
+      "offsets"_a, "words"_a, "gap"_a, "Source sides of rules as a tree: symbols, children and phrases of its nodes.");
+
+  nb::class_<BoundGrammar>(m, "Grammar", "A rule table as the chart decoder uses it.")
+      .def(
+          "__init__",
+          [](BoundGrammar* self, const TableArrays& table, Array2<float> scores, Words symbols, Words children,
+             Words phrases, std::size_t n_target_words, WordId source_gap, const std::vector<WordId>& target_gaps) {
+            if (target_gaps.size() != kMaxGaps) throw Error("two target words for gaps are needed");
+            const auto pairs = table.pairs();
+            if (pairs.offsets.size() != pairs.source.offsets.size() || scores.shape(0) != pairs.targets.size() ||
+                pairs.link_offsets.size() != pairs.targets.size() + 1)
+              throw Error("the arrays of the rule table do not fit each other: build the system again");
+            const RuleTrie trie(view(symbols), view(children), view(phrases));
+            new (self) BoundGrammar{table,
+                                    scores,
+                                    {symbols, children, phrases},
+                                    {pairs,
+                                     {scores.data(), scores.size()},
+                                     scores.shape(1),
+                                     n_target_words,
+                                     source_gap,
+                                     {target_gaps[0], target_gaps[1]},
+                                     trie}};
+          },
+          nb::kw_only(), "table"_a, "scores"_a, "symbols"_a, "children"_a, "phrases"_a, "n_target_words"_a, "source_gap"_a,
+          "target_gaps"_a);
+
+  nb::class_<ChartSettings>(m, "ChartSettings", "How sentences are searched with rules, and what is returned of them.")
+      .def(
+          "__init__",
+          [](ChartSettings* self, std::size_t table_limit, std::size_t pop_limit, std::size_t stack, double log_threshold,
+             int max_span, bool drop_unknown, const NBestSettings& n_best, bool graph, unsigned n_threads) {
+            new (self) ChartSettings{table_limit, pop_limit, {stack, log_threshold}, max_span, drop_unknown, n_best,
+                                     graph,       n_threads};
+          },
+          nb::kw_only(), "table_limit"_a, "pop_limit"_a, "stack"_a, "log_threshold"_a, "max_span"_a, "drop_unknown"_a,
+          "n_best"_a, "graph"_a, "n_threads"_a);
+
+  m.def(
+      "decode_chart",
+      [](const BoundGrammar& grammar, RankCache& cache, const SourceTokens& source, const NamedFeatures& features,
+         const Array<float>& weights, const BoundDemands& demands, const Array2<std::int64_t>& walls,
+         const Array2<std::int64_t>& zones, const BoundTokens* forced, const ChartSettings& settings,
+         const std::optional<nb::callable>& progress) {
+        const auto wall_rows = walls_of(walls);
+        const auto zone_rows = zones_of(zones);
+        const auto input = make_input(grammar, source, features, weights, demands, wall_rows, zone_rows, forced);
+        const auto report = make_progress(progress);
+        ChartDecoded decoded;
+        {
+          const nb::gil_scoped_release release;
+          decoded = decode_chart(input, settings, cache, report);
+        }
+        auto columns = to_dict(std::move(decoded), input.n_values());
+        columns["columns"] = input.column_names();
+        return columns;
+      },
+      nb::kw_only(), "grammar"_a, "cache"_a, "source"_a, "features"_a, "weights"_a, "demands"_a, "walls"_a, "zones"_a,
+      nb::arg("forced").none(), "settings"_a, nb::arg("progress").none(),
+      "The best translations of sentences by rules, as columns.");
+}
+
+}  // namespace hyperbaton::bindings

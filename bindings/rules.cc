@@ -1,0 +1,205 @@
+#include <nanobind/stl/vector.h>
+
+#include "base/numbers.hh"
+#include "module.hh"
+#include "phrases/inventory.hh"
+#include "rules/extract.hh"
+#include "rules/merge.hh"
+#include "table.hh"
+#include "texts.hh"
+
+namespace hyperbaton::bindings {
+
+namespace {
+
+SpelledWords spelled_words(const Spelling& words) { return {view(words.bytes), view(words.offsets)}; }
+
+// An aligned text, with its arrays.
+struct RuleTextArrays {
+  BoundTokens source, target;
+  Array2<std::uint16_t> points;
+  Ints link_offsets;
+  AlignedText view() const { return {source.tokens(), target.tokens(), view_links(points, link_offsets)}; }
+};
+
+// A merger with the arrays that it reads.
+class BoundRuleMerger {
+ public:
+  BoundRuleMerger(const std::vector<Array<std::uint8_t>>& runs, const RuleSymbols& symbols, const HashSet* sources)
+      : runs_(runs), merger_(views(runs_), symbols, sources) {}
+  RuleMerger& merger() { return merger_; }
+
+ private:
+  static std::vector<BytesView> views(const std::vector<Array<std::uint8_t>>& runs) {
+    std::vector<BytesView> result;
+    for (const auto& run : runs) result.push_back(view(run));
+    return result;
+  }
+  std::vector<Array<std::uint8_t>> runs_;
+  RuleMerger merger_;
+};
+
+template <class Make>
+auto without_gil(const Make& make) {
+  const nb::gil_scoped_release release;
+  return make();
+}
+
+PhrasesView view_phrases(const Ints& offsets, const Words& words) {
+  if (offsets.size() == 0) throw Error("phrases without offsets");
+  return {view(offsets), view(words)};
+}
+
+}  // namespace
+
+HYPERBATON_BINDINGS(rules) {
+  using namespace nb::literals;
+
+  nb::class_<RuleSymbols>(m, "RuleSymbols", "The words and gaps of rules; gaps are the last words of the vocabularies.")
+      .def(
+          "__init__",
+          [](RuleSymbols* self, const Spelling& source, const Spelling& target) {
+            new (self) RuleSymbols(spelled_words(source), spelled_words(target));
+          },
+          "source"_a, "target"_a);
+
+  nb::class_<RuleLimits>(m, "RuleLimits", "How large rules may be.")
+      .def(
+          "__init__",
+          [](RuleLimits* self, int max_span, int max_symbols, int max_gaps, int min_gap) {
+            new (self) RuleLimits{max_span, max_symbols, max_gaps, min_gap};
+          },
+          nb::kw_only(), "max_span"_a, "max_symbols"_a, "max_gaps"_a, "min_gap"_a);
+
+  nb::class_<HashSet>(m, "RuleSides", "A set of source or target sides of rules.")
+      .def(
+          "__init__",
+          [](HashSet* self, const Array<std::uint64_t>& hashes) {
+            new (self) HashSet();
+            for (const auto hash : view(hashes)) self->add(hash);
+          },
+          "hashes"_a)
+      .def("__len__", &HashSet::size)
+      .def("hashes", [](const HashSet& self) { return to_numpy(self.hashes()); }, "What the set holds, in any order.");
+
+  nb::class_<RuleTextArrays>(m, "AlignedText", "Two texts and their links.")
+      .def(nb::init<BoundTokens, BoundTokens, Array2<std::uint16_t>, Ints>(), nb::kw_only(), "source"_a, "target"_a,
+           "points"_a, "link_offsets"_a);
+
+  m.def(
+      "matching_sources",
+      [](const BoundTokens& text, const RuleLimits& limits, int max_span, const RuleSymbols& symbols, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        return without_gil(
+            [&] { return matching_sources(text.tokens(), limits, max_span, symbols.gaps.source, n_threads, report); });
+      },
+      "text"_a, "limits"_a, nb::kw_only(), "max_span"_a, "symbols"_a, "n_threads"_a, "progress"_a.none(),
+      "The source sides that match a sentence of a text.");
+
+  m.def(
+      "targets_of_sources",
+      [](const RuleTextArrays& text, const RuleLimits& limits, std::size_t first, std::size_t last,
+         const RuleSymbols& symbols, const HashSet& sources, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        return without_gil([&] {
+          return targets_of_sources(text.view(), {first, last}, limits, symbols.gaps, sources, n_threads, report);
+        });
+      },
+      "text"_a, "limits"_a, nb::kw_only(), "first"_a, "last"_a, "symbols"_a, "sources"_a, "n_threads"_a,
+      "progress"_a.none(), "The target sides of the rules of some sentence pairs that have certain source sides.");
+
+  m.def(
+      "extract_rules",
+      [](const RuleTextArrays& text, const Ints& bounds, const RuleLimits& limits, const RuleSymbols& symbols,
+         const HashSet* targets, unsigned n_threads, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        auto runs = without_gil(
+            [&] { return extract_rules(text.view(), view(bounds), limits, symbols, targets, n_threads, report); });
+        nb::list arrays;
+        for (auto& run : runs) arrays.append(to_numpy(std::move(run)));
+        return arrays;
+      },
+      "text"_a, "bounds"_a, "limits"_a, nb::kw_only(), "symbols"_a, "targets"_a.none(), "n_threads"_a, "progress"_a.none(),
+      "Sorted runs of the rules of sentence pairs, one run from each bound to the next.");
+
+  nb::class_<BoundRuleMerger>(m, "RuleMerger", "Merges runs of rules and scores them.")
+      .def(nb::init<const std::vector<Array<std::uint8_t>>&, const RuleSymbols&, const HashSet*>(), "runs"_a, "symbols"_a,
+           "sources"_a.none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def_prop_ro(
+          "n_read", [](BoundRuleMerger& self) { return self.merger().n_read(); }, "Bytes read of the runs.")
+      .def(
+          "next",
+          [](BoundRuleMerger& self, std::size_t n_rules, const LexicalArrays& lexical, const Words& source_numbers,
+             const Words& target_numbers, unsigned n_threads) {
+            auto batch = without_gil([&] {
+              return self.merger().next(n_rules, {lexical.table(), view(source_numbers), view(target_numbers)}, n_threads);
+            });
+            nb::dict columns;
+            columns["source_offsets"] = to_numpy(std::move(batch.sources.offsets));
+            columns["source_words"] = to_numpy(std::move(batch.sources.words));
+            columns["offsets"] = to_numpy(std::move(batch.offsets));
+            columns["target_offsets"] = to_numpy(std::move(batch.targets.offsets));
+            columns["target_words"] = to_numpy(std::move(batch.targets.words));
+            columns["link_offsets"] = to_numpy(std::move(batch.links.offsets));
+            columns["links"] = rows_to_numpy<std::uint8_t>(std::move(batch.links.points));
+            columns["source_counts"] = to_numpy(std::move(batch.source_counts));
+            columns["counts"] = to_numpy(std::move(batch.counts));
+            columns["weights"] = rows_to_numpy<double>(std::move(batch.weights));
+            columns["second"] = to_numpy(std::move(batch.second));
+            columns["kept"] = to_numpy(std::move(batch.kept));
+            return columns;
+          },
+          nb::kw_only(), "n_rules"_a, "lexical"_a, "source_numbers"_a, "target_numbers"_a, "n_threads"_a,
+          "The rules of the next source sides, as columns by name.");
+
+  m.def(
+      "order_rules",
+      [](const Ints& offsets, const Words& words, const RuleSymbols& symbols, bool target, unsigned n_threads) {
+        const auto phrases = view_phrases(offsets, words);
+        return to_numpy(without_gil(
+            [&] { return order_phrases(phrases, target ? symbols.moses.target : symbols.moses.source, n_threads); }));
+      },
+      "offsets"_a, "words"_a, nb::kw_only(), "symbols"_a, "target"_a, "n_threads"_a,
+      "The numbers of source or target sides in the order of Moses' rule files.");
+
+  m.def(
+      "gap_order_ignored",
+      [](const Ints& offsets, const Words& words, const RuleSymbols& symbols, unsigned n_threads) {
+        const auto targets = view_phrases(offsets, words);
+        return to_numpy(without_gil([&] { return gap_order_ignored(targets, symbols.target, symbols.gaps, n_threads); }));
+      },
+      "offsets"_a, "words"_a, nb::kw_only(), "symbols"_a, "n_threads"_a,
+      "For each target side the number of one with its gaps in source order, or its own.");
+
+  m.def(
+      "target_rule_counts",
+      [](const Ints& offsets, const Words& targets, const Array<float>& counts, const Array<std::uint8_t>& second,
+         const Words& source_order, const Words& shapes) {
+        if (counts.size() != targets.size() || second.size() != targets.size() || offsets.size() != source_order.size() + 1)
+          throw Error("columns of rules differ in length");
+        return to_numpy(without_gil([&] {
+          return target_counts({view(offsets), view(targets), view(counts), view(second)}, view(source_order),
+                               view(shapes));
+        }));
+      },
+      nb::kw_only(), "offsets"_a, "targets"_a, "counts"_a, "second"_a, "source_order"_a, "shapes"_a,
+      "The counts of target sides, added up in the order of Moses' files.");
+
+  m.def(
+      "round_six_digits",
+      [](const Array<double>& values, unsigned n_threads) {
+        std::vector<float> rounded(values.size());
+        {
+          const nb::gil_scoped_release release;
+          parallel_chunks(values.size(), kVectorChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) rounded[i] = round_six_digits(values.data()[i]);
+          });
+        }
+        return to_numpy(std::move(rounded));
+      },
+      "values"_a, "n_threads"_a, "Numbers as they are after being written with six digits.");
+}
+
+}  // namespace hyperbaton::bindings

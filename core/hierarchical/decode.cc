@@ -1,0 +1,218 @@
+#include "hierarchical/decode.hh"
+
+#include <algorithm>
+
+#include "hierarchical/derivations.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+// The translations of one sentence, whose offsets start from 0.
+class Writer {
+ public:
+  Writer(const ChartInput& input, ChartSearch& chart, std::size_t sentence, ChartDecoded& out)
+      : input_(input), chart_(chart), derivations_(chart), sentence_(sentence), out_(out) {}
+
+  void write_paths(const NBestSettings& settings) {
+    Interner outputs;
+    const std::size_t most = settings.distinct && settings.factor == 0
+                                 ? ~std::size_t{0}
+                                 : settings.n * std::max<std::size_t>(settings.distinct ? settings.factor : 1, 1);
+    std::size_t n_written = 0;
+    for (std::size_t rank = 0; rank < most && n_written < settings.n; ++rank) {
+      const auto* found = derivations_.get(chart_.root(), static_cast<std::uint32_t>(rank));
+      if (!found) return;
+      const Derivation derivation = *found;
+      words_.clear();
+      links_.clear();
+      realise(chart_.root(), derivation);
+      if (settings.distinct && !outputs.number(std::span<const WordId>(words_)).second) continue;
+      write(derivation);
+      ++n_written;
+    }
+  }
+
+  // The chart from the whole sentence down, every way to a hypothesis a row.
+  void write_graph() {
+    std::vector<bool> seen(chart_.size());
+    std::vector<std::uint32_t> to_visit{chart_.root()};
+    seen[chart_.root()] = true;
+    while (!to_visit.empty()) {
+      const auto id = to_visit.back();
+      to_visit.pop_back();
+      const auto& h = chart_[id];
+      const auto write_edge = [&](const ChartEdge& edge) {
+        const auto& option = chart_.options()[edge.option];
+        ChartGraphRow row{id, h.span, option.pair, {-1, -1}, {}, edge.score};
+        for (std::size_t g = 0; g < kMaxGaps; ++g) {
+          if (edge.children[g] == kNone) continue;
+          row.children[g] = edge.children[g];
+          if (!seen[edge.children[g]]) to_visit.push_back(edge.children[g]);
+          seen[edge.children[g]] = true;
+        }
+        for (const auto symbol : chart_.options().target(option)) row.target.push_back(word_of(symbol));
+        out_.graph.push_back(std::move(row));
+      };
+      write_edge(h.best);
+      for (const auto& arc : chart_.arcs(h)) write_edge(arc);
+    }
+  }
+
+ private:
+  WordId word_of(RuleSymbol symbol) const { return symbol.is_gap ? input_.grammar.gaps[symbol.value] : symbol.value; }
+
+  // Append the words and links of a derivation. Glue rules nest to the left, as deep as the sentence is long.
+  void realise(std::uint32_t id, const Derivation& derivation) {
+    const auto edge = derivations_.edge(id, derivation);
+    const auto& option = chart_.options()[edge.option];
+    std::vector<std::uint16_t> places;  // of target symbols in the translation
+    for (const auto symbol : chart_.options().target(option)) {
+      places.push_back(static_cast<std::uint16_t>(words_.size()));
+      if (!symbol.is_gap)
+        words_.push_back(symbol.value);
+      else
+        realise(edge.children[symbol.value],
+                Derivation(*derivations_.get(edge.children[symbol.value], derivation.ranks[symbol.value])));
+    }
+    const auto inner = chart_.options().links(option);
+    if (inner.empty()) return;
+    chart_.positions(edge, chart_[id].span, positions_);
+    for (const auto link : inner) links_.push_back({positions_[link.source], places[link.target]});
+  }
+
+  void write(const Derivation& derivation) {
+    out_.scores.push_back(derivation.score);
+    out_.words.insert(out_.words.end(), words_.begin(), words_.end());
+    out_.word_offsets.push_back(static_cast<std::int64_t>(out_.words.size()));
+    std::ranges::sort(links_);
+    out_.links.insert(out_.links.end(), links_.begin(), links_.end());
+    out_.link_offsets.push_back(static_cast<std::int64_t>(out_.links.size()));
+
+    // Glued hypotheses from the end of the sentence to its start.
+    struct Glued {
+      std::uint32_t id;
+      Derivation derivation;
+    };
+    std::vector<Glued> glued;
+    auto id = derivations_.edge(chart_.root(), derivation).children[0];
+    auto rank = derivation.ranks[0];
+    while (id != kNone) {
+      const Derivation here = *derivations_.get(id, rank);
+      glued.push_back({id, here});
+      rank = here.ranks[0];
+      id = derivations_.edge(id, here).children[0];
+    }
+    first_step_ = static_cast<std::int32_t>(out_.step_begin.size());
+    for (auto it = glued.rbegin(); it != glued.rend(); ++it) {
+      const auto edge = derivations_.edge(it->id, it->derivation);
+      const auto step = write_step(it->id, edge, -1);
+      if (edge.children[1] != kNone) write_subtree(edge.children[1], it->derivation.ranks[1], step);
+    }
+    const auto row = add_row();
+    chart_.add_values(derivations_.edge(chart_.root(), derivation), chart_[chart_.root()].span, out_.features.data() + row);
+    out_.step_offsets.push_back(static_cast<std::int64_t>(out_.step_begin.size()));
+  }
+
+  void write_subtree(std::uint32_t id, std::uint32_t rank, std::int32_t parent) {
+    const Derivation derivation = *derivations_.get(id, rank);
+    const auto edge = derivations_.edge(id, derivation);
+    const auto step = write_step(id, edge, parent);
+    for (std::size_t g = 0; g < kMaxGaps && edge.children[g] != kNone; ++g)
+      write_subtree(edge.children[g], derivation.ranks[g], step);
+  }
+
+  std::int32_t write_step(std::uint32_t id, const ChartEdge& edge, std::int32_t parent) {
+    const auto& option = chart_.options()[edge.option];
+    const auto span = chart_[id].span;
+    const auto step = static_cast<std::int32_t>(out_.step_begin.size()) - first_step_;
+    out_.step_sentence.push_back(static_cast<std::uint32_t>(sentence_));
+    out_.step_begin.push_back(static_cast<std::uint16_t>(span.begin));
+    out_.step_end.push_back(static_cast<std::uint16_t>(span.end));
+    out_.step_pair.push_back(option.pair);
+    out_.step_parent.push_back(parent);
+    for (const auto symbol : chart_.options().target(option)) out_.step_target.push_back(word_of(symbol));
+    out_.step_target_offsets.push_back(static_cast<std::int64_t>(out_.step_target.size()));
+    const auto inner = chart_.options().links(option);
+    if (!inner.empty()) chart_.positions(edge, span, positions_);
+    for (const auto link : inner)
+      out_.step_links.push_back({static_cast<std::uint16_t>(positions_[link.source] - span.begin), link.target});
+    out_.step_link_offsets.push_back(static_cast<std::int64_t>(out_.step_links.size()));
+    const auto row = add_row();
+    chart_.add_values(edge, span, out_.features.data() + row);
+    return step;
+  }
+
+  std::size_t add_row() {
+    out_.features.resize(out_.features.size() + input_.n_values());
+    return out_.features.size() - input_.n_values();
+  }
+
+  const ChartInput& input_;
+  ChartSearch& chart_;
+  Derivations derivations_;
+  std::size_t sentence_;
+  ChartDecoded& out_;
+  std::vector<WordId> words_;
+  std::vector<Link> links_;
+  std::vector<std::uint16_t> positions_;
+  std::int32_t first_step_ = 0;
+};
+
+// Append a column, or one of offsets, of which the first is 0.
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& part) {
+  all.insert(all.end(), part.begin(), part.end());
+}
+void append_offsets(std::vector<std::int64_t>& all, const std::vector<std::int64_t>& part) {
+  const auto base = all.back();
+  for (const auto offset : part) all.push_back(base + offset);
+}
+
+}  // namespace
+
+ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
+                          const Progress& progress) {
+  const std::size_t n = input.source.offsets.size() - 1;
+  std::vector<ChartDecoded> parts(n);
+  parallel_chunks(n, 1, settings.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
+    for (std::size_t s = begin; s < end; ++s) {
+      ChartSearch chart(input, settings, s, cache, poll);
+      const bool complete = chart.run();
+      parts[s].counts = {chart.counts()};
+      if (!complete) continue;
+      Writer writer(input, chart, s, parts[s]);
+      writer.write_paths(settings.n_best);
+      if (settings.graph) writer.write_graph();
+    }
+  });
+  ChartDecoded all;
+  all.path_offsets = all.word_offsets = all.link_offsets = all.step_offsets = all.graph_offsets = {0};
+  all.step_target_offsets = all.step_link_offsets = {0};
+  for (auto& part : parts) {
+    append(all.scores, part.scores);
+    all.path_offsets.push_back(static_cast<std::int64_t>(all.scores.size()));
+    append_offsets(all.word_offsets, part.word_offsets);
+    append(all.words, part.words);
+    append_offsets(all.link_offsets, part.link_offsets);
+    append(all.links, part.links);
+    append_offsets(all.step_offsets, part.step_offsets);
+    append(all.step_sentence, part.step_sentence);
+    append(all.step_begin, part.step_begin);
+    append(all.step_end, part.step_end);
+    append(all.step_pair, part.step_pair);
+    append(all.step_parent, part.step_parent);
+    append_offsets(all.step_target_offsets, part.step_target_offsets);
+    append(all.step_target, part.step_target);
+    append_offsets(all.step_link_offsets, part.step_link_offsets);
+    append(all.step_links, part.step_links);
+    append(all.features, part.features);
+    append(all.counts, part.counts);
+    std::ranges::move(part.graph, std::back_inserter(all.graph));
+    all.graph_offsets.push_back(static_cast<std::int64_t>(all.graph.size()));
+    part = ChartDecoded{};
+  }
+  return all;
+}
+
+}  // namespace hyperbaton

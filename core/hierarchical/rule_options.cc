@@ -1,0 +1,245 @@
+#include "hierarchical/rule_options.hh"
+
+#include <algorithm>
+
+#include "base/math.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+// Source sides with more rules than this are worth remembering.
+constexpr std::int64_t kMany = 50;
+
+}  // namespace
+
+RuleOptions::RuleOptions(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache,
+                         std::vector<ChartLm>& lms, Forced* forced)
+    : input_(input), settings_(settings), sentence_(sentence), cache_(cache), lms_(lms), forced_(forced) {
+  for (const auto [pair, n_gaps] : {std::pair(kGluePair, 2), std::pair(kStartPair, 0), std::pair(kEndPair, 1)}) {
+    RuleOption option{};
+    option.pair = pair;
+    option.source = kNoPhrase;
+    option.n_gaps = static_cast<std::uint8_t>(n_gaps);
+    add(option, {}, false);
+  }
+}
+
+float RuleOptions::weighted(std::span<const float> values) const {
+  float sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] * input_.weights[i];
+  return sum;
+}
+
+std::span<const WordId> RuleOptions::target_of(std::int64_t pair) const {
+  const auto& table = input_.grammar.table;
+  const auto words = table.target[table.targets[static_cast<std::size_t>(pair)]];
+  for (const auto word : words)
+    if (word >= input_.grammar.n_target_words) throw_damaged("a rule has a word that is not in the vocabulary");
+  return words;
+}
+
+void RuleOptions::own_values(std::int64_t pair, std::size_t n_words, float* values) const {
+  const std::size_t n = input_.grammar.n_scores;
+  std::fill_n(values, input_.n_own(), 0.0F);
+  if (pair >= 0) {
+    const auto row = input_.grammar.scores.subspan(static_cast<std::size_t>(pair) * n, n);
+    // Scores of a damaged file may be no numbers, which become the floor: the order of the arguments matters.
+    std::ranges::transform(
+        row, values, [](float p) { return std::min(std::max(kLogFloor, static_cast<float>(math::log(p))), -kLogFloor); });
+  }
+  // The sentence's start and end are words too, as in Moses.
+  const bool is_edge = pair == kStartPair || pair == kEndPair;
+  values[n] = -static_cast<float>(n_words + (is_edge ? 1 : 0));
+  values[n + 1] = 1;
+  values[n + 2] = pair == kUnknownPair ? kLogFloor : 0;
+  values[n + 3] = pair == kGluePair ? kGlueValue : 0;
+}
+
+void RuleOptions::add_own_values(const RuleOption& option, float* columns) const {
+  std::size_t n_words = 0;
+  for (const auto& symbol : target(option)) n_words += symbol.is_gap ? 0 : 1;
+  values_.resize(input_.n_own());
+  own_values(option.pair, n_words, values_.data());
+  for (std::size_t i = 0; i < values_.size(); ++i) columns[i] += values_[i];
+}
+
+// The words of a rule by themselves: gaps are nothing that is known.
+float RuleOptions::estimate_words(std::span<const WordId> target) const {
+  float sum = 0;
+  for (const auto& [name, lm] : input_.lms) {
+    LmState states[2] = {lm.model.null_state(), {}};
+    int now = 0;
+    for (const auto word : target) {
+      if (gap_number(word) >= 0) {
+        states[now] = lm.model.null_state();
+        continue;
+      }
+      sum += lm.weight * lm.model.score(states[now], lm.words[word], states[1 - now]);
+      now = 1 - now;
+    }
+  }
+  return sum;
+}
+
+// Whether the words of a rule can be part of the translation that is forced.
+bool RuleOptions::possible(std::span<const WordId> target) const {
+  if (!forced_) return true;
+  ForcedPart part;
+  for (const auto word : target) {
+    if (gap_number(word) >= 0)
+      part = {};
+    else if (!forced_->append(part, word))
+      return false;
+  }
+  return true;
+}
+
+RankCache::Pairs RuleOptions::rank(std::uint32_t phrase) {
+  const auto& table = input_.grammar.table;
+  const auto begin = table.offsets[phrase];
+  const auto end = begin + static_cast<std::int64_t>(table.targets_of(phrase).size());
+  const bool many = end - begin > kMany && !forced_;
+  if (many)
+    if (auto known = cache_.find(phrase)) return known;
+  std::vector<RankedPair> ranked;
+  values_.resize(input_.n_own());
+  for (auto pair = begin; pair < end; ++pair) {
+    const auto target = target_of(pair);
+    if (!possible(target)) continue;
+    const auto n_words = std::ranges::count_if(target, [&](WordId word) { return gap_number(word) < 0; });
+    own_values(pair, static_cast<std::size_t>(n_words), values_.data());
+    const float score = weighted(values_);
+    ranked.push_back({pair, score, score + estimate_words(target)});
+  }
+  // Equal estimates keep the order of the table.
+  std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
+  if (settings_.table_limit > 0 && ranked.size() > settings_.table_limit) ranked.resize(settings_.table_limit);
+  ranked.shrink_to_fit();
+  auto pairs = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
+  if (many) cache_.add(phrase, pairs);
+  return pairs;
+}
+
+RuleOptions::Range RuleOptions::of_phrase(std::uint32_t phrase) {
+  const auto [known, found] = by_phrase_.find_or_add(phrase);
+  if (found) return ranges_[*known];
+  *known = static_cast<std::uint32_t>(ranges_.size());
+  Range range{static_cast<std::uint32_t>(options_.size()), 0};
+  const auto ranked = rank(phrase);
+  for (const auto& row : *ranked) {
+    RuleOption option{};
+    option.pair = row.pair;
+    option.source = phrase;
+    option.score = row.score;
+    option.estimate = row.estimate;
+    add(option, target_of(row.pair), true);
+  }
+  range.last = static_cast<std::uint32_t>(options_.size());
+  ranges_.push_back(range);
+  return range;
+}
+
+RuleOptions::Range RuleOptions::add_single(std::int64_t pair, std::span<const WordId> target) {
+  if (!possible(target)) return {0, 0};
+  RuleOption option{};
+  option.pair = pair;
+  option.source = kNoPhrase;
+  add(option, target, false);
+  const auto last = static_cast<std::uint32_t>(options_.size());
+  return {last - 1, last};
+}
+
+RuleOptions::Range RuleOptions::of_unknown(int position) {
+  const auto at = static_cast<std::size_t>(input_.source.offsets[sentence_] + position);
+  return add_single(kUnknownPair, settings_.drop_unknown ? std::span<const WordId>() : input_.copies.subspan(at, 1));
+}
+
+RuleOptions::Range RuleOptions::of_demand(std::size_t demand) {
+  return add_single(kDemandedPair, slice(input_.demands.words, input_.demands.offsets, demand));
+}
+
+std::size_t RuleOptions::n_source_symbols(const RuleOption& option) const {
+  return option.source == kNoPhrase ? 0 : input_.grammar.table.source[option.source].size();
+}
+
+bool RuleOptions::source_is_gap(const RuleOption& option, std::size_t symbol) const {
+  return input_.grammar.table.source[option.source][symbol] == input_.grammar.source_gap;
+}
+
+std::vector<Link> RuleOptions::links(const RuleOption& option) const {
+  std::vector<Link> links;
+  if (option.pair >= 0) {
+    const auto n_source = n_source_symbols(option);
+    for (const auto link : input_.grammar.table.links_of(static_cast<std::size_t>(option.pair))) {
+      if (link.source >= n_source || link.target >= option.n_target) throw_damaged("a rule has a link outside of it");
+      links.push_back({link.source, link.target});
+    }
+  } else if (option.pair == kUnknownPair && option.n_target > 0) {
+    links.push_back({0, 0});
+  }
+  std::ranges::sort(links, [](Link a, Link b) { return a.target != b.target ? a.target < b.target : a.source < b.source; });
+  return links;
+}
+
+void RuleOptions::add(RuleOption option, std::span<const WordId> target, bool from_table) {
+  option.target = static_cast<std::uint32_t>(symbols_.size());
+  // Those that are not in the table have words or gaps.
+  for (std::uint32_t g = 0; g < option.n_gaps; ++g) symbols_.push_back({g, true});
+  std::uint32_t gaps_seen = 0;
+  for (const auto word : target) {
+    // A demanded translation may hold any word.
+    const int gap = option.pair == kDemandedPair || option.pair == kUnknownPair ? -1 : gap_number(word);
+    if (gap >= 0) gaps_seen |= 1U << gap;
+    symbols_.push_back(gap >= 0 ? RuleSymbol{static_cast<std::uint32_t>(gap), true} : RuleSymbol{word, false});
+  }
+  option.n_target = static_cast<std::uint32_t>(symbols_.size()) - option.target;
+  if (from_table) {
+    const auto source = input_.grammar.table.source[option.source];
+    option.n_gaps = static_cast<std::uint8_t>(std::ranges::count(source, input_.grammar.source_gap));
+    const auto n_target_gaps =
+        std::ranges::count_if(std::span(symbols_).subspan(option.target), [](const RuleSymbol& s) { return s.is_gap; });
+    if (option.n_gaps > kMaxGaps || gaps_seen != (1U << option.n_gaps) - 1 || n_target_gaps != option.n_gaps)
+      throw_damaged("a rule has gaps that are not paired");
+  } else {
+    std::vector<float> values(input_.n_own());
+    own_values(option.pair, target.size(), values.data());
+    option.score = weighted(values);
+    option.estimate = option.score + estimate_words(target);
+  }
+
+  // Source words are visited in the order of the target words that they are linked to, each once.
+  option.visits = static_cast<std::uint32_t>(symbols_.size());
+  const auto linked = links(option);
+  std::uint64_t visited[4] = {};
+  auto link = linked.begin();
+  for (std::uint32_t t = 0; t < option.n_target; ++t) {
+    if (const auto symbol = symbols_[option.target + t]; symbol.is_gap) symbols_.push_back(symbol);
+    for (; link != linked.end() && link->target == t; ++link) {
+      auto& bits = visited[link->source / 64 % 4];
+      const auto bit = std::uint64_t{1} << (link->source % 64);
+      if (!(bits & bit)) symbols_.push_back({link->source, false});
+      bits |= bit;
+    }
+  }
+  option.n_visits = static_cast<std::uint32_t>(symbols_.size()) - option.visits;
+
+  // Words before the first gap are scored once for all.
+  while (option.n_prefix < option.n_target && !symbols_[option.target + option.n_prefix].is_gap) ++option.n_prefix;
+  for (auto& lm : lms_) {
+    LmPart part = option.pair == kStartPair ? ChartLm::begin() : ChartLm::nothing();
+    float score = 0;
+    for (std::uint32_t t = 0; t < option.n_prefix; ++t) score += lm.append(part, symbols_[option.target + t].value);
+    prefixes_.push_back(part);
+    prefix_scores_.push_back(score);
+    option.prefix_score += lm.weight() * score;
+  }
+  if (forced_) {
+    if (option.pair == kStartPair) option.prefix_forced = forced_->start();
+    for (std::uint32_t t = 0; t < option.n_prefix; ++t)
+      forced_->append(option.prefix_forced, symbols_[option.target + t].value);
+  }
+  options_.push_back(option);
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,460 @@
+#include "hierarchical/search.hh"
+
+#include <algorithm>
+#include <limits>
+
+namespace hyperbaton {
+
+namespace {
+
+// Candidates of a span that are scored at once; of the others the rank among these tells what they may expect.
+constexpr std::size_t kScoredFirst = 32;
+// Ranks in a cube are numbers of so many bits, and so are cubes.
+constexpr unsigned kRankBits = 14, kCubeBits = 22;
+constexpr std::uint32_t kMaxRank = (1U << kRankBits) - 1, kMaxCubes = 1U << kCubeBits;
+
+bool inside(SourceSpan inner, SourceSpan outer) { return outer.begin <= inner.begin && inner.end <= outer.end; }
+bool equal(SourceSpan a, SourceSpan b) { return a.begin == b.begin && a.end == b.end; }
+bool crosses(SourceSpan a, SourceSpan b) { return a.begin < b.end && b.begin < a.end && !inside(a, b) && !inside(b, a); }
+template <class T>
+SourceSpan span_of(const T& of) {
+  return {of.begin, of.end};
+}
+
+template <class T>
+std::span<const T> of_sentence(std::span<const T> all, std::size_t sentence) {
+  const auto [first, last] = std::ranges::equal_range(all, sentence, {}, &T::sentence);
+  return {first, last};
+}
+
+constexpr std::uint32_t kSentenceStart = 0xffffU << 16;  // as first and last word
+
+}  // namespace
+
+std::vector<std::string> ChartInput::column_names() const {
+  std::vector<std::string> names;
+  for (const auto& lm : lms) names.push_back(lm.name);
+  for (const auto& scorer : jumps) names.push_back(scorer.name);
+  names.insert(names.end(), grammar.n_scores, std::string(kTableFeature));
+  names.insert(names.end(), kOwnFeatureNames.begin(), kOwnFeatureNames.end());
+  names.emplace_back(kGlueFeature);
+  return names;
+}
+
+ChartSearch::ChartSearch(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache,
+                         Poll& poll)
+    : input_(input),
+      settings_(settings),
+      sentence_(sentence),
+      poll_(poll),
+      words_(input.source[sentence]),
+      n_words_(static_cast<int>(words_.size())),
+      walls_(of_sentence(input.walls, sentence)),
+      zones_(of_sentence(input.zones, sentence)),
+      demands_(of_sentence(input.demands.spans, sentence)),
+      first_demand_(static_cast<std::size_t>(demands_.data() - input.demands.spans.data())),
+      forced_(input.forced.any() ? std::optional<Forced>(input.forced[sentence]) : std::nullopt),
+      lms_([&] {
+        std::vector<ChartLm> lms;
+        lms.reserve(input.lms.size());
+        for (const auto& lm : input.lms) lms.emplace_back(lm.input);
+        return lms;
+      }()),
+      options_(input, settings, sentence, cache, lms_, forced_ ? &*forced_ : nullptr),
+      matcher_(input.grammar.trie, words_),
+      at_jump_(2 * lms_.size()),
+      at_forced_(at_jump_ + (input.jumps.empty() ? 0 : 1)),
+      n_state_(at_forced_ + (forced_ ? 2 : 0)),
+      keep_arcs_(settings.n_best.n > 1 || settings.graph),
+      cells_(static_cast<std::size_t>(n_words_) + 1),
+      glued_(static_cast<std::size_t>(n_words_) + 1) {
+  const int max_span = settings.max_span > 0 ? settings.max_span : n_words_;
+  for (int begin = 0; begin <= n_words_; ++begin) {
+    int widest = std::min(max_span, n_words_ - begin);
+    for (const auto& demand : demands_)
+      if (demand.begin == begin) widest = std::max(widest, demand.end - begin);
+    cells_[static_cast<std::size_t>(begin)].resize(static_cast<std::size_t>(widest) + 1);
+  }
+}
+
+bool ChartSearch::run() {
+  for (int begin = n_words_ - 1; begin >= 0; --begin) {
+    matcher_.start(begin);
+    const int widest = static_cast<int>(cells_[static_cast<std::size_t>(begin)].size()) - 1;
+    for (int end = begin + 1; end <= begin + widest; ++end) fill_span({begin, end});
+  }
+  first_glued_ = static_cast<std::uint32_t>(hypotheses_.size());
+  for (int end = 0; end <= n_words_; ++end) fill_glued(end);
+  const std::size_t n = hypotheses_.size();
+  finish();
+  return hypotheses_.size() > n;
+}
+
+bool ChartSearch::allows(SourceSpan span) const {
+  return std::ranges::none_of(walls_, [&](const Wall& w) { return span.begin <= w.after && w.after + 1 < span.end; }) &&
+         std::ranges::none_of(zones_, [&](const Zone& z) { return crosses(span, span_of(z)); }) &&
+         std::ranges::none_of(demands_, [&](const Demand& d) {
+           return crosses(span, span_of(d)) || (inside(span, span_of(d)) && !equal(span, span_of(d)));
+         });
+}
+
+// What has to stay together must be inside one gap of a rule that covers more.
+bool ChartSearch::allows(SourceSpan span, const RuleMatch& match) const {
+  const auto in_gap = [&](SourceSpan part) {
+    return std::ranges::any_of(std::span(match.gaps).first(match.n_gaps),
+                               [&](SourceSpan gap) { return inside(part, gap); });
+  };
+  return std::ranges::all_of(
+             zones_,
+             [&](const Zone& z) { return inside(span, span_of(z)) || !inside(span_of(z), span) || in_gap(span_of(z)); }) &&
+         std::ranges::all_of(demands_, [&](const Demand& d) { return !inside(span_of(d), span) || in_gap(span_of(d)); });
+}
+
+void ChartSearch::fill_span(SourceSpan span) {
+  cubes_.clear();
+  ++counts_.spans;
+  const bool allowed = !has_constraints() || allows(span);
+  bool any = false;
+  const auto has_hypotheses = [&](int begin, int end) {
+    return static_cast<std::size_t>(end - begin) < cells_[static_cast<std::size_t>(begin)].size() &&
+           cell({begin, end}).size() > 0;
+  };
+  // Longer ones are only there for a demanded translation.
+  const bool within = settings_.max_span <= 0 || span.end - span.begin <= settings_.max_span;
+  matcher_.extend(span.end, has_hypotheses, [&](const RuleMatch& match) {
+    if (!allowed || !within || (has_constraints() && !allows(span, match))) return;
+    any = true;
+    const auto options = options_.of_phrase(match.phrase);
+    if (options.empty()) return;
+    if (options_[options.first].n_gaps != match.n_gaps) throw_damaged("the rule index is that of another table");
+    std::array<Cell, kMaxGaps> gaps;
+    for (std::size_t g = 0; g < match.n_gaps; ++g) gaps[g] = cell(match.gaps[g]);
+    add_cube(options, std::span(gaps).first(match.n_gaps));
+  });
+  for (std::size_t d = 0; d < demands_.size(); ++d)
+    if (equal(span, span_of(demands_[d]))) {
+      any = true;
+      add_cube(options_.of_demand(first_demand_ + d), {});
+    }
+  if (!any && allowed && span.end == span.begin + 1) add_cube(options_.of_unknown(span.begin), {});
+  auto& here = cell(span);
+  here = search(span);
+  if (here.size() > 0) matcher_.close(span.end);
+}
+
+void ChartSearch::fill_glued(int end) {
+  cubes_.clear();
+  if (end == 0) {
+    add_cube({RuleOptions::kStart, RuleOptions::kStart + 1}, {});
+  } else {
+    for (int begin = 0; begin < end; ++begin) {
+      if (static_cast<std::size_t>(end - begin) >= cells_[static_cast<std::size_t>(begin)].size()) continue;
+      const std::array<Cell, kMaxGaps> gaps{glued_[static_cast<std::size_t>(begin)], cell({begin, end})};
+      if (gaps[0].size() > 0 && gaps[1].size() > 0) add_cube({RuleOptions::kGlue, RuleOptions::kGlue + 1}, gaps);
+    }
+  }
+  glued_[static_cast<std::size_t>(end)] = search({0, end});
+}
+
+void ChartSearch::finish() {
+  cubes_.clear();
+  const auto whole = glued_.back();
+  if (whole.size() > 0) add_cube({RuleOptions::kEnd, RuleOptions::kEnd + 1}, std::span(&whole, 1));
+  search({0, n_words_});
+}
+
+void ChartSearch::add_cube(RuleOptions::Range options, std::span<const Cell> gaps) {
+  if (options.empty()) return;
+  if (cubes_.size() == kMaxCubes) throw Error("too many rules match one span: choose a smaller --max-span");
+  Cube cube{options, {}, static_cast<std::uint8_t>(gaps.size())};
+  std::ranges::copy(gaps, cube.gaps.begin());
+  cubes_.push_back(cube);
+}
+
+double ChartSearch::estimate(const Candidate& candidate) const {
+  const auto& cube = cubes_[candidate.cube];
+  double sum = options_[cube.options.first + candidate.ranks[0]].estimate;
+  for (std::size_t g = 0; g < cube.n_gaps; ++g) sum += hypotheses_[cube.gaps[g].first + candidate.ranks[1 + g]].best.score;
+  return sum;
+}
+
+ChartEdge ChartSearch::edge_of(const Candidate& candidate) const {
+  const auto& cube = cubes_[candidate.cube];
+  ChartEdge edge{candidate.priority, cube.options.first + candidate.ranks[0], {kNone, kNone}};
+  for (std::size_t g = 0; g < cube.n_gaps; ++g) edge.children[g] = cube.gaps[g].first + candidate.ranks[1 + g];
+  return edge;
+}
+
+void ChartSearch::positions(const ChartEdge& edge, SourceSpan span, std::vector<std::uint16_t>& positions) const {
+  const auto& option = options_[edge.option];
+  positions.clear();
+  if (option.source == kNoPhrase) {
+    positions.push_back(static_cast<std::uint16_t>(span.begin));
+    return;
+  }
+  int at = span.begin;
+  std::size_t gap = 0;
+  for (std::size_t k = 0; k < options_.n_source_symbols(option); ++k) {
+    positions.push_back(static_cast<std::uint16_t>(at));
+    at = options_.source_is_gap(option, k) ? hypotheses_[edge.children[gap++]].span.end : at + 1;
+  }
+}
+
+bool ChartSearch::combine(const ChartEdge& edge, SourceSpan span, std::uint32_t* state, double& score, float* values) {
+  const auto& option = options_[edge.option];
+  const auto rest = options_.target(option).subspan(option.n_prefix);
+  const bool is_end = edge.option == RuleOptions::kEnd;
+  score = option.score + option.prefix_score;
+  for (std::size_t g = 0; g < option.n_gaps; ++g) score += hypotheses_[edge.children[g]].best.score;
+
+  if (forced_) {
+    ForcedPart part = option.prefix_forced;
+    for (const auto symbol : rest) {
+      const auto* child = symbol.is_gap ? state_of(edge.children[symbol.value]) + at_forced_ : nullptr;
+      if (!(child ? forced_->append(part, {child[0], child[1]}) : forced_->append(part, symbol.value))) return false;
+    }
+    if (is_end && !forced_->complete(part)) return false;
+    state[at_forced_] = part.starts;
+    state[at_forced_ + 1] = part.length;
+  }
+
+  for (std::size_t i = 0; i < lms_.size(); ++i) {
+    auto& lm = lms_[i];
+    LmPart part = options_.prefix(edge.option, i);
+    float sum = 0;
+    for (const auto symbol : rest) {
+      if (symbol.is_gap) {
+        const auto* child = state_of(edge.children[symbol.value]) + 2 * i;
+        sum += lm.append(part, LmPart{child[0], child[1]});
+      } else {
+        sum += lm.append(part, symbol.value);
+      }
+    }
+    if (is_end) sum += lm.finish(part);
+    score += lm.weight() * sum;
+    if (values) values[i] += sum + options_.prefix_score(edge.option, i);
+    state[2 * i] = part.left;
+    state[2 * i + 1] = part.right;
+  }
+
+  if (!input_.jumps.empty()) {
+    if (option.n_visits > 0) positions(edge, span, positions_);
+    std::uint32_t first = 0, row = 0;  // of the words visited so far: the first one, and the row of the last one
+    bool any = edge.option == RuleOptions::kStart, after_gap = false;
+    if (any) first = kSentenceStart >> 16;
+    const auto jump = [&](std::uint32_t to) {
+      const auto width = static_cast<std::size_t>(n_words_) + 1;
+      for (std::size_t k = 0; k < input_.jumps.size(); ++k) {
+        const auto& scorer = input_.jumps[k].input;
+        const float value = scorer.matrices[static_cast<std::size_t>(scorer.offsets[sentence_]) + row * width + to];
+        if (values) values[lms_.size() + k] += value;
+        score += scorer.weight * value;
+      }
+    };
+    for (const auto symbol : options_.visits(option)) {
+      std::uint32_t next_first, next_row;
+      if (symbol.is_gap) {
+        const auto child = state_of(edge.children[symbol.value])[at_jump_];
+        if (child == kNoVisit) continue;
+        next_first = child >> 16;
+        next_row = child & 0xffff;
+      } else {
+        next_first = positions_[symbol.value];
+        next_row = next_first + 1;
+      }
+      if (!any)
+        first = next_first;
+      else if (symbol.is_gap || after_gap || input_.jumps.front().input.inside)
+        jump(next_first);
+      any = true;
+      row = next_row;
+      after_gap = symbol.is_gap;
+    }
+    if (is_end) jump(static_cast<std::uint32_t>(n_words_));
+    state[at_jump_] = any ? first << 16 | row : kNoVisit;
+  }
+  // Nothing follows the end: all ways to it are recombined.
+  if (is_end) std::fill_n(state, n_state_, 0U);
+  return true;
+}
+
+void ChartSearch::add_values(const ChartEdge& edge, SourceSpan span, float* columns) {
+  std::vector<std::uint32_t> state(n_state_);
+  double score;
+  combine(edge, span, state.data(), score, columns);
+  options_.add_own_values(options_[edge.option], columns + input_.first_own());
+}
+
+bool ChartSearch::score_candidate(Candidate& candidate, SourceSpan span) {
+  poll_();
+  ++counts_.hypotheses;
+  candidate.state = static_cast<std::uint32_t>(n_state_ == 0 ? 0 : open_states_.size() / n_state_);
+  open_states_.resize(open_states_.size() + n_state_);
+  if (combine(edge_of(candidate), span, open_states_.data() + candidate.state * n_state_, candidate.priority, nullptr))
+    return true;
+  open_states_.resize(open_states_.size() - n_state_);
+  candidate.state = kNone;
+  return false;
+}
+
+namespace {
+
+constexpr auto kLater = [](const auto& a, const auto& b) {
+  return a.priority != b.priority ? a.priority < b.priority : a.order > b.order;
+};
+
+}  // namespace
+
+void ChartSearch::push(const Candidate& candidate) {
+  queue_.push_back(candidate);
+  queue_.back().order = n_pushed_++;
+  std::ranges::push_heap(queue_, kLater);
+}
+
+ChartSearch::Candidate ChartSearch::pop() {
+  std::ranges::pop_heap(queue_, kLater);
+  const auto candidate = queue_.back();
+  queue_.pop_back();
+  return candidate;
+}
+
+// Of many cubes only the most promising are scored at once. The others may expect to gain as much on average.
+void ChartSearch::start_cubes(SourceSpan span) {
+  std::vector<Candidate> first(cubes_.size());
+  for (std::uint32_t c = 0; c < cubes_.size(); ++c) {
+    first[c] = {0, c, {0, 0, 0}, kNone, c};
+    first[c].priority = estimate(first[c]);
+  }
+  const std::size_t n = std::min(first.size(), kScoredFirst);
+  std::ranges::partial_sort(first, first.begin() + static_cast<std::ptrdiff_t>(n),
+                            [](const Candidate& a, const Candidate& b) { return kLater(b, a); });
+  double gain = 0;
+  std::size_t n_scored = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    auto& candidate = first[i];
+    const double estimated = candidate.priority;
+    if (i >= n) {
+      candidate.priority += n_scored ? gain / static_cast<double>(n_scored) : 0;
+      push(candidate);
+    } else if (score_candidate(candidate, span)) {
+      gain += candidate.priority - estimated;
+      ++n_scored;
+      push(candidate);
+    } else {
+      push_neighbours(candidate, 0);
+    }
+  }
+}
+
+ChartSearch::Cell ChartSearch::search(SourceSpan span) {
+  if (cubes_.empty()) return {};
+  counts_.cubes += static_cast<std::int64_t>(cubes_.size());
+  queue_.clear();
+  open_states_.clear();
+  open_.clear();
+  open_arcs_.clear();
+  seen_.clear();
+  n_pushed_ = 0;
+  std::ranges::fill(slots_, 0U);
+  start_cubes(span);
+  for (std::size_t n_taken = 0; !queue_.empty() && n_taken < settings_.pop_limit;) {
+    auto candidate = pop();
+    if (candidate.state == kNone) {
+      const double estimated = candidate.priority;
+      if (!score_candidate(candidate, span)) {
+        candidate.priority = estimated;
+        push_neighbours(candidate, 0);
+      } else if (queue_.empty() || !kLater(candidate, queue_.front())) {
+        take(candidate);
+        ++n_taken;
+        push_neighbours(candidate, candidate.priority - estimate(candidate));
+      } else {
+        push(candidate);
+      }
+      continue;
+    }
+    take(candidate);
+    ++n_taken;
+    push_neighbours(candidate, candidate.priority - estimate(candidate));
+  }
+  return keep(span);
+}
+
+void ChartSearch::push_neighbours(const Candidate& candidate, double gain) {
+  const auto& cube = cubes_[candidate.cube];
+  for (std::size_t d = 0; d < 1U + cube.n_gaps; ++d) {
+    const auto size = d == 0 ? cube.options.last - cube.options.first : cube.gaps[d - 1].size();
+    auto next = candidate;
+    if (++next.ranks[d] >= size || next.ranks[d] > kMaxRank) continue;
+    if (cube.n_gaps > 0) {  // a point of a line is reached once anyway
+      std::uint64_t key = next.cube;
+      for (const auto rank : next.ranks) key = key << kRankBits | rank;
+      if (seen_.find_or_add(key).second) continue;
+    }
+    next.state = kNone;
+    next.priority = estimate(next) + gain;
+    push(next);
+  }
+}
+
+void ChartSearch::take(const Candidate& candidate) {
+  const auto bytes = [&](std::uint32_t state) {
+    return std::string_view(reinterpret_cast<const char*>(open_states_.data() + state * n_state_),
+                            n_state_ * sizeof(std::uint32_t));
+  };
+  // The slot of a state, or a free one.
+  const auto find = [&](std::string_view state) {
+    auto at = hash_bytes(state) & (slots_.size() - 1);
+    while (slots_[at] && bytes(open_[slots_[at] - 1].state) != state) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  };
+  if (2 * (open_.size() + 1) > slots_.size()) {
+    slots_.assign(std::max<std::size_t>(256, 2 * slots_.size()), 0U);
+    for (std::size_t i = 0; i < open_.size(); ++i) slots_[find(bytes(open_[i].state))] = static_cast<std::uint32_t>(i + 1);
+  }
+  auto& slot = slots_[find(bytes(candidate.state))];
+  auto edge = edge_of(candidate);
+  if (!slot) {
+    open_.push_back({edge, candidate.state, kNone});
+    slot = static_cast<std::uint32_t>(open_.size());
+    return;
+  }
+  auto& present = open_[slot - 1];
+  if (edge.score > present.best.score) std::swap(edge, present.best);
+  if (!keep_arcs_) return;
+  open_arcs_.push_back({edge, present.arcs});
+  present.arcs = static_cast<std::uint32_t>(open_arcs_.size() - 1);
+}
+
+ChartSearch::Cell ChartSearch::keep(SourceSpan span) {
+  std::vector<std::uint32_t> order(open_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::uint32_t i) { return open_[i].best.score; });
+  if (settings_.beam.size > 0 && order.size() > settings_.beam.size) order.resize(settings_.beam.size);
+  const double worst = open_.empty() ? 0 : open_[order.front()].best.score + settings_.beam.log_threshold;
+  Cell cell{static_cast<std::uint32_t>(hypotheses_.size()), 0};
+  for (const auto i : order) {
+    const auto& open = open_[i];
+    if (open.best.score < worst) break;
+    const auto first = static_cast<std::uint32_t>(arcs_.size());
+    for (auto at = open.arcs; at != kNone; at = open_arcs_[at].next) arcs_.push_back(open_arcs_[at].edge);
+    hypotheses_.push_back({open.best, first, static_cast<std::uint32_t>(arcs_.size()), span});
+    const auto* state = open_states_.data() + open.state * n_state_;
+    states_.insert(states_.end(), state, state + n_state_);
+  }
+  check_size();
+  cell.last = static_cast<std::uint32_t>(hypotheses_.size());
+  return cell;
+}
+
+void ChartSearch::check_size() const {
+  constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
+  if (hypotheses_.size() * sizeof(ChartHypothesis) + states_.size() * sizeof(std::uint32_t) +
+          arcs_.size() * sizeof(ChartEdge) >
+      kMaxBytes)
+    throw Error(
+        "the hypotheses of one sentence need more than 4 GiB: choose a smaller --stack (0 keeps all), --max-span or "
+        "--max-words");
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,161 @@
+// The chart of one sentence: hypotheses for its spans, bottom up, by cube pruning (Chiang 2007).
+//
+// A hypothesis is a rule and a hypothesis for each of its gaps. Hypotheses of a span with equal states are recombined: the
+// future sees only the state, which holds the context of each language model on both sides, and the first and last source
+// word in target order where a model scores jumps. The states of whole beginnings of the sentence (the label S of glue
+// rules) have nothing on the left.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hierarchical/chart_lm.hh"
+#include "hierarchical/forced.hh"
+#include "hierarchical/matcher.hh"
+#include "hierarchical/rule_options.hh"
+
+namespace hyperbaton {
+
+// A rule with hypotheses in its gaps, in the order of the source.
+struct ChartEdge {
+  double score;  // of the hypothesis that it makes
+  std::uint32_t option;
+  std::array<std::uint32_t, kMaxGaps> children;
+};
+
+struct ChartHypothesis {
+  ChartEdge best;
+  std::uint32_t first_arc, last_arc;  // other ways to the same state
+  SourceSpan span;
+};
+
+struct ChartCounts {
+  std::int64_t hypotheses = 0;  // that were scored
+  std::int64_t cubes = 0;       // source sides that matched a span
+  std::int64_t spans = 0;
+};
+
+class ChartSearch {
+ public:
+  ChartSearch(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache, Poll& poll);
+  // False if there is no translation, which happens only if one is forced.
+  bool run();
+
+  // The hypothesis of the whole sentence.
+  std::uint32_t root() const { return static_cast<std::uint32_t>(hypotheses_.size() - 1); }
+  const ChartHypothesis& operator[](std::uint32_t id) const { return hypotheses_[id]; }
+  std::span<const ChartEdge> arcs(const ChartHypothesis& h) const {
+    return std::span(arcs_).subspan(h.first_arc, h.last_arc - h.first_arc);
+  }
+  std::size_t size() const { return hypotheses_.size(); }
+  const RuleOptions& options() const { return options_; }
+  const ChartCounts& counts() const { return counts_; }
+  int n_words() const { return n_words_; }
+  bool is_glued(std::uint32_t id) const { return id >= first_glued_; }
+  void poll() { poll_(); }
+
+  // Unweighted values that an edge adds to those of its children, in columns.
+  void add_values(const ChartEdge& edge, SourceSpan span, float* columns);
+  // The position of each symbol of the source side of an edge: of words themselves, of gaps their first word.
+  void positions(const ChartEdge& edge, SourceSpan span, std::vector<std::uint16_t>& positions) const;
+
+ private:
+  static constexpr std::uint32_t kNoVisit = 0xffffffffU;
+
+  // Hypotheses of a span, best first: [first, last).
+  struct Cell {
+    std::uint32_t first = 0, last = 0;
+    std::uint32_t size() const { return last - first; }
+  };
+  // All hypotheses that one source side over given gaps makes.
+  struct Cube {
+    RuleOptions::Range options;
+    std::array<Cell, kMaxGaps> gaps;
+    std::uint8_t n_gaps;
+  };
+  struct Candidate {
+    double priority;  // its score, or an estimate
+    std::uint32_t cube;
+    std::array<std::uint32_t, 1 + kMaxGaps> ranks;  // of the option, and of the hypotheses in the gaps
+    std::uint32_t state;                            // number of its state where it is scored, kNone before
+    std::uint32_t order;                            // of candidates with equal priorities
+  };
+  // A hypothesis of the span at work.
+  struct Open {
+    ChartEdge best;
+    std::uint32_t state;
+    std::uint32_t arcs;  // the last arc, kNone
+  };
+  struct OpenArc {
+    ChartEdge edge;
+    std::uint32_t next;
+  };
+
+  void fill_span(SourceSpan span);
+  void fill_glued(int end);
+  void finish();
+  void add_cube(RuleOptions::Range options, std::span<const Cell> gaps);
+  // Turn the cubes into a cell.
+  Cell search(SourceSpan span);
+  // What a candidate's parts add up to, without what language models and jumps say across their edges.
+  double estimate(const Candidate& candidate) const;
+  ChartEdge edge_of(const Candidate& candidate) const;
+  // Score a rule over hypotheses, and fill in its state; false where a forced translation does not allow it.
+  bool combine(const ChartEdge& edge, SourceSpan span, std::uint32_t* state, double& score, float* values);
+  bool score_candidate(Candidate& candidate, SourceSpan span);
+  void push(const Candidate& candidate);
+  Candidate pop();
+  void start_cubes(SourceSpan span);
+  void take(const Candidate& candidate);
+  // `gain` is what the candidate's score exceeds its estimate by, which its neighbours may expect too.
+  void push_neighbours(const Candidate& candidate, double gain);
+  Cell keep(SourceSpan span);
+
+  const std::uint32_t* state_of(std::uint32_t id) const { return states_.data() + id * n_state_; }
+  bool allows(SourceSpan span) const;
+  bool allows(SourceSpan span, const RuleMatch& match) const;
+  bool has_constraints() const { return !walls_.empty() || !zones_.empty() || !demands_.empty(); }
+  Cell& cell(SourceSpan span) {
+    return cells_[static_cast<std::size_t>(span.begin)][static_cast<std::size_t>(span.end - span.begin)];
+  }
+  void check_size() const;
+
+  const ChartInput& input_;
+  const ChartSettings& settings_;
+  const std::size_t sentence_;
+  Poll& poll_;
+  const std::span<const WordId> words_;
+  const int n_words_;
+  std::span<const Wall> walls_;
+  std::span<const Zone> zones_;
+  std::span<const Demand> demands_;
+  std::size_t first_demand_;
+  std::optional<Forced> forced_;
+  std::vector<ChartLm> lms_;
+  RuleOptions options_;
+  Matcher matcher_;
+  std::size_t at_jump_, at_forced_, n_state_;
+  bool keep_arcs_;
+
+  std::vector<std::vector<Cell>> cells_;  // by first word and length
+  std::vector<Cell> glued_;               // by the number of words
+  std::uint32_t first_glued_ = 0;
+  std::vector<ChartHypothesis> hypotheses_;
+  std::vector<std::uint32_t> states_;
+  std::vector<ChartEdge> arcs_;
+  ChartCounts counts_;
+
+  // Of the span at work.
+  std::vector<Cube> cubes_;
+  std::vector<Candidate> queue_;
+  std::vector<std::uint32_t> open_states_;
+  std::vector<Open> open_;
+  std::vector<OpenArc> open_arcs_;
+  std::vector<std::uint32_t> slots_;  // numbers of open hypotheses by the hash of their states, plus one
+  U64Map seen_;
+  std::vector<std::uint16_t> positions_;
+  std::uint32_t n_pushed_ = 0;
+};
+
+}  // namespace hyperbaton

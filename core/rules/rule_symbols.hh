@@ -1,0 +1,37 @@
+// The symbols of rules: words, and gaps, which are the last words of the vocabularies.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "phrases/inventory.hh"
+
+namespace hyperbaton {
+
+// Which numbers stand for gaps: one on the source side, where gaps are counted; on the target side one for each.
+struct GapSymbols {
+  WordId source, first_target;
+  bool is_target(WordId symbol) const { return symbol >= first_target; }
+};
+
+// The order of Moses' rule files, where all gaps are spelled alike.
+struct MosesOrder {
+  ByteOrder source, target;
+};
+
+// A vocabulary as its bytes and offsets.
+struct SpelledWords {
+  std::span<const std::uint8_t> bytes;
+  std::span<const std::int64_t> offsets;
+  std::size_t size() const { return offsets.size() - 1; }
+};
+
+struct RuleSymbols {
+  // The last source word is the gap, the last two target words are the gaps.
+  RuleSymbols(SpelledWords source_words, SpelledWords target_words);
+  GapSymbols gaps;
+  ByteOrder source, target;
+  MosesOrder moses;
+};
+
+}  // namespace hyperbaton

@@ -1,0 +1,179 @@
+"""Translations by a hierarchical system: each is a derivation, a tree of rules (Chiang 2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.corpus import Links, Text
+from hyperbaton.corpus.text import gather
+from hyperbaton.decode.request import Request
+from hyperbaton.decode.result import Translations
+from hyperbaton.decode.system import System
+from hyperbaton.models import Batch
+from hyperbaton.phrases import Options, Spans
+from hyperbaton.phrases.rules import SOURCE_GAPS
+
+# Rules that are not in the table, by the numbers that the core has for them.
+_UNKNOWN, _DEMANDED, _GLUE, _START = -1, -2, -3, -4
+_NO_TEXT, _NO_POINTS = np.zeros(0, np.uint32), np.zeros((0, 2), np.uint16)
+
+
+class RuleUse(NamedTuple):
+    """A rule of a derivation: its source span, both sides, and its features, unweighted.
+
+    `parent` is the number of the rule in whose gap it stands, -1 at the top; `kind` is rule, unknown, demanded, glue or
+    start.
+    """
+
+    begin: int
+    end: int
+    source: list[str]
+    target: list[str]
+    parent: int
+    kind: str
+    features: dict[str, list[float]]
+
+
+def source_batch(request: Request) -> Batch:
+    """The sentences of a request without options: all that a jump model asks for."""
+    none = np.zeros(0, np.int64)
+    spans = Spans(none.astype(np.uint32), none.astype(np.uint16), none.astype(np.uint16))
+    target = Text(_NO_TEXT, np.zeros(1, np.int64), request.target.vocabulary)
+    options = Options(spans, target, Links(_NO_POINTS, np.zeros(1, np.int64)))
+    return Batch(request.source, options, none, none, request.annotations, request.table)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Derivations(Translations):
+    """Translations whose steps are rules, each before those in its gaps, glue rules from left to right.
+
+    A step's target side has `[X,1]` and `[X,2]` where its gaps stand. The last row of a translation's features belongs to
+    the end of the sentence.
+    """
+
+    counted: ClassVar[tuple[str, ...]] = ("hypotheses", "source_sides", "spans")  # source sides that matched spans
+
+    words: Text
+    word_links: Links
+    parents: npt.NDArray[np.int32]
+    graph_targets: Text
+
+    @classmethod
+    def of(cls, system: System, request: Request, found: Mapping[str, Any]) -> Derivations:
+        """What the core found for a request."""
+        vocabulary = request.target.vocabulary
+        columns: dict[str, list[int]] = {name: [] for name in system.features}
+        for column, name in enumerate(found["columns"]):
+            columns[name].append(column)
+        begin, pairs = found["step_begin"], found["step_pair"]
+        n_pieces = len(request.source)
+        options = Options(
+            Spans(found["step_sentence"], begin, found["step_end"] - begin),
+            Text(found["step_target"], found["step_target_offsets"], vocabulary),
+            Links(found["step_links"], found["step_link_offsets"]),
+            np.searchsorted(found["step_sentence"], np.arange(n_pieces + 1)).astype(np.int64),
+        )
+        sources = np.clip(np.searchsorted(request.table.offsets, pairs, side="right") - 1, 0, None)
+        return cls(
+            system=system,
+            batch=Batch(request.source, options, pairs, sources, request.annotations, request.table),
+            columns=columns,
+            pieces=request.pieces.offsets,
+            path_offsets=found["path_offsets"],
+            step_offsets=found["step_offsets"],
+            options=np.arange(len(begin), dtype=np.int64),
+            scores=found["scores"],
+            features=found["features"],
+            relaxed=np.zeros(n_pieces, np.uint8),
+            counts=found["counts"],
+            graph_offsets=found["graph_offsets"],
+            graph_places=found["graph_places"],
+            graph_scores=found["graph_scores"],
+            words=Text(found["words"], found["word_offsets"], vocabulary),
+            word_links=Links(found["links"], found["link_offsets"]),
+            parents=found["step_parent"],
+            graph_targets=Text(found["graph_targets"], found["graph_target_offsets"], vocabulary),
+        )
+
+    @property
+    def text(self) -> Text:  # type: ignore[override]
+        """All translations, one line each."""
+        return self.words
+
+    def links(self) -> Links:
+        """The links of each sentence to its best translation: those inside its rules, in place."""
+        pieces = np.flatnonzero(np.diff(self.path_offsets) > 0)
+        best = self.path_offsets[pieces]
+        sentence = np.searchsorted(self.pieces, pieces, side="right") - 1
+        source_start = self.batch.source.offsets[pieces] - self.batch.source.offsets[self.pieces[sentence]]
+        lengths = self.words.lengths[best]
+        ends = np.cumsum(lengths)
+        first = np.searchsorted(sentence, sentence, side="left")
+        target_start = ends - lengths - (ends - lengths)[first]
+        where, link_ends = gather(self.word_links.offsets, best)
+        n_links = np.diff(link_ends)
+        points = self.word_links.points[where].astype(np.int64)
+        points += np.repeat(np.stack([source_start, target_start], axis=1), n_links, axis=0)
+        offsets = np.searchsorted(np.repeat(sentence, n_links), np.arange(len(self) + 1)).astype(np.int64)
+        return Links(points.astype(np.uint16), offsets)
+
+    def rules(self, path: int) -> list[RuleUse]:
+        """The rules of a derivation."""
+        first = int(self.step_offsets[path])
+        uses = []
+        for i, step in enumerate(self.steps(path)):
+            pair = int(self.batch.pairs[first + i])
+            kind = {_UNKNOWN: "unknown", _DEMANDED: "demanded", _GLUE: "glue", _START: "start"}.get(pair, "rule")
+            if kind == "rule":
+                source = self.batch.table.source[int(self.batch.sources[first + i])].split(" ")
+            elif kind in ("glue", "start"):
+                source = [*SOURCE_GAPS, *SOURCE_GAPS] if kind == "glue" else []
+            else:
+                source = self.batch.source[int(self.batch.options.source.sentence[first + i])][step.begin : step.end]
+            uses.append(
+                RuleUse(step.begin, step.end, source, step.target, int(self.parents[first + i]), kind, step.features)
+            )
+        return uses
+
+    def records(self, piece: int, path: int) -> list[dict[str, Any]]:
+        """The rules of a derivation, for people and programs; `parent` is the number of the rule above."""
+        return [
+            {
+                "span": [use.begin, use.end],
+                "source": " ".join(use.source),
+                "target": " ".join(use.target),
+                "kind": use.kind,
+                "parent": use.parent,
+            }
+            for use in self.rules(path)
+        ]
+
+    def order(self, path: int) -> list[int]:
+        """The linked source words in the order of their target words, each once."""
+        first, last = self.word_links.offsets[path : path + 2]
+        points = self.word_links.points[first:last].tolist()
+        return list(dict.fromkeys(i for i, _ in sorted(points, key=lambda point: (point[1], point[0]))))
+
+    def longest_jump(self, path: int) -> int:
+        """The longest jump between linked source words in target order."""
+        order = [-1, *self.order(path)]
+        return max((abs(j - i - 1) for i, j in pairwise(order)), default=0)
+
+    def graph(self, first: int = 0) -> Iterator[str]:
+        """Lines of the search graph: each is a way to a hypothesis; sentences are numbered from `first`."""
+        for sentence in range(len(self)):
+            for row in range(*self.graph_offsets[self.pieces[[sentence, sentence + 1]]].tolist()):
+                hypothesis, begin, end, _, *children = self.graph_places[row].tolist()
+                line = f"{first + sentence} hyp={hypothesis} covered={begin}-{end - 1} score={self.graph_scores[row]:g}"
+                below = [child for child in children if child >= 0]
+                yield f"{line} gaps={','.join(map(str, below))} out={' '.join(self.graph_targets[row])}"
+
+    def _alignment(self, path: int) -> str:
+        first, last = self.word_links.offsets[path : path + 2]
+        return " ".join(f"{i}-{j}" for i, j in self.word_links.points[first:last].tolist())

@@ -1,0 +1,141 @@
+"""Hierarchical rules: phrase pairs with gaps (Chiang 2005, 2007), and the rule table.
+
+A rule is a phrase pair in which up to two shorter phrase pairs are replaced by gaps. A rule table is a phrase table
+whose phrases have gaps among their words: `[X]` on the source side, `[X,1]` and `[X,2]` on the target side, which stand
+for the first and second gap of the source side. Positions, in links too, count words and gaps; links are those of words.
+
+The rules of one phrase pair share a count of 1. Counts and scores are Moses' numbers, digit by digit: its programs pass
+six digits from one to the next, and count a target side as if its gaps had no order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.options import from_mapping, option, to_mapping
+from hyperbaton.base.picklable import Picklable
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.store import Artefact, save
+from hyperbaton.corpus import Text, Vocabulary
+from hyperbaton.phrases.table import PhraseTable
+
+KIND = "rules"
+SOURCE_GAPS = ("[X]",)
+TARGET_GAPS = ("[X,1]", "[X,2]")
+
+
+@dataclass
+class RuleLimits:
+    """Options of rule extraction; the defaults are Moses'."""
+
+    max_span: int = option(
+        10, "rules: longest phrase pair they are made of, in words on either side", minimum=1, maximum=255
+    )
+    max_symbols: int = option(5, "rules: most words and gaps on the source side", minimum=1, maximum=255)
+    max_gaps: int = option(2, "rules: most gaps", minimum=0, maximum=2)
+    min_gap: int = option(2, "rules: fewest source words that a gap stands for", minimum=1, maximum=255)
+
+
+@dataclass(frozen=True)
+class RuleTable(Picklable):
+    """Rules with scores. `options` are the limits of the extraction; None where they are unknown."""
+
+    table: PhraseTable
+    options: RuleLimits | None = None
+
+    def __post_init__(self) -> None:
+        for phrases, gaps in ((self.table.source, SOURCE_GAPS), (self.table.target, TARGET_GAPS)):
+            words, n = phrases.vocabulary, len(phrases.vocabulary)
+            if n < len(gaps) or tuple(words.word(n - len(gaps) + k) for k in range(len(gaps))) != gaps:
+                raise ValueError("the last words of the vocabularies are not the gaps of rules")
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def options_of(self, source: str) -> list[tuple[str, list[float]]]:
+        """The target sides of a source side with their scores, best p(t|s) first.
+
+        >>> from hyperbaton.corpus import Bitext
+        >>> from hyperbaton.phrases import extract_rules
+        >>> bitext = Bitext.of(["a b c"], ["x y z"], [[(0, 2), (1, 0), (2, 1)]])
+        >>> extract_rules(bitext).options_of("a [X]")
+        [('[X,1] z', [1.0, 1.0, 1.0, 1.0])]
+        """
+        return self.table.options_of(source)
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        inputs: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the rules as an artefact; `options`, `inputs` and `details`: what else is known of how they were made."""
+        limits = {} if self.options is None else to_mapping(self.options)
+        sizes = {
+            "n_rules": len(self),
+            "n_source_sides": len(self.table.source),
+            "n_target_sides": len(self.table.target),
+        }
+        save(
+            path,
+            KIND,
+            self.table.arrays("table"),
+            options={**limits, **(options or {})},
+            inputs=inputs,
+            details={**sizes, **(details or {}), "limits": limits},
+        )
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> RuleTable:
+        """Open saved rules, memory-mapped."""
+        artefact = Artefact(path, KIND)
+        with artefact.reading():
+            limits = artefact.details["limits"]
+            table = PhraseTable.from_arrays(artefact.group("table"))
+            return cls(table, from_mapping(RuleLimits, limits) if limits else None)
+
+    def write_moses(self, folder: str | PathLike[str], *, progress: Progress | None = None) -> list[Path]:
+        """Write `rule-table.gz` and `glue-grammar` in Moses' formats into a folder; returns the files."""
+        from hyperbaton.phrases.rules_moses import write_rules
+
+        return write_rules(folder, self, progress=progress)
+
+    @classmethod
+    def from_moses(cls, path: str | PathLike[str]) -> RuleTable:
+        """Read a rule table of Moses, plain or compressed."""
+        from hyperbaton.phrases.rules_moses import read_rules
+
+        return read_rules(path)
+
+
+def with_gaps(text: Text, gaps: tuple[str, ...]) -> Vocabulary:
+    """The vocabulary of a text with gaps as its last words; InputError where a word of the text is spelled like one."""
+    vocabulary = text.vocabulary
+    for gap in gaps:
+        number = vocabulary.number(gap)
+        if number < 0:
+            continue
+        places = np.flatnonzero(text.tokens == number)
+        if len(places):
+            line = int(np.searchsorted(text.offsets, places[0], side="right"))
+            escaped = gap.replace("[", "&#91;").replace("]", "&#93;")
+            raise InputError(f"the word {gap!r} is how rules spell a gap; write it as {escaped}", text.path, line)
+    return extended(vocabulary, gaps)
+
+
+def extended(vocabulary: Vocabulary, words: tuple[str, ...]) -> Vocabulary:
+    """A vocabulary with more words at its end."""
+    spelled = [word.encode() for word in words]
+    return Vocabulary(
+        np.concatenate([vocabulary.bytes, np.frombuffer(b"".join(spelled), np.uint8)]),
+        np.concatenate([vocabulary.offsets, vocabulary.offsets[-1] + np.cumsum([len(word) for word in spelled])]),
+    )

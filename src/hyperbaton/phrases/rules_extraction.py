@@ -1,0 +1,290 @@
+"""Extraction of hierarchical rules and their scores, within a given amount of memory.
+
+Sentence pairs are taken in chunks. The rules of a chunk become a sorted run of bytes, with the number of times that each
+rule was seen with the same links and count; the runs are merged, and what the merge gives is scored source side by source
+side. No count is added to another before the merge, and sums are made in the order of Moses' sorted files: the
+result does not depend on chunks, threads or memory.
+
+Rules for a text (`text`) are those whose source sides match one of its sentences. Their scores are the same as without
+it: p(s|t) needs the counts of other source sides with the same target side, so a first pass looks for the target sides,
+and the second keeps all rules that have one of these until they are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.align.lexical import LexicalTable
+from hyperbaton.base.options import check_options
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.scratch import Array, Column, Scratch
+from hyperbaton.corpus import Bitext, Text, Vocabulary
+from hyperbaton.corpus.text import WordIds
+from hyperbaton.phrases.inventory import Phrases, Runs, merge_phrases, number_rows
+from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS, RuleLimits, RuleTable, with_gaps
+from hyperbaton.phrases.table import PhraseTable, lexical_arrays
+
+# Longest span that a decoder covers with a rule: a source side that matches no shorter one is not kept for a text.
+DECODED_SPAN = 20
+# Memory that extraction takes for each target word of a chunk, and that scoring takes for each rule.
+_WORD_BYTES = 10_000
+_RULE_BYTES = 600
+_MOST_WORDS = 1 << 15
+_MOST_RULES = 1 << 18
+
+
+def extract_rules(
+    bitext: Bitext,
+    limits: RuleLimits | None = None,
+    *,
+    text: Text | None = None,
+    min_count: int = 1,
+    lexical: LexicalTable | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    scratch: Scratch | None = None,
+) -> RuleTable:
+    """Extract and score the rules of a bitext with links.
+
+    Arguments:
+        text: keep only rules whose source side matches a sentence of this text.
+        min_count: drop rules whose count is lower; 1 keeps all, since counts are fractions.
+        lexical: word probabilities; by default the frequencies of links, as in Moses.
+        scratch: where the table lies, and how much memory the work takes.
+
+    >>> bitext = Bitext.of(["a b c"], ["x y z"], [[(0, 2), (1, 0), (2, 1)]])
+    >>> rules = extract_rules(bitext)
+    >>> sorted(rules.table.source)
+    ['a', 'a [X]', 'a b c', 'b', 'b c', 'c']
+    """
+    limits, scratch, threads = limits or RuleLimits(), scratch or Scratch(), threads or default_threads()
+    check_options(limits)
+    work = RuleWork.of(bitext, limits, threads)
+    if text is not None:
+        work = replace(work, sources=work.matching(text))
+        work = replace(work, targets=work.targets_of(0, len(bitext), progress))
+    runs = Runs(scratch, np.uint8)
+    for done, part in work.runs(scratch):
+        for run in part:
+            runs.append(run)
+        _report(progress, done, len(bitext))
+    lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
+    return work.score(runs.finish(), lexical, min_count, scratch, progress)
+
+
+def _report(progress: Progress | None, done: int, total: int) -> None:
+    if progress is not None and progress(done, total) is False:
+        raise _core.Cancelled("cancelled")
+
+
+@dataclass(frozen=True)
+class RuleWork:
+    """What extraction from a bitext needs to know; `sources` and `targets` are the sides of the rules for a text."""
+
+    bitext: Bitext
+    limits: RuleLimits
+    source: Vocabulary
+    target: Vocabulary
+    symbols: _core.RuleSymbols
+    threads: int
+    sources: _core.RuleSides | None = None
+    targets: _core.RuleSides | None = None
+
+    @classmethod
+    def of(cls, bitext: Bitext, limits: RuleLimits, threads: int) -> RuleWork:
+        """The work on a bitext."""
+        bitext.need_links()
+        source, target = with_gaps(bitext.source, SOURCE_GAPS), with_gaps(bitext.target, TARGET_GAPS)
+        symbols = _core.RuleSymbols(source.spelling, target.spelling)
+        return cls(bitext, limits, source, target, symbols, threads)
+
+    def matching(self, text: Text) -> _core.RuleSides:
+        """The source sides that match a sentence of a text."""
+        numbers = self.bitext.source.vocabulary.lookup.find_all(text.vocabulary.lookup)
+        return _core.matching_sources(
+            _core.Tokens(words=numbers[text.tokens], offsets=text.offsets),
+            self.core_limits,
+            max_span=max(self.limits.max_span, DECODED_SPAN),
+            symbols=self.symbols,
+            n_threads=self.threads,
+            progress=None,
+        )
+
+    def targets_of(self, first: int, last: int, progress: Progress | None = None) -> _core.RuleSides:
+        """The target sides that rules with the source sides in `sources` have in sentence pairs [first, last)."""
+        return _core.targets_of_sources(
+            self.aligned,
+            self.core_limits,
+            first=first,
+            last=last,
+            symbols=self.symbols,
+            sources=self.sources,
+            n_threads=self.threads,
+            progress=progress,
+        )
+
+    @property
+    def core_limits(self) -> _core.RuleLimits:
+        limits = self.limits
+        return _core.RuleLimits(
+            max_span=limits.max_span, max_symbols=limits.max_symbols, max_gaps=limits.max_gaps, min_gap=limits.min_gap
+        )
+
+    @property
+    def aligned(self) -> _core.AlignedText:
+        links = self.bitext.need_links()
+        return _core.AlignedText(
+            source=self.bitext.source.core_tokens,
+            target=self.bitext.target.core_tokens,
+            points=links.points,
+            link_offsets=links.offsets,
+        )
+
+    def runs(
+        self, scratch: Scratch, first: int = 0, last: int | None = None
+    ) -> Iterator[tuple[int, list[npt.NDArray[np.uint8]]]]:
+        """Sorted runs of the rules of sentence pairs [first, last), some at a time, with the pairs that are done."""
+        last = len(self.bitext) if last is None else last
+        n_words = min(_MOST_WORDS, max(1, (scratch.n_rows(_WORD_BYTES * self.threads) or _MOST_WORDS)))
+        offsets = self.bitext.target.offsets[first : last + 1]
+        bounds = [first, *(first + end for _, end in Scratch(n_words).ranges(offsets, row_bytes=1))]
+        for begin in range(0, len(bounds) - 1, self.threads):
+            some = bounds[begin : begin + self.threads + 1]
+            yield (
+                some[-1],
+                _core.extract_rules(
+                    self.aligned,
+                    np.array(some, np.int64),
+                    self.core_limits,
+                    symbols=self.symbols,
+                    targets=self.targets,
+                    n_threads=self.threads,
+                    progress=None,
+                ),
+            )
+
+    def score(
+        self,
+        runs: list[npt.NDArray[np.uint8]],
+        lexical: LexicalTable,
+        min_count: int,
+        scratch: Scratch,
+        progress: Progress | None,
+    ) -> RuleTable:
+        """Merge runs and score the rules."""
+        merger = _core.RuleMerger(runs, self.symbols, self.sources)
+        columns = _Columns(scratch, self.target)
+        total = sum(map(len, runs))
+        numbers = [
+            np.append(own, np.full(len(gaps), _core.UNKNOWN_WORD, np.uint32))
+            for own, gaps in zip(
+                lexical.numbers(self.bitext.source.vocabulary, self.bitext.target.vocabulary),
+                (SOURCE_GAPS, TARGET_GAPS),
+                strict=True,
+            )
+        ]
+        n_rules = min(_MOST_RULES, scratch.n_rows(_RULE_BYTES) or _MOST_RULES)
+        arrays = lexical_arrays(lexical)
+        while True:
+            batch: dict[str, Array] = merger.next(
+                n_rules=n_rules,
+                lexical=arrays,
+                source_numbers=numbers[0],
+                target_numbers=numbers[1],
+                n_threads=self.threads,
+            )
+            if not len(batch["counts"]):
+                return self._table(columns, min_count, scratch)
+            columns.add(batch, self.threads)
+            _report(progress, merger.n_read, total)
+
+    def _table(self, columns: _Columns, min_count: int, scratch: Scratch) -> RuleTable:
+        source = Phrases(columns.source_offsets.finish(), columns.source_words.finish(), self.source)
+        target, targets = columns.number_targets(scratch)
+        offsets, joint = columns.offsets.finish(), columns.counts.finish()
+        source_counts, weights = columns.source_counts.finish(), columns.weights.finish()
+        shapes = _core.gap_order_ignored(target.offsets, target.words, symbols=self.symbols, n_threads=self.threads)
+        order = _core.order_rules(source.offsets, source.words, symbols=self.symbols, target=False, n_threads=self.threads)
+        target_counts = _core.target_rule_counts(
+            offsets=offsets,
+            targets=targets,
+            counts=joint,
+            second=columns.second.finish(),
+            source_order=order,
+            shapes=shapes,
+        )
+        kept_sources = columns.kept.finish().astype(np.bool_)
+        n = len(targets)
+        scores, counts = scratch.array((n, 4), np.float32), scratch.array((n, 3), np.float32)
+        keep: npt.NDArray[np.bool_] = scratch.array(n, np.bool_)
+
+        def six(values: Array) -> npt.NDArray[np.float32]:
+            return _core.round_six_digits(values.astype(np.float64), self.threads)
+
+        for begin, end in scratch.ranges(offsets, row_bytes=200):
+            rows = slice(offsets[begin], offsets[end])
+            per_source = np.diff(offsets[begin : end + 1])
+            counts[rows, 0] = six(target_counts[shapes[targets[rows]]])
+            counts[rows, 1] = np.repeat(six(source_counts[begin:end]), per_source)
+            counts[rows, 2] = six(joint[rows])
+            scores[rows, 0], scores[rows, 2] = (
+                six(counts[rows, 2] / counts[rows, 0]),
+                six(counts[rows, 2] / counts[rows, 1]),
+            )
+            scores[rows, 1], scores[rows, 3] = six(weights[rows, 0]), six(weights[rows, 1])
+            keep[rows] = np.repeat(kept_sources[begin:end], per_source)
+            if min_count > 1:
+                keep[rows] &= counts[rows, 2] >= min_count
+        table = PhraseTable(
+            source, target, offsets, targets, scores, counts, columns.link_offsets.finish(), columns.links.finish()
+        )
+        if not keep.all():
+            table = table.select(keep, scratch).without_unused()
+        return RuleTable(table, self.limits)
+
+
+class _Columns:
+    """Columns of a rule table that grow batch by batch."""
+
+    def __init__(self, scratch: Scratch, target: Vocabulary) -> None:
+        self.source_offsets, self.source_words = Column(scratch, np.int64), Column(scratch, np.uint32)
+        self.offsets, self.source_counts = Column(scratch, np.int64), Column(scratch, np.float32)
+        self.kept, self.second = Column(scratch, np.uint8), Column(scratch, np.uint8)
+        self.counts, self.weights = Column(scratch, np.float32), Column(scratch, np.float32)
+        self.link_offsets, self.links = Column(scratch, np.int64), Column(scratch, np.uint8)
+        self._target = target
+        self._target_offsets, self._target_words = Runs(scratch, np.int64), Runs(scratch, np.uint32)
+        self._targets = Runs(scratch, np.uint32)  # numbers among those of the batch
+        for offsets in (self.source_offsets, self.offsets, self.link_offsets):
+            offsets.append(np.zeros(1, np.int64))
+        self.weights.append(np.zeros((0, 2), np.float32))
+        self.links.append(np.zeros((0, 2), np.uint8))
+
+    def add(self, batch: dict[str, Array], threads: int) -> None:
+        """The next batch."""
+        for name, n_before in (
+            ("source_offsets", len(self.source_words)),
+            ("offsets", len(self.counts)),
+            ("link_offsets", len(self.links)),
+        ):
+            getattr(self, name).append(batch[name][1:] + n_before)
+        for name in ("source_words", "source_counts", "kept", "second", "counts", "weights", "links"):
+            getattr(self, name).append(batch[name])
+        targets, ids = number_rows(batch["target_words"], batch["target_offsets"], self._target, threads)
+        self._target_offsets.append(targets.offsets)
+        self._target_words.append(targets.words)
+        self._targets.append(ids)
+
+    def number_targets(self, scratch: Scratch) -> tuple[Phrases, WordIds]:
+        """All target sides, and the one of each rule."""
+        offsets, words = self._target_offsets.finish(), self._target_words.finish()
+        target, numbers = merge_phrases(offsets, words, self._target, scratch)
+        targets = Column(scratch, np.uint32)
+        for own, of_batch in zip(numbers, self._targets.finish(), strict=True):
+            targets.append(own[of_batch])
+        return target, targets.finish()

@@ -1,0 +1,110 @@
+"""Hierarchical rules extracted in shards, by the workers of any executor.
+
+A task makes the sorted runs of a shard of the sentence pairs; for a text, a task before it finds the target sides that
+rules for the text have in the shard. The process that shares out the work merges the runs and scores the rules. The
+result is that of `extract_rules`, to the last bit, for any number of shards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Unpack
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.align.lexical import LexicalTable
+from hyperbaton.base.executors import Sharding, ShardingFields, shard_starts
+from hyperbaton.base.options import check_options
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.shard_arrays import map_arrays, write_arrays
+from hyperbaton.base.store import Artefact
+from hyperbaton.corpus import Bitext, Text
+from hyperbaton.corpus.bitext import KIND as BITEXT
+from hyperbaton.phrases.rules import RuleLimits, RuleTable
+from hyperbaton.phrases.rules_extraction import RuleWork
+
+
+@dataclass(frozen=True)
+class _Job:
+    folder: Path
+    starts: tuple[int, ...]
+    limits: RuleLimits
+    threads: int
+    has_text: bool
+
+    def work(self) -> RuleWork:
+        """The work on the bitext, of which only the pages that are looked at are read."""
+        bitext = Bitext.from_arrays(Artefact(self.folder / BITEXT, BITEXT).arrays())
+        work = RuleWork.of(bitext, self.limits, self.threads)
+        return work if not self.has_text else replace(work, sources=_sides(self.folder, "sources"))
+
+
+def extract_rules_in_shards(
+    bitext: Bitext,
+    limits: RuleLimits | None = None,
+    *,
+    text: Text | None = None,
+    min_count: int = 1,
+    lexical: LexicalTable | None = None,
+    sharding: Sharding | None = None,
+    progress: Progress | None = None,
+    scratch: Scratch | None = None,
+    **fields: Unpack[ShardingFields],
+) -> RuleTable:
+    """Extract and score the rules of a bitext with links, as `extract_rules` does.
+
+    Arguments:
+        sharding: how the work is shared out; or its fields, `folder`, `shards`, `executor`, `threads`, as arguments. The
+            caller removes the folder.
+        progress: counts tasks.
+    """
+    sharding, limits, scratch = Sharding.of(sharding, fields), limits or RuleLimits(), scratch or Scratch()
+    check_options(limits)
+    folder, shards, threads = sharding.folder, sharding.shards, sharding.threads
+    work = RuleWork.of(bitext, limits, threads)
+    bitext.save(folder / BITEXT)
+    job = _Job(folder, tuple(shard_starts(len(bitext), shards)), limits, threads, text is not None)
+    if text is not None:
+        work = replace(work, sources=work.matching(text))
+        write_arrays(folder, "sources", {"hashes": _hashes(work.sources)})
+        list(sharding.do(_find_targets, job, None))
+        targets = np.unique(np.concatenate([map_arrays(folder, f"targets.{k}")["hashes"] for k in range(shards)]))
+        write_arrays(folder, "targets", {"hashes": targets})
+    list(sharding.do(_extract_shard, job, progress))
+    runs = []
+    for k in range(shards):
+        arrays = map_arrays(folder, f"runs.{k}")
+        runs += [arrays["bytes"][begin:end] for begin, end in pairwise(arrays["ends"].tolist())]
+    lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
+    return work.score(runs, lexical, min_count, scratch, None)
+
+
+def _find_targets(job: _Job, shard: int) -> int:
+    """The target sides of the rules of a shard that match the text; returns how many there are."""
+    hashes = _hashes(job.work().targets_of(*job.starts[shard : shard + 2]))
+    write_arrays(job.folder, f"targets.{shard}", {"hashes": hashes})
+    return len(hashes)
+
+
+def _extract_shard(job: _Job, shard: int) -> int:
+    """The sorted runs of a shard; returns their size in bytes."""
+    work = job.work()
+    if job.has_text:
+        work = replace(work, targets=_sides(job.folder, "targets"))
+    runs = [run for _, part in work.runs(Scratch(), *job.starts[shard : shard + 2]) for run in part]
+    ends = np.cumsum([0, *map(len, runs)])
+    whole = np.concatenate(runs) if runs else np.zeros(0, np.uint8)
+    write_arrays(job.folder, f"runs.{shard}", {"bytes": whole, "ends": ends})
+    return len(whole)
+
+
+def _sides(folder: Path, owner: str) -> _core.RuleSides:
+    return _core.RuleSides(map_arrays(folder, owner)["hashes"])
+
+
+def _hashes(sides: _core.RuleSides | None) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    return np.zeros(0, np.uint64) if sides is None else np.sort(sides.hashes())

@@ -1,0 +1,124 @@
+"""Chart decoding without pruning against enumerating every derivation."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperbaton.corpus import Text
+from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator
+from hyperbaton.lm import LanguageModel
+from tests.oracles import decode, derivations
+from tests.property.test_decode import ARPA
+from tests.rule_tables import rule_table
+
+WEIGHTS = {"TranslationModel0": [0.3, 0.7], "LM0": 0.6, "WordPenalty0": -0.4, "PhrasePenalty0": 0.15}
+EVERYTHING = Decoding(pop_limit=100_000, stack=0, table_limit=0, max_span=0)
+SIDES = (
+    ("a", 0),
+    ("b", 0),
+    ("a b", 0),
+    ("a [X]", 1),
+    ("[X] b", 1),
+    ("b [X] a", 1),
+    ("[X] a [X]", 2),
+    ("a [X] b [X]", 2),
+    ("[X] c [X]", 2),
+)
+TARGETS = (
+    ("x", "y", "x y", "z z"),
+    ("[X,1]", "x [X,1]", "[X,1] y", "z [X,1] x"),
+    ("[X,1] [X,2]", "[X,2] [X,1]", "[X,2] x [X,1]", "y [X,1] [X,2] x"),
+)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[str], dict[Any, Any]]:
+    """A short sentence and rules."""
+    words = draw(st.lists(st.sampled_from("abc"), min_size=0, max_size=4))
+    rules = {}
+    for source, n_gaps in SIDES:
+        for target in sorted(draw(st.sets(st.sampled_from(TARGETS[n_gaps]), max_size=2))):
+            scores = [draw(st.sampled_from([0.5, 0.25, 0.125, 0.9])) for _ in range(2)]
+            here = [i for i, symbol in enumerate(source.split()) if symbol != "[X]"]
+            there = [j for j, symbol in enumerate(target.split()) if not symbol.startswith("[X,")]
+            links = draw(st.sets(st.tuples(st.sampled_from(here), st.sampled_from(there)), max_size=2)) if there else set()
+            rules[source, target] = (scores, sorted(links))
+    rules["q", "x"] = ([0.5, 0.5], [(0, 0)])  # a table of nothing is no table
+    return words, rules
+
+
+class Waves:
+    """A jump model: any numbers."""
+
+    needs = ()
+
+    def jump_logprobs(self, source: Text) -> list[Any]:
+        return [self.matrix(n) for n in source.lengths.tolist()]
+
+    @staticmethod
+    def matrix(n: int) -> Any:
+        i, j = np.indices((n + 1, n + 1))
+        return -np.abs(np.sin(1 + 2.0 * i + 3.0 * j))
+
+
+def total(features: dict[str, list[float]], weights: Any) -> float:
+    return sum(w * v for name, values in features.items() for w, v in zip(weights[name], values, strict=True))
+
+
+def lm_of(folder: str) -> tuple[LanguageModel, decode.Arpa]:
+    path = Path(folder) / "arpa"
+    path.write_text(ARPA, encoding="utf-8")
+    return LanguageModel.read_arpa(path), decode.Arpa(path)
+
+
+@pytest.mark.parametrize("jumps", [None, "all", "between"])
+@settings(max_examples=40, deadline=None)
+@given(cases(), st.sampled_from([0, 1, 2]))
+def test_best_derivations(jumps: str | None, case: tuple[list[str], Any], max_span: int) -> None:
+    """Scores and features of all derivations."""
+    words, rules = case
+    with tempfile.TemporaryDirectory() as folder:
+        model, arpa = lm_of(folder)
+    reordering = {} if jumps is None else {"JUMPS": ModelUse(Waves(), inside=jumps == "all")}
+    system = System.of(rule_table(rules), [model], reordering, WEIGHTS, EVERYTHING)
+    options = Decoding(pop_limit=100_000, stack=0, table_limit=0, max_span=max_span)
+    matrix = None if jumps is None else Waves.matrix(len(words))
+    expected = [
+        derivations.features(derivation, len(words), arpa, matrix, jumps == "all")
+        for derivation in derivations.derivations(words, rules, max_span)
+    ]
+    expected = sorted(expected, key=lambda found: -total(found, system.weights))[:500]
+    found = Translator(system, options, threads=1).translate_batch([" ".join(words)], NBest(500))
+    assert found.scores == pytest.approx([total(features, system.weights) for features in expected], abs=1e-4)
+    for path, score in enumerate(found.scores):
+        features = found.named(found.totals[path])
+        assert total(features, system.weights) == pytest.approx(score, abs=1e-4)
+        assert features["LM0"] == pytest.approx([arpa.sentence(found.text[path])], abs=1e-4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases())
+def test_forced(case: tuple[list[str], Any]) -> None:
+    """The best way to a translation that must come out, or none where there is no way."""
+    words, rules = case
+    with tempfile.TemporaryDirectory() as folder:
+        model, arpa = lm_of(folder)
+    system = System.of(rule_table(rules), [model], {}, WEIGHTS, EVERYTHING)
+    by_words: dict[str, float] = {}
+    for derivation in derivations.derivations(words, rules, 0):
+        target = " ".join(word for tree in derivation for word in derivations.words_of(tree))
+        score = total(derivations.features(derivation, len(words), arpa), system.weights)
+        by_words[target] = max(score, by_words.get(target, -np.inf))
+    for target in [*sorted(by_words)[:5], "x x x x x x x", "y z"]:
+        found = Translator(system, threads=1).translate_batch([" ".join(words)], NBest(), forced=[target])
+        assert (len(found.scores) == 1) == (target in by_words)
+        if target in by_words:
+            assert found.scores[0] == pytest.approx(by_words[target], abs=1e-4)
+            assert found.lines() == [target]
