@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +76,11 @@ def extract_rules(
         _report(progress, done, len(bitext))
     lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
     return work.score(runs.finish(), lexical, min_count, scratch, progress)
+
+
+def _six_digits(values: Array, threads: int) -> npt.NDArray[np.float32]:
+    """Numbers as Moses' programs pass them on."""
+    return _core.round_six_digits(values.astype(np.float64), threads)
 
 
 def _report(progress: Progress | None, done: int, total: int) -> None:
@@ -222,10 +228,7 @@ class RuleWork:
         n = len(targets)
         scores, counts = scratch.array((n, 4), np.float32), scratch.array((n, 3), np.float32)
         keep: npt.NDArray[np.bool_] = scratch.array(n, np.bool_)
-
-        def six(values: Array) -> npt.NDArray[np.float32]:
-            return _core.round_six_digits(values.astype(np.float64), self.threads)
-
+        six = partial(_six_digits, threads=self.threads)
         for begin, end in scratch.ranges(offsets, row_bytes=200):
             rows = slice(offsets[begin], offsets[end])
             per_source = np.diff(offsets[begin : end + 1])
@@ -233,7 +236,7 @@ class RuleWork:
             counts[rows, 1] = np.repeat(six(source_counts[begin:end]), per_source)
             counts[rows, 2] = six(joint[rows])
             scores[rows, 0], scores[rows, 2] = six(counts[rows, 2] / counts[rows, 0]), six(counts[rows, 2] / counts[rows, 1])
-            scores[rows, 1], scores[rows, 3] = six(weights[rows, 0]), six(weights[rows, 1])
+            scores[rows, 1], scores[rows, 3] = weights[rows].T
             keep[rows] = np.repeat(kept_sources[begin:end], per_source)
             if min_count > 1:
                 keep[rows] &= counts[rows, 2] >= min_count
@@ -270,8 +273,9 @@ class _Columns:
             ("link_offsets", len(self.links)),
         ):
             getattr(self, name).append(batch[name][1:] + n_before)
-        for name in ("source_words", "source_counts", "kept", "second", "counts", "weights", "links"):
+        for name in ("source_words", "source_counts", "kept", "second", "counts", "links"):
             getattr(self, name).append(batch[name])
+        self.weights.append(_six_digits(batch["weights"].reshape(-1), threads).reshape(-1, 2))
         targets, ids = number_rows(batch["target_words"], batch["target_offsets"], self._target, threads)
         self._target_offsets.append(targets.offsets)
         self._target_words.append(targets.words)
