@@ -12,9 +12,7 @@ from hyperbaton.phrases.rules_extraction import RuleWork
 from tests.oracles.rules import Rule
 
 
-def rules_of_runs(
-    work: RuleWork, runs: Sequence[npt.NDArray[np.uint8]]
-) -> Iterator[tuple[Rule, np.float32, int]]:
+def rules_of_runs(work: RuleWork, runs: Sequence[npt.NDArray[np.uint8]]) -> Iterator[tuple[Rule, np.float32, int]]:
     """The rules of runs with their counts, and the number of times that each was seen."""
     vocabularies = [vocabulary.words() for vocabulary in (work.source, work.target)]
     for run in runs:

@@ -1,6 +1,7 @@
 """Hierarchical rules written as plainly as possible: every set of gaps in every phrase pair is tried.
 
-Numbers follow Moses' programs, which pass counts on as text of six digits and sum them as floats in the order of sorted files.
+Numbers follow Moses' programs, which pass counts on as text of six digits and add them as floats in the order of sorted
+files.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ def words_linked(links: tuple[Point, ...], side: int, n_words: int) -> list[list
     return [sorted(point[1 - side] for point in links if point[side] == i) for i in range(n_words)]
 
 
-def lexical_weight(lexical: LexicalTable, source: Words, target: Words, links: tuple[Point, ...], side: int) -> float:
+def lexical_weight(lexical: LexicalTable, source: Words, target: Words, links: tuple[Point, ...], side: int) -> np.float32:
     """The product over the words of a side (0: target given source) of the mean probability given the linked words."""
     given, words = (source, target)[side], (target, source)[side]
     weight = 1.0
@@ -153,7 +154,7 @@ def lexical_weight(lexical: LexicalTable, source: Words, target: Words, links: t
         pairs = [(given[i], words[j])[:: 1 - 2 * side] for i in linked] or [("", words[j])[:: 1 - 2 * side]]
         values = [probability(lexical, *pair)[side] for pair in pairs]
         weight *= sum(values) / len(values)
-    return weight
+    return np.float32(weight)
 
 
 def probability(lexical: LexicalTable, source: str, target: str) -> tuple[float, float]:

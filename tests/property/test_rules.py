@@ -46,8 +46,7 @@ def as_bitext(matrices: list[Matrix]) -> Bitext:
 def sentences(bitext: Bitext) -> list[tuple[tuple[str, ...], tuple[str, ...], set[tuple[int, int]]]]:
     assert bitext.links is not None
     return [
-        (tuple(s), tuple(t), set(links))
-        for s, t, links in zip(bitext.source, bitext.target, bitext.links, strict=True)
+        (tuple(s), tuple(t), set(links)) for s, t, links in zip(bitext.source, bitext.target, bitext.links, strict=True)
     ]
 
 
@@ -75,9 +74,7 @@ def test_scores(matrices: list[Matrix], limits: RuleLimits) -> None:
         links = table.links[table.link_offsets[row] : table.link_offsets[row + 1]]
         assert [tuple(link) for link in links.tolist()] == list(scored.links[0])
         of_target, of_source, joint = scored.counts
-        weights = [
-            oracle.six(oracle.lexical_weight(lexical, source, target, scored.links[side], side)) for side in (1, 0)
-        ]
+        weights = [oracle.six(oracle.lexical_weight(lexical, source, target, scored.links[side], side)) for side in (1, 0)]
         scores = [oracle.six(joint / of_target), weights[0], oracle.six(joint / of_source), weights[1]]
         assert table.scores[row].tolist() == scores
 

@@ -177,4 +177,3 @@ def prune(
         Inventory(smaller.source, smaller.target, smaller.offsets, smaller.targets, sample_offsets, order),
         smaller,
     )
-
