@@ -174,3 +174,15 @@ def test_options_of_the_other_kind(tmp_path: Path, files: list[str], flags: list
     assert result.returncode == 1
     assert message in result.stderr.decode()
     assert not (tmp_path / "out").exists()
+
+
+def test_prune(tmp_path: Path, files: list[str]) -> None:
+    rules, texts = tmp_path / "rules", files[:2]
+    assert run("extract", *files, "--hierarchical", "-o", rules, "-q").returncode == 0
+    result = run("prune", rules, *texts, "-o", tmp_path / "few", "--significance", "none", "--top", "1")
+    assert result.returncode == 0, result.stderr
+    fewer = RuleTable.load(tmp_path / "few").table
+    assert np.array_equal(np.diff(fewer.offsets), np.ones(len(RuleTable.load(rules).table.source)))
+    result = run("prune", rules, *texts, "-o", tmp_path / "none")
+    assert result.returncode == 1
+    assert b"for rules give --significance none" in result.stderr
