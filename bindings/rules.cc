@@ -124,6 +124,41 @@ HYPERBATON_BINDINGS(rules) {
       "text"_a, "bounds"_a, "limits"_a, nb::kw_only(), "symbols"_a, "targets"_a.none(), "n_threads"_a, "progress"_a.none(),
       "Sorted runs of the rules of sentence pairs, one run from each bound to the next.");
 
+  m.def(
+      "read_rules",
+      [](const Array<std::uint8_t>& run, const RuleSymbols& symbols) {
+        std::vector<std::int64_t> source_offsets{0}, target_offsets{0}, link_offsets{0};
+        std::vector<WordId> source, target;
+        std::vector<InnerLink> links;
+        std::vector<float> counts;
+        std::vector<std::uint64_t> times;
+        const RuleCodec codec(symbols);
+        RuleCodec::Decoded rule;
+        const auto append = [](auto& values, const auto& more, std::vector<std::int64_t>& offsets) {
+          values.insert(values.end(), more.begin(), more.end());
+          offsets.push_back(static_cast<std::int64_t>(values.size()));
+        };
+        for (RunReader reader(view(run)); reader.next();) {
+          codec.decode(reader.key(), rule);
+          append(source, rule.source, source_offsets);
+          append(target, rule.target, target_offsets);
+          append(links, rule.links, link_offsets);
+          counts.push_back(rule.count);
+          times.push_back(reader.n());
+        }
+        nb::dict columns;
+        columns["source_offsets"] = to_numpy(std::move(source_offsets));
+        columns["source_words"] = to_numpy(std::move(source));
+        columns["target_offsets"] = to_numpy(std::move(target_offsets));
+        columns["target_words"] = to_numpy(std::move(target));
+        columns["link_offsets"] = to_numpy(std::move(link_offsets));
+        columns["links"] = rows_to_numpy<std::uint8_t>(std::move(links));
+        columns["counts"] = to_numpy(std::move(counts));
+        columns["times"] = to_numpy(std::move(times));
+        return columns;
+      },
+      "run"_a, "symbols"_a, "The rules of a run as columns, with the number of times that each was seen.");
+
   nb::class_<BoundRuleMerger>(m, "RuleMerger", "Merges runs of rules and scores them.")
       .def(nb::init<const std::vector<Array<std::uint8_t>>&, const RuleSymbols&, const HashSet*>(), "runs"_a, "symbols"_a,
            "sources"_a.none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())

@@ -1,6 +1,7 @@
 """Hierarchical rules written as plainly as possible: every set of gaps in every phrase pair is tried.
 
-Numbers follow Moses' programs, which pass counts on as text of six digits and sum them as floats in the order of sorted files.
+Numbers follow Moses' programs, which pass counts on as text of six digits and add them as floats in the order of sorted
+files.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hyperbaton.align.lexical import LexicalTable
 from tests.oracles.phrases import Phrase, Point, phrases
 
 Words = tuple[str, ...]
@@ -137,6 +139,35 @@ class Scored:
     links: tuple[tuple[Point, ...], tuple[Point, ...]]
 
 
+def words_linked(links: tuple[Point, ...], side: int, n_words: int) -> list[list[int]]:
+    """The positions that each word of a side is linked to."""
+    return [sorted(point[1 - side] for point in links if point[side] == i) for i in range(n_words)]
+
+
+def lexical_weight(lexical: LexicalTable, source: Words, target: Words, links: tuple[Point, ...], side: int) -> np.float32:
+    """The product over the words of a side (0: target given source) of the mean probability given the linked words."""
+    given, words = (source, target)[side], (target, source)[side]
+    weight = 1.0
+    for j, linked in enumerate(words_linked(links, 1 - side, len(words))):
+        if words[j].startswith("[X"):
+            continue
+        pairs = [(given[i], words[j])[:: 1 - 2 * side] for i in linked] or [("", words[j])[:: 1 - 2 * side]]
+        values = [probability(lexical, *pair)[side] for pair in pairs]
+        weight *= sum(values) / len(values)
+    return np.float32(weight)
+
+
+def probability(lexical: LexicalTable, source: str, target: str) -> tuple[float, float]:
+    """p(t|s) and p(s|t) of a pair of words; an empty word is spelled as nothing."""
+    s = lexical.source.number(source) if source else len(lexical.source)
+    t = lexical.target.number(target) if target else len(lexical.target)
+    for at in range(lexical.offsets[s], lexical.offsets[s + 1]):
+        if lexical.targets[at] == t:
+            forward, backward = lexical.probabilities[at]
+            return float(forward), float(backward)
+    return 1.0, 1.0
+
+
 def score(extracted: Sequence[Mapping[Rule, np.float32]]) -> dict[tuple[Words, Words], Scored]:
     """Counts of the rules of many sentence pairs, by source and target side."""
     instances = [(rule, count) for rules in extracted for rule, count in rules.items()]
@@ -174,11 +205,9 @@ def score(extracted: Sequence[Mapping[Rule, np.float32]]) -> dict[tuple[Words, W
             for key, known in frequent.items():
                 side = 0 if inverse else 1
 
-                def by_word(links: tuple[Point, ...], key: tuple[Words, Words] = key, side: int = side) -> list[list[int]]:
-                    words = [sorted(p[1 - side] for p in links if p[side] == i) for i in range(len(key[side]))]
-                    return words
-
-                pair_links[key] = max(known, key=lambda links: (known[links], by_word(links)))
+                n_words = len(key[side])
+                by_word = {links: words_linked(links, side, n_words) for links in known}
+                pair_links[key] = max(known, key=lambda links: (known[links], by_word[links]))
         totals.append(total)
         joint.append(pair_counts)
         best.append(pair_links)

@@ -11,11 +11,11 @@ import typer
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import open_sharding
+from hyperbaton.base.executors import Sharding, open_sharding
 from hyperbaton.base.options import settings_of
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.base.scratch import limited
+from hyperbaton.base.progress import Bars, Progress, n_threads
+from hyperbaton.base.scratch import Scratch, limited
 from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Shards, Threads
 from hyperbaton.cli._common import log, print_json, say
 from hyperbaton.cli._paths import READS, WRITES_ARTEFACT, WRITES_FOLDER
@@ -100,20 +100,15 @@ def extract(
         progress = bars.stage("extract")
         sharding = stack.enter_context(open_sharding(executor, shards, threads, output or moses))
         if hierarchical:
-            text = None if for_ is None else Text.read(for_)
-            more = {"text": text, "min_count": scoring.min_count, "progress": progress, "scratch": scratch}
-            if sharding is None:
-                table = extract_rules(bitext, rules, threads=n_threads(threads), **more)
-            else:
-                table = extract_rules_in_shards(bitext, rules, sharding=sharding, **more)
-            log.info("writing %d rules", len(table))
+            table_of_rules = _extract_rules(bitext, rules, scoring.min_count, for_, sharding, threads, progress, scratch)
+            log.info("writing %d rules", len(table_of_rules))
             if output is not None:
-                options = {"min-count": scoring.min_count, "for": None if text is None else text.path}
+                options = {"min-count": scoring.min_count, "for": for_}
                 details = {"n_sentences": len(bitext)}
-                table.save(output, inputs={"bitext": bitext.signature()}, options=options, details=details)
+                table_of_rules.save(output, inputs={"bitext": bitext.signature()}, options=options, details=details)
             if moses is not None:
-                table.write_moses(moses, progress=bars.stage("write"))
-            _summarize(_rule_sizes(bitext, table), as_json, quiet)
+                table_of_rules.write_moses(moses, progress=bars.stage("write"))
+            _summarize(_rule_sizes(bitext, table_of_rules), as_json, quiet)
             return
         if sharding is None:
             extracted = Extracted.of(
@@ -170,6 +165,33 @@ def _check_kind(
     foreign = [*settings_of(rules), *(["for"] if text is not None else [])]
     if foreign:
         raise OptionError(f"--{foreign[0].partition('=')[0]} is an option of rules: it needs --hierarchical")
+
+
+def _extract_rules(
+    bitext: Bitext,
+    limits: RuleLimits,
+    min_count: int,
+    text_path: str | None,
+    sharding: Sharding | None,
+    threads: int,
+    progress: Progress,
+    scratch: Scratch | None,
+) -> RuleTable:
+    """Rules by this process or by the workers of an executor."""
+    text = None if text_path is None else Text.read(text_path)
+    if sharding is not None:
+        return extract_rules_in_shards(
+            bitext, limits, text=text, min_count=min_count, sharding=sharding, progress=progress, scratch=scratch
+        )
+    return extract_rules(
+        bitext,
+        limits,
+        text=text,
+        min_count=min_count,
+        threads=n_threads(threads),
+        progress=progress,
+        scratch=scratch,
+    )
 
 
 def _rule_sizes(bitext: Bitext, rules: RuleTable) -> dict[str, int]:

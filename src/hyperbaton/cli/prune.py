@@ -19,9 +19,11 @@ from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.cli._paths import READS, Writes
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import shown
-from hyperbaton.phrases import Extracted, Extraction, Pruning, Scoring
+from hyperbaton.phrases import Extracted, Extraction, Pruning, RuleTable, Scoring
 from hyperbaton.phrases import prune as prune_phrases
 from hyperbaton.phrases.extracted import KIND
+from hyperbaton.phrases.pruning import prune_rules
+from hyperbaton.phrases.rules import KIND as RULES
 
 T = TypeVar("T")
 
@@ -52,21 +54,36 @@ def prune(
         hyperbaton prune phrases train.zh train.en -o pruned --significance a+e --top 20
 
         hyperbaton prune phrases train.zh train.en -o pruned --significance none --relative-entropy 1
+
+        hyperbaton prune rules train.zh train.en -o pruned --significance none --top 20
     """
-    check_artefact(output, KIND, force=force)
-    artefact = Artefact(phrases, KIND)
-    options, n_sentences = artefact.options, artefact.details["n_sentences"]
-    extracted, bitext = Extracted.load(phrases), Bitext.read(source, target)
-    if len(bitext) != n_sentences:
+    artefact = Artefact(phrases)
+    if artefact.kind != RULES:
+        artefact = Artefact(phrases, KIND)
+    check_artefact(output, artefact.kind, force=force)
+    options, n_sentences = artefact.options, artefact.details.get("n_sentences")
+    bitext = Bitext.read(source, target)
+    if n_sentences is not None and len(bitext) != n_sentences:
         what = f"has {counted(len(bitext), 'line')}, but {phrases} was extracted from {n_sentences}; give the same text"
         raise InputError(what, shown(source), min(len(bitext), n_sentences) + 1)
+    more = {**to_mapping(pruning), "min-count": max(int(options.get("min-count", 1)), pruning.min_count)}
+    if artefact.kind == RULES:
+        rules = RuleTable.load(phrases)
+        rows = [_rule_row("before", rules, phrases)]  # the output may take its place
+        fewer = prune_rules(rules, bitext, pruning)
+        fewer.save(output, inputs={"bitext": bitext.signature()}, options=more, details={"n_sentences": len(bitext)})
+        _print([*rows, _rule_row("after", fewer, output)], as_json)
+        return
+    extracted = Extracted.load(phrases)
     with Bars(quiet) as bars:
         smaller = prune_phrases(extracted, bitext, pruning, threads=n_threads(threads), progress=bars.stage("count"))
     extraction, scoring = _options(Extraction, options), _options(Scoring, options)
-    more = {**to_mapping(pruning), "min-count": max(int(options["min-count"]), pruning.min_count)}
     before = _row("before", extracted, phrases)  # the output may take its place
     smaller.save(output, bitext, extraction, scoring, pruning=more)
-    rows = [before, _row("after", smaller, output)]
+    _print([before, _row("after", smaller, output)], as_json)
+
+
+def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         print_json(rows)
     else:
@@ -79,12 +96,25 @@ def _options(cls: type[T], options: Mapping[str, Any]) -> T:
 
 
 def _row(name: str, extracted: Extracted, path: Path) -> dict[str, Any]:
-    size = sum(file.stat().st_size for file in path.iterdir())
     return {
         "phrases": name,
         "pairs": len(extracted.table),
         "source phrases": len(extracted.table.source),
         "target phrases": len(extracted.table.target),
         "samples": len(extracted.samples),
-        "MiB": round(size / 2**20, 1),
+        "MiB": _size(path),
     }
+
+
+def _rule_row(name: str, rules: RuleTable, path: Path) -> dict[str, Any]:
+    return {
+        "rules": name,
+        "number": len(rules),
+        "source sides": len(rules.table.source),
+        "target sides": len(rules.table.target),
+        "MiB": _size(path),
+    }
+
+
+def _size(path: Path) -> float:
+    return round(sum(file.stat().st_size for file in path.iterdir()) / 2**20, 1)

@@ -21,12 +21,13 @@ from hyperbaton import _core
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Text, Vocabulary
-from hyperbaton.corpus.files import AnyPath, feed, write_pieces
+from hyperbaton.corpus.files import AnyPath, feed, shown, write_pieces
 from hyperbaton.corpus.text import gather
 from hyperbaton.phrases.inventory import Phrases, number_phrases, number_rows
 from hyperbaton.phrases.reordering import ReorderingType
 from hyperbaton.phrases.table import PhraseTable
 
+LABEL = "[X]"  # at the end of the sides of rules
 Scores = npt.NDArray[np.floating[Any]]
 _ROWS = 1 << 16  # formatted at a time: a few MiB of text, which need not be joined to be compressed
 
@@ -105,11 +106,8 @@ def write_moses(
 def read_phrase_table(path: AnyPath) -> PhraseTable:
     """Read a phrase table of Moses, rows in any order, any number of scores."""
     rows = read_rows(path)
-    first = rows.columns["source_words"][: rows.columns["source_offsets"][1]] if len(rows) else ()
-    if len(first) and rows.source.word(int(first[-1])) == "[X]":
-        raise InputError(
-            "a rule table, with the label [X] at the end of each side, where a phrase table is expected", path, 1
-        )
+    if len(rows) and rows.source.word(int(rows.columns["source_words"][rows.columns["source_offsets"][1] - 1])) == LABEL:
+        raise InputError("expected a phrase table, found a rule table: its sides end with the label [X]", shown(path), 1)
     return table_of_rows(rows, path)
 
 

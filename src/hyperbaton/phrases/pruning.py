@@ -15,7 +15,7 @@ nats on the training text: its part of the relative entropy of the two models, t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
@@ -29,6 +29,7 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import Extracted
 from hyperbaton.phrases.inventory import Inventory
+from hyperbaton.phrases.rules import RuleTable
 from hyperbaton.phrases.table import PhraseTable
 
 EPSILON = 0.01
@@ -122,7 +123,7 @@ def kept_pairs(
 ) -> Keep:
     """Which pairs of a table are kept: those that pass every threshold, of them the `top` of each source phrase."""
     options = options or Pruning()
-    keep: Keep = table.counts[:, 2] >= options.min_count
+    keep: Keep = table.counts[:, 2] >= (options.min_count if options.min_count > 1 else 0)  # those of rules are fractions
     threshold = options.threshold(len(bitext))
     if threshold is not None:
         keep &= significance(table, bitext, threads=threads, progress=progress) > threshold
@@ -177,3 +178,20 @@ def prune(
         Inventory(smaller.source, smaller.target, smaller.offsets, smaller.targets, sample_offsets, order),
         smaller,
     )
+
+
+def prune_rules(rules: RuleTable, bitext: Bitext, options: Pruning | None = None) -> RuleTable:
+    """Rules that are worth keeping, by count and by rank among those of the same source side.
+
+    >>> from hyperbaton.phrases import extract_rules
+    >>> bitext = Bitext.of(["a", "a", "a"], ["x", "x", "y"], [[(0, 0)]] * 3)
+    >>> prune_rules(extract_rules(bitext), bitext, Pruning(significance="none", top=1)).options_of("a")
+    [('x', [1.0, 1.0, 0.6666669845581055, 0.6666669845581055])]
+    """
+    options = options or Pruning(significance="none")
+    if options.significance != "none":
+        raise OptionError("the significance test counts phrases without gaps: for rules give --significance none")
+    if options.relative_entropy is not None:
+        raise OptionError("--relative-entropy composes phrases without gaps: leave it out for rules")
+    keep = kept_pairs(rules.table, bitext, options)
+    return replace(rules, table=rules.table.select(keep).without_unused())

@@ -35,9 +35,7 @@ TARGET_GAPS = ("[X,1]", "[X,2]")
 class RuleLimits:
     """Options of rule extraction; the defaults are Moses'."""
 
-    max_span: int = option(
-        10, "rules: longest phrase pair they are made of, in words on either side", minimum=1, maximum=255
-    )
+    max_span: int = option(10, "rules: longest phrase pair they are made of, in words", minimum=1, maximum=255)
     max_symbols: int = option(5, "rules: most words and gaps on the source side", minimum=1, maximum=255)
     max_gaps: int = option(2, "rules: most gaps", minimum=0, maximum=2)
     min_gap: int = option(2, "rules: fewest source words that a gap stands for", minimum=1, maximum=255)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -66,8 +67,8 @@ def extract_rules(
     check_options(limits)
     work = RuleWork.of(bitext, limits, threads)
     if text is not None:
-        work = replace(work, sources=work.matching(text))
-        work = replace(work, targets=work.targets_of(0, len(bitext), progress))
+        sources = work.matching(text)
+        work = replace(work, sources=sources, targets=work.targets_of(sources, 0, len(bitext), progress))
     runs = Runs(scratch, np.uint8)
     for done, part in work.runs(scratch):
         for run in part:
@@ -75,6 +76,11 @@ def extract_rules(
         _report(progress, done, len(bitext))
     lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
     return work.score(runs.finish(), lexical, min_count, scratch, progress)
+
+
+def _six_digits(values: Array, threads: int) -> npt.NDArray[np.float32]:
+    """Numbers as Moses' programs pass them on: floats, written with six digits."""
+    return _core.round_six_digits(values.astype(np.float64), threads)
 
 
 def _report(progress: Progress | None, done: int, total: int) -> None:
@@ -115,15 +121,17 @@ class RuleWork:
             progress=None,
         )
 
-    def targets_of(self, first: int, last: int, progress: Progress | None = None) -> _core.RuleSides:
-        """The target sides that rules with the source sides in `sources` have in sentence pairs [first, last)."""
+    def targets_of(
+        self, sources: _core.RuleSides, first: int, last: int, progress: Progress | None = None
+    ) -> _core.RuleSides:
+        """The target sides that rules with certain source sides have in sentence pairs [first, last)."""
         return _core.targets_of_sources(
             self.aligned,
             self.core_limits,
             first=first,
             last=last,
             symbols=self.symbols,
-            sources=self.sources,
+            sources=sources,
             n_threads=self.threads,
             progress=progress,
         )
@@ -222,21 +230,15 @@ class RuleWork:
         n = len(targets)
         scores, counts = scratch.array((n, 4), np.float32), scratch.array((n, 3), np.float32)
         keep: npt.NDArray[np.bool_] = scratch.array(n, np.bool_)
-
-        def six(values: Array) -> npt.NDArray[np.float32]:
-            return _core.round_six_digits(values.astype(np.float64), self.threads)
-
+        six = partial(_six_digits, threads=self.threads)
         for begin, end in scratch.ranges(offsets, row_bytes=200):
             rows = slice(offsets[begin], offsets[end])
             per_source = np.diff(offsets[begin : end + 1])
             counts[rows, 0] = six(target_counts[shapes[targets[rows]]])
             counts[rows, 1] = np.repeat(six(source_counts[begin:end]), per_source)
             counts[rows, 2] = six(joint[rows])
-            scores[rows, 0], scores[rows, 2] = (
-                six(counts[rows, 2] / counts[rows, 0]),
-                six(counts[rows, 2] / counts[rows, 1]),
-            )
-            scores[rows, 1], scores[rows, 3] = six(weights[rows, 0]), six(weights[rows, 1])
+            scores[rows, 0], scores[rows, 2] = (six(counts[rows, 2] / counts[rows, column]) for column in (0, 1))
+            scores[rows, 1], scores[rows, 3] = (six(weights[rows, column]) for column in (0, 1))
             keep[rows] = np.repeat(kept_sources[begin:end], per_source)
             if min_count > 1:
                 keep[rows] &= counts[rows, 2] >= min_count
@@ -273,8 +275,9 @@ class _Columns:
             ("link_offsets", len(self.links)),
         ):
             getattr(self, name).append(batch[name][1:] + n_before)
-        for name in ("source_words", "source_counts", "kept", "second", "counts", "weights", "links"):
+        for name in ("source_words", "source_counts", "kept", "second", "counts", "links"):
             getattr(self, name).append(batch[name])
+        self.weights.append(batch["weights"])
         targets, ids = number_rows(batch["target_words"], batch["target_offsets"], self._target, threads)
         self._target_offsets.append(targets.offsets)
         self._target_words.append(targets.words)

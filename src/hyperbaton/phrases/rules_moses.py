@@ -28,11 +28,11 @@ from hyperbaton.corpus import Vocabulary
 from hyperbaton.corpus.files import AnyPath, read_lines, shown, write_pieces
 from hyperbaton.corpus.text import gather
 from hyperbaton.phrases.inventory import Phrases
-from hyperbaton.phrases.moses import Rows, phrase_table_pieces, read_rows, table_of_rows
+from hyperbaton.phrases.moses import LABEL, Rows, phrase_table_pieces, read_rows, table_of_rows
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS, RuleTable, extended
 from hyperbaton.phrases.table import PhraseTable
 
-GAP, LABEL = "[X][X]", "[X]"
+GAP = "[X][X]"
 GLUE = (
     "<s> [X] ||| <s> [S] ||| 1 ||| 0-0 ||| 0 ||| |||",
     "[X][S] </s> [X] ||| [X][S] </s> [S] ||| 1 ||| 0-0 1-1 ||| 0 ||| |||",
@@ -154,9 +154,10 @@ def _equal_rows(phrases: Phrases) -> npt.NDArray[np.bool_]:
     """Whether each phrase but the first is the same as the one before it."""
     lengths = np.diff(phrases.offsets)
     same: npt.NDArray[np.bool_] = lengths[1:] == lengths[:-1]
-    for row in np.flatnonzero(same):
-        one, other = (phrases.words[phrases.offsets[k] : phrases.offsets[k + 1]] for k in (row, row + 1))
-        same[row] = np.array_equal(one, other)
+    before = np.flatnonzero(same)
+    (one, _), (other, _) = gather(phrases.offsets, before), gather(phrases.offsets, before + 1)
+    differ = phrases.words[one] != phrases.words[other]
+    same[np.repeat(before, lengths[before])[differ]] = False
     return same
 
 
@@ -271,7 +272,8 @@ class _Side:
 
     def gap_at(self, rows: npt.NDArray[np.int64], positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The gaps at positions of rows, -1 for words."""
-        return self.gap[self.offsets[rows] + positions]
+        gaps: npt.NDArray[np.int64] = self.gap[self.offsets[rows] + positions]
+        return gaps
 
     def columns(self, names: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.generic]]:
         """Words and offsets; gaps are numbered after the words, and by `names`."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
@@ -39,8 +40,7 @@ class _Job:
     def work(self) -> RuleWork:
         """The work on the bitext, of which only the pages that are looked at are read."""
         bitext = Bitext.from_arrays(Artefact(self.folder / BITEXT, BITEXT).arrays())
-        work = RuleWork.of(bitext, self.limits, self.threads)
-        return work if not self.has_text else replace(work, sources=_sides(self.folder, "sources"))
+        return RuleWork.of(bitext, self.limits, self.threads)
 
 
 def extract_rules_in_shards(
@@ -69,8 +69,9 @@ def extract_rules_in_shards(
     bitext.save(folder / BITEXT)
     job = _Job(folder, tuple(shard_starts(len(bitext), shards)), limits, threads, text is not None)
     if text is not None:
-        work = replace(work, sources=work.matching(text))
-        write_arrays(folder, "sources", {"hashes": _hashes(work.sources)})
+        sources = work.matching(text)
+        work = replace(work, sources=sources)
+        write_arrays(folder, "sources", {"hashes": _hashes(sources)})
         list(sharding.do(_find_targets, job, None))
         targets = np.unique(np.concatenate([map_arrays(folder, f"targets.{k}")["hashes"] for k in range(shards)]))
         write_arrays(folder, "targets", {"hashes": targets})
@@ -85,7 +86,8 @@ def extract_rules_in_shards(
 
 def _find_targets(job: _Job, shard: int) -> int:
     """The target sides of the rules of a shard that match the text; returns how many there are."""
-    hashes = _hashes(job.work().targets_of(*job.starts[shard : shard + 2]))
+    first, last = job.starts[shard : shard + 2]
+    hashes = _hashes(job.work().targets_of(_sides(job.folder, "sources"), first, last))
     write_arrays(job.folder, f"targets.{shard}", {"hashes": hashes})
     return len(hashes)
 
@@ -106,5 +108,5 @@ def _sides(folder: Path, owner: str) -> _core.RuleSides:
     return _core.RuleSides(map_arrays(folder, owner)["hashes"])
 
 
-def _hashes(sides: _core.RuleSides | None) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-    return np.zeros(0, np.uint64) if sides is None else np.sort(sides.hashes())
+def _hashes(sides: _core.RuleSides) -> npt.NDArray[np.uint64]:
+    return np.sort(sides.hashes())

@@ -1,0 +1,188 @@
+"""Rule tables: files that are not as they should be, artefacts, and the command."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperbaton.base.errors import ArtefactError, InputError
+from hyperbaton.corpus import Bitext
+from hyperbaton.phrases import Extracted, RuleLimits, RuleTable, extract_rules
+from hyperbaton.phrases.moses import read_phrase_table
+from hyperbaton.phrases.rules_moses import GLUE, read_glue, rule_table_pieces
+from tests.unit.test_cli_extract import run
+from tests.unit.test_moses_tables import write
+
+GOOD = "a [X][X] b [X][X] [X] ||| [X][X] y [X][X] [X] ||| 1 1 1 1 ||| 1-2 3-0 2-1 ||| 1 1 1 ||| |||\n"
+
+
+@pytest.fixture(scope="module")
+def bitext() -> Bitext:
+    return Bitext.of(["a b c d"] * 2, ["x y z w"] * 2, [[(0, 3), (1, 0), (2, 1), (3, 2)], [(0, 0), (1, 1), (2, 2)]])
+
+
+@pytest.fixture(scope="module")
+def rules(bitext: Bitext) -> RuleTable:
+    return extract_rules(bitext)
+
+
+def test_gaps_are_named_by_the_source(tmp_path: Path) -> None:
+    rules = RuleTable.from_moses(write(tmp_path / "t", GOOD))
+    assert rules.options_of("a [X] b [X]") == [("[X,2] y [X,1]", [1.0] * 4)]
+    assert rules.table.links.tolist() == [[2, 1]]
+    assert b"".join(rule_table_pieces(rules)).decode() == GOOD.replace("1-2 3-0 2-1", "1-2 2-1 3-0")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a b ||| x y ||| 1 1 1 1\n", "t:1: expected the label [X] at the end of the source side, found 'b'"),
+        (GOOD + "a [X] ||| x [S] ||| 1 1 1 1\n", "t:2: expected the label [X] at the end of the target side, found '[S]'"),
+        (
+            "[NP][X] a [X] ||| [NP][X] x [X] ||| 1 1 1 1 ||| 0-0 1-1\n",
+            "t:1: unknown label '[NP][X]': gaps are [X][X]; brackets of words are written &#91; and &#93;",
+        ),
+        ("[X] ||| x [X] ||| 1 1 1 1\n", "t:1: the source side is empty"),
+        (
+            "[X][X] a [X][X] b [X][X] [X] ||| x [X] ||| 1 1 1 1\n",
+            "t:1: a rule has at most two gaps, found a third '[X][X]'",
+        ),
+        (
+            "[X][X] a [X] ||| x [X] ||| 1 1 1 1 ||| 1-0\n",
+            "t:1: the sides of a rule must have the same number of gaps",
+        ),
+        (
+            "[X][X] a [X] ||| [X][X] x [X] ||| 1 1 1 1 ||| 1-1\n",
+            "t:1: each gap must be linked to one gap of the other side",
+        ),
+        (
+            "[X][X] a [X][X] [X] ||| [X][X] x [X][X] [X] ||| 1 1 1 1 ||| 0-0 0-2\n",
+            "t:1: each gap must be linked to one gap of the other side",
+        ),
+        ("[X][X] a [X] ||| [X][X] x [X] ||| 1 1 1 1 ||| 0-1\n", "t:1: a link joins a gap and a word"),
+        ("a [X] ||| x [X] ||| 1 1 1 1 ||| 0-1\n", "t:1: a link goes to the label of a side"),
+        ("a [X] ||| x [X] ||| 1 1 1 1 ||| 0-2\n", "t:1: link '0-2' is out of range"),
+        ("a [X] ||| x [X] ||| 1 1 ||| 0-0\n", "t:1: a rule table has 4 scores in a row, found 2"),
+        (GOOD + "a [X] ||| x [X] ||| 1 1 ||| 0-0\n", "t:2: expected 4 scores, found 2"),
+        (GOOD + GOOD, "t:2: the same phrase pair stands in an earlier line"),
+    ],
+)
+def test_errors_name_file_and_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        RuleTable.from_moses(write(tmp_path / "t", text))
+    assert str(raised.value) == f"{tmp_path}/{message}"
+
+
+def test_a_rule_table_is_no_phrase_table(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="t:1: expected a phrase table, found a rule table"):
+        read_phrase_table(write(tmp_path / "t", GOOD))
+
+
+def test_glue_grammars(tmp_path: Path) -> None:
+    older = "\n".join(line.split(" ||| 0 |||")[0] for line in GLUE) + "\n"
+    assert read_glue(write(tmp_path / "older", older)) == pytest.approx(0.999896, abs=1e-6)
+    with pytest.raises(InputError, match="glue:3: not a rule of the standard glue grammar"):
+        read_glue(write(tmp_path / "glue", older.replace("2.718", "1")))
+    with pytest.raises(InputError, match="few:2: expected the 3 rules of the standard glue grammar, found 2"):
+        read_glue(write(tmp_path / "few", "\n".join(GLUE[:2]) + "\n"))
+
+
+@pytest.mark.parametrize(("side", "word", "escaped"), [(0, "[X]", "&#91;X&#93;"), (1, "[X,2]", "&#91;X,2&#93;")])
+def test_words_that_look_like_gaps_are_refused(tmp_path: Path, side: int, word: str, escaped: str) -> None:
+    texts = [["a", "a b"], ["x", "x y"]]
+    texts[side][1] = f"a {word}"
+    names = [write(tmp_path / name, "\n".join(text) + "\n") for name, text in zip(("src", "tgt"), texts, strict=True)]
+    bitext = Bitext.read(*names, write(tmp_path / "links", "0-0\n0-0\n"))
+    with pytest.raises(InputError) as raised:
+        extract_rules(bitext)
+    assert str(raised.value) == f"{names[side]}:2: the word {word!r} is how rules spell a gap; write it as {escaped}"
+
+
+def test_words_in_brackets_are_escaped_for_moses(tmp_path: Path) -> None:
+    rules = extract_rules(Bitext.of(["[1] ["], ["[one] ]"], [[(0, 0), (1, 1)]]))
+    text = b"".join(rule_table_pieces(rules)).decode()
+    assert text.splitlines()[0].startswith("&#91;1&#93; [ [X] ||| &#91;one&#93; ] [X] |||")
+    assert len(RuleTable.from_moses(write(tmp_path / "t", text))) == len(rules) == 3
+
+
+def test_artefacts(tmp_path: Path, bitext: Bitext, rules: RuleTable) -> None:
+    rules.save(tmp_path / "rules")
+    again = RuleTable.load(tmp_path / "rules")
+    assert again.options == rules.options == RuleLimits()
+    for table in (again, pickle.loads(pickle.dumps(again))):
+        for name, array in rules.table.arrays().items():
+            assert np.array_equal(array, table.table.arrays()[name]), name
+    with pytest.raises(ArtefactError, match="is a rules artefact, not a phrases one"):
+        Extracted.load(tmp_path / "rules")
+    Extracted.of(bitext).save(tmp_path / "phrases", bitext)
+    with pytest.raises(ArtefactError, match="is a phrases artefact, not a rules one"):
+        RuleTable.load(tmp_path / "phrases")
+
+
+def test_no_rules(tmp_path: Path) -> None:
+    """Sentence pairs without links have none; an empty table is saved and written like others."""
+    rules = extract_rules(Bitext.of(["a"], ["x"], [[]]))
+    assert len(rules) == 0
+    rules.save(tmp_path / "rules")
+    assert len(RuleTable.load(tmp_path / "rules")) == 0
+    assert len(RuleTable.from_moses(rules.write_moses(tmp_path)[0])) == 0
+
+
+def test_a_phrase_table_is_no_rule_table(bitext: Bitext) -> None:
+    with pytest.raises(ValueError, match="are not the gaps of rules"):
+        RuleTable(Extracted.of(bitext).table)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory, bitext: Bitext) -> list[str]:
+    folder = tmp_path_factory.mktemp("texts")
+    texts = {"src": bitext.source, "tgt": bitext.target}
+    for name, text in texts.items():
+        write(folder / name, "".join(" ".join(words) + "\n" for words in text))
+    write(folder / "links", "0-3 1-0 2-1 3-2\n0-0 1-1 2-2\n")
+    return [str(folder / name) for name in ("src", "tgt", "links")]
+
+
+def test_command(tmp_path: Path, files: list[str], rules: RuleTable) -> None:
+    out, moses = tmp_path / "rules", tmp_path / "moses"
+    result = run("extract", *files, "--hierarchical", "-o", out, "--moses", moses, "--for", files[0])
+    assert result.returncode == 0, result.stderr
+    assert b"2 sentences" in result.stderr
+    assert sorted(path.name for path in moses.iterdir()) == ["glue-grammar", "rule-table.gz"]
+    loaded = RuleTable.load(out)
+    assert np.array_equal(loaded.table.scores, rules.table.scores)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--hierarchical", "--max-length", "5"], "--max-length is an option of phrase pairs"),
+        (["--hierarchical", "--smoothing", "kneser-ney"], "--smoothing is an option of phrase pairs"),
+        (
+            ["--hierarchical", "--moses", "m", "--reordering", "wbe-msd-bidirectional-fe"],
+            "--reordering is an option of phrase",
+        ),
+        (["--max-span", "5"], "--max-span is an option of rules: it needs --hierarchical"),
+        (["--for", "text"], "--for is an option of rules: it needs --hierarchical"),
+    ],
+)
+def test_options_of_the_other_kind(tmp_path: Path, files: list[str], flags: list[str], message: str) -> None:
+    result = run("extract", *files, "-o", tmp_path / "out", *flags)
+    assert result.returncode == 1
+    assert message in result.stderr.decode()
+    assert not (tmp_path / "out").exists()
+
+
+def test_prune(tmp_path: Path, files: list[str]) -> None:
+    rules, texts = tmp_path / "rules", files[:2]
+    assert run("extract", *files, "--hierarchical", "-o", rules, "-q").returncode == 0
+    result = run("prune", rules, *texts, "-o", tmp_path / "few", "--significance", "none", "--top", "1")
+    assert result.returncode == 0, result.stderr
+    fewer = RuleTable.load(tmp_path / "few").table
+    assert np.array_equal(np.diff(fewer.offsets), np.ones(len(RuleTable.load(rules).table.source)))
+    result = run("prune", rules, *texts, "-o", tmp_path / "none")
+    assert result.returncode == 1
+    assert b"for rules give --significance none" in result.stderr
