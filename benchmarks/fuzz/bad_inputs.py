@@ -264,6 +264,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"project words {BITEXT}", 1, "unknown kind of annotation 'words'; known: tags, spans, markup"),
     (f"project markup {BITEXT} --split some", 1, "unknown rule for split spans 'some'; known: largest, cover, repeat"),
     (f"project tags {BITEXT} --column 0", 2, "--column must be at least 1, not 0"),
+    (f"project tags {BITEXT} --unlinked 'a\tb'", 1, r"--unlinked must be a tag without tabs, line ends or control"),
     (f"project tags {BITEXT}", 1, r"c/dev.source: 1 annotated sentence, but c/dev.target has 6 lines"),
     (f"project spans {BITEXT}", 1, r"c/dev.source:1: expected a JSON object"),
     ("project markup c/dev.source c/test.target c/dev.links", 1, r"6 annotated sentences, but c/test.target has 4"),
@@ -529,6 +530,11 @@ def cases() -> list[Case]:
         cases.append(Case("status x", 1, r"\bx/plan.json: ", {"x/plan.json": content}))
     for content in (b"[1]", b'[{"stage": "a"}]'):
         cases.append(Case("status x", 1, r"\bx/plan.json: is not the plan of a run", {"x/plan.json": content}))
+    for content, expected in (
+        (b'{"tokens": ["a"], "key": "\\ud800"}\n', r"x:1: the escape \\ud800 is half of a character"),
+        (b'{"tokens": ["a"], "\\udfff": 1}\n', r"x:1: the escape \\udfff is half of a character"),
+    ):
+        cases.append(Case("project spans x c/dev.target c/dev.links", 1, expected, {"x": content}))
     for content, expected in (
         (b"haus\n", "x:1: expected a term, a tab"),
         (b"a\tb\tc\n", "x:1: expected"),
