@@ -12,9 +12,11 @@ Cases run inside this process, one verb after the other, in a folder with a smal
 from __future__ import annotations
 
 import argparse
+import bz2
 import contextlib
 import gzip
 import io
+import lzma
 import random
 import re
 import shlex
@@ -88,7 +90,9 @@ TEXT_FAULTS: dict[str, tuple[bytes, str]] = {
     "long": (b"a " * 60_001 + b"\n", r"x:1: more than 60000 tokens"),
     "gzip": (gzip.compress(b"a b\n" * 9000)[:-9], r"x:\d+: the gzip file is damaged or cut off"),
     "xz": (b"\xfd7zXZ\x00garbage", r"x:1: the xz file is damaged"),
+    "xz padding": (lzma.compress(b"a\n") + b"\0\0\0", r"x:2: the xz file is damaged .*3 bytes of padding"),
     "zst": (b"\x28\xb5\x2f\xfdgarbage", r"x:1: the zstd file is damaged"),
+    "bz2": (bz2.compress(b"a\n"), r"x: is a bzip2 file: decompress it"),
 }
 LINK_FAULTS: dict[str, tuple[bytes, str]] = {
     "words": (b"one two\n", r"x:1: expected links like 0-0"),
@@ -502,7 +506,7 @@ def cases() -> list[Case]:
         "tune system x c/dev.target -q -o new",
         "diagnose system x x",
     ):
-        for name in ("utf8", "xz", "zst", "long"):
+        for name in ("utf8", "xz", "zst", "bz2", "long"):
             content, expected = TEXT_FAULTS[name]
             cases.append(Case(command, 1, expected, {"x": content}))
     for command in ("symmetrize x c/dev.links", "evaluate-links c/dev.links x"):
