@@ -94,6 +94,15 @@ TEXT_FAULTS: dict[str, tuple[bytes, str]] = {
     "zst": (b"\x28\xb5\x2f\xfdgarbage", r"x:1: the zstd file is damaged"),
     "bz2": (bz2.compress(b"a\n"), r"x: is a bzip2 file: decompress it"),
 }
+# Where sentences may have 4000 words.
+LONG_COMMANDS = (
+    "train pair x x y -o new -q",
+    "train sequence x x y -o new -q",
+    "train block_me x x y -o new -q",
+    "extract x x y -o new -q",
+    "evaluate pair x x y",
+    "preorder pair x -q",
+)
 LINK_FAULTS: dict[str, tuple[bytes, str]] = {
     "words": (b"one two\n", r"x:1: expected links like 0-0"),
     "negative": (b"0--1\n", r"x:1: expected links like 0-0"),
@@ -509,6 +518,10 @@ def cases() -> list[Case]:
         for name in ("utf8", "xz", "zst", "bz2", "long"):
             content, expected = TEXT_FAULTS[name]
             cases.append(Case(command, 1, expected, {"x": content}))
+    long = {"x": b"a\n" + b"a " * 60_000 + b"\n", "y": b"0-0\n0-0\n"}
+    cases += [Case(command, 1, r"x:2: a sentence of more than 4000 words", long) for command in LONG_COMMANDS]
+    expected = r"x:2: a sentence of more than 250 words cannot be forced to its reference"
+    cases.append(Case("diagnose system x x -q", 1, expected, {"x": long["x"]}))
     for command in ("symmetrize x c/dev.links", "evaluate-links c/dev.links x"):
         cases += [Case(command, 1, expected, {"x": content}) for content, expected in LINK_FAULTS.values()]
     for command in ("translate tagged c/dev.source --source-tags x", f"tune tagged {TEXTS} -q -o new --source-tags x"):

@@ -129,9 +129,10 @@ def test_other_compression_is_no_text(tmp_path: Path, content: bytes, kind: str)
 def test_lines_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]) -> None:
     monkeypatch.setattr("hyperbaton.corpus.files.LONGEST_LINE", 1 << 20)
     path, longest = tmp_path / "x", b" " * (1 << 20)
+    without_end, with_end = pack(b"\n" + longest + b" "), pack(longest + b" \n")
     for read in (Text.read, lambda path: list(read_lines(path)), lambda path: Links.read(path, TEXT)):
-        assert message(path, pack(b"\n" + longest + b" "), read) == "x:2: the line is longer than 1 MiB"
-        assert message(path, pack(longest + b" \n"), read) == "x:1: the line is longer than 1 MiB"
+        assert message(path, without_end, read) == "x:2: the line is longer than 1 MiB"
+        assert message(path, with_end, read) == "x:1: the line is longer than 1 MiB"
     path.write_bytes(pack(longest + b"\n" + longest))
     assert b"".join(read_pieces(path)) == longest + b"\n" + longest
 

@@ -24,7 +24,7 @@ from typing import BinaryIO, Protocol, TextIO, cast
 import zstandard
 
 from hyperbaton import _core
-from hyperbaton.base.errors import HyperbatonError, InputError, LineError, OptionError
+from hyperbaton.base.errors import HyperbatonError, InputError, LineError, OptionError, SentenceError
 from hyperbaton.base.executors import ordered_map
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.store import writing_files
@@ -194,9 +194,7 @@ def feed_lines(reader: Reader, lines: Iterable[str]) -> None:
         reader.finish()
     except LineError as error:
         message, number = error.args
-        fault = InputError(f"sentence {number}: {message}")
-        fault.what, fault.line = message, number  # for those who know the file
-        raise fault from error
+        raise SentenceError(message, number) from error
 
 
 def read_byte_lines(path: AnyPath) -> Iterator[bytes]:
