@@ -305,6 +305,7 @@ HYPERBATON_BINDINGS(next_position) {
           "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.");
 
   m.attr("N_CANDIDATE_CLASSES") = kCandidateClasses;
+  m.attr("MAX_JUMP_CHUNKS") = kMaxJumpChunks;
   m.def(
       "remaining_rows",
       [](const JumpText& jumps, const Array<double>& scores, const std::optional<Array<double>>& classes,

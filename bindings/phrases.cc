@@ -32,6 +32,7 @@ std::vector<std::uint32_t> coverage_words(const Array<bool>& visited, SourceSpan
 HYPERBATON_BINDINGS(phrases) {
   using namespace nb::literals;
 
+  m.attr("MAX_PAIRED_LENGTH") = kMaxPairedLength;
   m.def(
       "extract_samples",
       [](const Array<std::int64_t>& source_offsets, const Array<std::int64_t>& target_offsets,

@@ -12,9 +12,11 @@ Cases run inside this process, one verb after the other, in a folder with a smal
 from __future__ import annotations
 
 import argparse
+import bz2
 import contextlib
 import gzip
 import io
+import lzma
 import random
 import re
 import shlex
@@ -88,8 +90,19 @@ TEXT_FAULTS: dict[str, tuple[bytes, str]] = {
     "long": (b"a " * 60_001 + b"\n", r"x:1: more than 60000 tokens"),
     "gzip": (gzip.compress(b"a b\n" * 9000)[:-9], r"x:\d+: the gzip file is damaged or cut off"),
     "xz": (b"\xfd7zXZ\x00garbage", r"x:1: the xz file is damaged"),
+    "xz padding": (lzma.compress(b"a\n") + b"\0\0\0", r"x:2: the xz file is damaged .*3 bytes of padding"),
     "zst": (b"\x28\xb5\x2f\xfdgarbage", r"x:1: the zstd file is damaged"),
+    "bz2": (bz2.compress(b"a\n"), r"x: is a bzip2 file: decompress it"),
 }
+# Where sentences may have 4000 words.
+LONG_COMMANDS = (
+    "train pair x x y -o new -q",
+    "train sequence x x y -o new -q",
+    "train block_me x x y -o new -q",
+    "extract x x y -o new -q",
+    "evaluate pair x x y",
+    "preorder pair x -q",
+)
 LINK_FAULTS: dict[str, tuple[bytes, str]] = {
     "words": (b"one two\n", r"x:1: expected links like 0-0"),
     "negative": (b"0--1\n", r"x:1: expected links like 0-0"),
@@ -270,6 +283,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"project words {BITEXT}", 1, "unknown kind of annotation 'words'; known: tags, spans, markup"),
     (f"project markup {BITEXT} --split some", 1, "unknown rule for split spans 'some'; known: largest, cover, repeat"),
     (f"project tags {BITEXT} --column 0", 2, "--column must be at least 1, not 0"),
+    (f"project tags {BITEXT} --unlinked 'a\tb'", 1, r"--unlinked must be a tag without tabs, line ends or control"),
     (f"project tags {BITEXT}", 1, r"c/dev.source: 1 annotated sentence, but c/dev.target has 6 lines"),
     (f"project spans {BITEXT}", 1, r"c/dev.source:1: expected a JSON object"),
     ("project markup c/dev.source c/test.target c/dev.links", 1, r"6 annotated sentences, but c/test.target has 4"),
@@ -526,9 +540,13 @@ def cases() -> list[Case]:
         "tune system x c/dev.target -q -o new",
         "diagnose system x x",
     ):
-        for name in ("utf8", "xz", "zst", "long"):
+        for name in ("utf8", "xz", "zst", "bz2", "long"):
             content, expected = TEXT_FAULTS[name]
             cases.append(Case(command, 1, expected, {"x": content}))
+    long = {"x": b"a\n" + b"a " * 60_000 + b"\n", "y": b"0-0\n0-0\n"}
+    cases += [Case(command, 1, r"x:2: a sentence of more than 4000 words", long) for command in LONG_COMMANDS]
+    expected = r"x:2: a sentence of more than 250 words cannot be forced to its reference"
+    cases.append(Case("diagnose system x x -q", 1, expected, {"x": long["x"]}))
     for command in ("symmetrize x c/dev.links", "evaluate-links c/dev.links x"):
         cases += [Case(command, 1, expected, {"x": content}) for content, expected in LINK_FAULTS.values()]
     for command in ("translate tagged c/dev.source --source-tags x", f"tune tagged {TEXTS} -q -o new --source-tags x"):
@@ -557,6 +575,11 @@ def cases() -> list[Case]:
     for content in (b"{", b"[]", b"{}", b'{"title": 3}', b'{"title": "a", "options": {"translation": []}}', b"[" * 9000):
         cases.append(Case("explore x", 1, r"\bx/results.json: ", {"x/results.json": content}))
     cases.append(Case("reproduce ni11 --quick -o x", 1, r"\bx: not a folder of", {"x/letter": b"Dear"}))
+    for content, expected in (
+        (b'{"tokens": ["a"], "key": "\\ud800"}\n', r"x:1: the escape \\ud800 is half of a character"),
+        (b'{"tokens": ["a"], "\\udfff": 1}\n', r"x:1: the escape \\udfff is half of a character"),
+    ):
+        cases.append(Case("project spans x c/dev.target c/dev.links", 1, expected, {"x": content}))
     for content, expected in (
         (b"haus\n", "x:1: expected a term, a tab"),
         (b"a\tb\tc\n", "x:1: expected"),

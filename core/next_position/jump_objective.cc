@@ -9,7 +9,6 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kMaxChunks = 16;
 constexpr std::size_t kMaxBufferBytes = std::size_t{1} << 30;
 
 }  // namespace
@@ -184,7 +183,8 @@ void JumpObjective::cut_chunks() {
   std::size_t total = 0;
   for (std::size_t place = 0; place < sentences_.size(); ++place) total += work(place);
   const std::size_t by_memory = kMaxBufferBytes / (n_parameters_ * sizeof(double) + 1), by_work = total / 2048;
-  const std::size_t n_chunks = std::clamp<std::size_t>(std::min({by_memory, by_work, sentences_.size()}), 1, kMaxChunks);
+  const std::size_t n_chunks =
+      std::clamp<std::size_t>(std::min({by_memory, by_work, sentences_.size()}), 1, kMaxJumpChunks);
   std::size_t done = 0;
   for (std::size_t place = 0; place < sentences_.size(); ++place) {
     if (done >= total * chunks_.size() / n_chunks) {
@@ -260,17 +260,24 @@ void JumpObjective::add_curvature(const Chunk& chunk, std::span<double> curvatur
 template <class Work>
 void JumpObjective::sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const {
   std::fill(sum.begin(), sum.end(), 0.0);
-  const bool one = chunks_.size() == 1;
-  std::vector<std::vector<double>> parts(one ? 0 : chunks_.size());
-  parallel_chunks(chunks_.size(), 1, options_.n_threads, progress, [&](std::size_t b, std::size_t, Poll& poll) {
-    if (one) return work(b, sum, poll);
-    parts[b].assign(sum.size(), 0.0);
-    work(b, std::span(parts[b]), poll);
-  });
-  parallel_chunks(sum.size(), kVectorChunk, options_.n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    for (const auto& part : parts)
-      for (std::size_t p = begin; p < end; ++p) sum[p] += part[p];
-  });
+  const std::size_t n = chunks_.size();
+  std::vector<std::vector<double>> parts(n == 1 ? 0 : std::min<std::size_t>(std::max(options_.n_threads, 1u), n));
+  const std::size_t together = std::max<std::size_t>(parts.size(), 1);
+  // Chunks are about the same work, so that threads hardly wait for each other.
+  for (std::size_t first = 0; first < n; first += together) {
+    const std::size_t n_here = std::min(together, n - first);
+    const Progress report = [&](std::size_t done, std::size_t) { return !progress || progress(first + done, n); };
+    parallel_chunks(n_here, 1, options_.n_threads, report, [&](std::size_t at, std::size_t, Poll& poll) {
+      if (parts.empty()) return work(first + at, sum, poll);
+      parts[at].assign(sum.size(), 0.0);
+      work(first + at, std::span(parts[at]), poll);
+    });
+    if (parts.empty()) continue;
+    parallel_chunks(sum.size(), kVectorChunk, options_.n_threads, {}, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = 0; at < n_here; ++at)
+        for (std::size_t p = begin; p < end; ++p) sum[p] += parts[at][p];
+    });
+  }
 }
 
 double JumpObjective::operator()(std::span<const double> weights, std::span<double> gradient,

@@ -14,6 +14,9 @@
 
 namespace hyperbaton {
 
+// The most chunks, and so the most gradients that are in memory at once; one for each thread if these are fewer.
+inline constexpr std::size_t kMaxJumpChunks = 16;
+
 struct JumpObjectiveOptions {
   std::size_t planes;  // weights of a feature: 1 for PAIR, 3 for SEQUENCE
   bool cached;         // keep the features of all sentences (4 bytes each), or find them anew in every pass
@@ -96,7 +99,7 @@ class JumpObjective {
   double pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient, Poll& poll) const;
   template <std::size_t Planes>
   void add_curvature(const Chunk& chunk, std::span<double> curvature, Poll& poll) const;
-  // Let each chunk fill a vector of its own, and add them up.
+  // Let each chunk fill its own vector, and add them up in the order of the chunks, as many at once as there are threads.
   template <class Work>
   void sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const;
   void find_sentences();

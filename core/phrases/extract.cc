@@ -26,7 +26,7 @@ struct Neighbours {
 
 void fill_grid(OrientationGrid& grid, const PairMatrix& matrix, std::span<const Link> links, int max_length) {
   grid.reset(matrix.n_source(), matrix.n_target(), links);
-  matrix.for_each_tight(kMaxExtractLength, [&](SourceSpan tight, TargetSpan target) {
+  matrix.for_each_tight(kMaxPairedLength, [&](SourceSpan tight, TargetSpan target) {
     const int left = matrix.free_left(tight.begin), right = matrix.free_right(tight.end);
     grid.add_phrase(tight, target, {left, right}, false);
     if (tight.end - tight.begin <= max_length && target.end - target.begin <= max_length)
@@ -58,8 +58,8 @@ Samples extract_samples(SentenceLengths source, SentenceLengths target, LinksVie
   if (options.max_length < 1 || options.max_length > kMaxPhraseLength)
     throw Error("the maximum phrase length must be from 1 to " + std::to_string(kMaxPhraseLength));
   for (std::size_t s = 0; s < n; ++s)
-    if (source[s] > kMaxExtractLength || target[s] > kMaxExtractLength)
-      throw LineError(s + 1, "a sentence of more than " + std::to_string(kMaxExtractLength) + " words");
+    if (source[s] > kMaxPairedLength || target[s] > kMaxPairedLength)
+      throw LineError(s + 1, "a sentence of more than " + std::to_string(kMaxPairedLength) + " words");
 
   // Count first, so that every sample's place is known and the threads fill one set of columns.
   constexpr std::size_t chunk = 512;

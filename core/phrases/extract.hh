@@ -9,8 +9,9 @@
 
 namespace hyperbaton {
 
-// Longer sentences than this are refused: the orientation grid grows with the product of the lengths.
-inline constexpr int kMaxExtractLength = 4000;
+// Longer sentences than this are refused where time and memory grow with the square of the length, as those of the
+// orientation grid do.
+inline constexpr int kMaxPairedLength = 4000;
 inline constexpr int kMaxPhraseLength = 255;
 
 // Samples as columns, in the order of sentences, then target begin, target end, source begin (falling), source end.

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperbaton.align.inline_markup import parse_inline, project_markup
+from hyperbaton.align.inline_markup import MarkedSentence, parse_inline, project_markup
 from hyperbaton.align.projection import SPLITS, Span, bio_spans, is_bio, project_bio, project_labels, project_spans
+from hyperbaton.base.errors import InputError
+from tests.oracles import projection as plain
 
 
 @st.composite
-def marked(draw: st.DrawFn, depth: int = 3) -> str:
-    """Words with well-formed markup."""
+def marked(draw: st.DrawFn, depth: int = 3, fewest: int = 1, blanks: tuple[str, ...] = (" ",)) -> str:
+    """Words with well-formed markup; without blanks between them, tags lie inside words."""
     pieces = []
-    for _ in range(draw(st.integers(1, 4))):
+    for _ in range(draw(st.integers(fewest, 4))):
         what = draw(st.sampled_from(["word", "word", "element", "single"]))
         if what == "element" and depth:
             name = draw(st.sampled_from(["a", "b", "i"]))
-            pieces.append(f'<{name} n="{draw(st.integers(0, 9))}">{draw(marked(depth=depth - 1))}</{name}>')
+            pieces.append(f'<{name} n="{draw(st.integers(0, 9))}">{draw(marked(depth - 1, fewest, blanks))}</{name}>')
         elif what == "single":
             pieces.append("<br/>")
         else:
             pieces.append(draw(st.sampled_from(["x", "y", "<", "&amp;"])))
-    return " ".join(pieces)
+    return draw(st.sampled_from(blanks)).join(pieces)
 
 
 def points(n_source: int, n_target: int) -> st.SearchStrategy[list[tuple[int, int]]]:
@@ -62,6 +65,31 @@ def test_markup_is_well_formed_for_any_links(line: str, n_target: int, split: st
         assert len(with_words) <= sum(e.begin < e.end for e in source.elements)
 
 
+@given(marked(4, 0, (" ", "")), st.integers(0, 8), st.sampled_from(SPLITS), st.data())
+def test_markup_is_projected_as_word_by_word(line: str, n_target: int, split: str, data: st.DataObject) -> None:
+    source, target = parse_inline(line), [f"t{j}" for j in range(n_target)]
+    links = data.draw(points(len(source.words), n_target))
+    assert project_markup(source, target, links, split=split) == plain.project_markup(source, target, links, split)
+
+
+@given(st.lists(st.sampled_from(["a", " ", "<b>", "</b>", "<br/>", "<!--", "-->", "<", ">", "--"]), max_size=12))
+def test_comments_are_cut_out_first(pieces: list[str]) -> None:
+    line = "".join(pieces)
+    # A tag cannot hold a <, and a comment may hold anything, so that whichever begins first wins.
+    without = re.sub("<!--.*?-->", "\0", line)
+
+    def parsed(text: str) -> object:
+        try:
+            return parse_inline(text)
+        except InputError as error:
+            return error.what
+
+    expected = parsed(without)
+    if isinstance(expected, MarkedSentence):
+        assert "".join(expected.words).replace("\0", "") == "".join(parse_inline(line).words)
+    assert type(parsed(line)) is type(expected)
+
+
 @given(marked(), st.randoms())
 def test_markup_comes_back_over_a_permutation(line: str, random: Any) -> None:
     source = parse_inline(line)
@@ -72,7 +100,7 @@ def test_markup_comes_back_over_a_permutation(line: str, random: Any) -> None:
 
     def enclosing(text: str) -> list[list[str]]:
         parsed = parse_inline(text)
-        return [[parsed.elements[k].tag for k in stack] for stack in parsed.stacks()]
+        return [[parsed.elements[k].tag for k in stack] for stack in plain.stacks(parsed)]
 
     assert enclosing(back.text) == enclosing(line)
 
@@ -95,6 +123,16 @@ def test_spans_keep_to_the_words_they_are_linked_to(data: st.DataObject, n_sourc
         assert [c.kind for c in projected.conflicts] == (
             ["lost"] if not reached else ["split"] * (len(projected.conflicts) > 0)
         )
+
+
+@given(st.data(), st.integers(1, 8), st.integers(0, 8), st.sampled_from(SPLITS))
+def test_spans_are_projected_as_link_by_link(data: st.DataObject, n_source: int, n_target: int, split: str) -> None:
+    links = data.draw(points(n_source, n_target))
+    begins = data.draw(st.lists(st.integers(0, n_source - 1), max_size=4))
+    spans = [Span(begin, data.draw(st.integers(begin + 1, n_source)), "X") for begin in begins]
+    assert project_spans(spans, links, n_source, n_target, split=split) == plain.project_spans(spans, links, split)
+    labels = data.draw(st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y"]), min_size=n_source, max_size=n_source))
+    assert project_bio(labels, links, n_target, split=split) == plain.project_bio(labels, links, n_target, split)
 
 
 @given(st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"]), min_size=1, max_size=8), st.randoms())

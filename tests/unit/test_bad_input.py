@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
@@ -20,7 +21,7 @@ from benchmarks.fuzz.bad_inputs import cases, check, prepare
 from hyperbaton.base.errors import HyperbatonError, InputError
 from hyperbaton.cli import verbs
 from hyperbaton.corpus import Bitext, Dependencies, Links, Tags, Text, Trees, read_conllu
-from hyperbaton.corpus.files import read_pieces
+from hyperbaton.corpus.files import read_lines, read_pieces
 
 TEXT = Text.of(["a b", "c"])
 N_CASES = 150  # of benchmarks/fuzz/bad_inputs.py
@@ -85,7 +86,7 @@ def test_compression_is_read_to_its_end_or_an_error(tmp_path: Path, pack: Callab
         assert damaged(content + content[:-end]) == "its end is missing"
     assert damaged(content + b"more\n" * 10).startswith("what follows the end of its data is not")
     assert damaged(content + flipped(1)).startswith("what follows the end of its data is not")  # the start of its header
-    damaged(content + b"m")
+    assert damaged(content + b"m").startswith("what follows the end of its data is not")
     # The checksum: at the end of gzip files and zstd frames, before the index and the footer of xz.
     damaged(flipped({gzip.compress: -8, lzma.compress: -30}.get(pack, -1)))
 
@@ -98,6 +99,53 @@ def test_empty_compressed_files(tmp_path: Path, pack: Callable[[bytes], bytes], 
     assert message(path, b"", Text.read) == f"x.{end}: the file is empty, so it is not a complete .{end} file"
     path.write_bytes(pack(b"") + pack(b"a\n") + b"\0" * (0 if end == "zst" else 8))
     assert list(Text.read(path)) == [["a"]]
+
+
+def test_padding_of_xz(tmp_path: Path) -> None:
+    path, content = tmp_path / "x", lzma.compress(b"a\n")
+    fault = (
+        "the xz file is damaged or cut off in this line (3 bytes of padding follow its data, which must be a multiple of 4)"
+    )
+    assert message(path, content + b"\0" * 3, Text.read) == f"x:2: {fault}"
+    assert message(path, content + b"\0" * 3 + content, Text.read) == f"x:2: {fault}"
+    path.write_bytes(content + b"\0" * 4 + content)
+    assert list(Text.read(path)) == [["a"], ["a"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (bz2.compress(b"a\n"), "bzip2"),
+        (bz2.compress(b"", 1), "bzip2"),
+        (b"PK\x03\x04", "zip"),
+        (b"7z\xbc\xaf\x27\x1c\0", "7z"),
+        (b"\x04\x22\x4d\x18a", "lz4"),
+    ],
+)
+def test_other_compression_is_no_text(tmp_path: Path, content: bytes, kind: str) -> None:
+    said = message(tmp_path / "x", content, Text.read)
+    assert said == f"x: is a {kind} file: decompress it, or compress it as .gz, .xz or .zst"
+    (tmp_path / "x").write_bytes(b"BZh9 is a word\n")
+    assert Text.read(tmp_path / "x")[0][0] == "BZh9"
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, pack_zstd])
+def test_lines_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]) -> None:
+    monkeypatch.setattr("hyperbaton.corpus.files.LONGEST_LINE", 1 << 20)
+    path, longest = tmp_path / "x", b" " * (1 << 20)
+    without_end, with_end = pack(b"\n" + longest + b" "), pack(longest + b" \n")
+    for read in (Text.read, lambda path: list(read_lines(path)), lambda path: Links.read(path, TEXT)):
+        assert message(path, without_end, read) == "x:2: the line is longer than 1 MiB"
+        assert message(path, with_end, read) == "x:1: the line is longer than 1 MiB"
+    path.write_bytes(pack(longest + b"\n" + longest))
+    assert b"".join(read_pieces(path)) == longest + b"\n" + longest
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
+def test_a_device_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hyperbaton.corpus.files.LONGEST_LINE", 1 << 20)
+    with pytest.raises(InputError, match=r"^/dev/zero:1: the line is longer than 1 MiB$"):
+        Text.read("/dev/zero")
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -16,8 +17,8 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import HyperbatonError, OptionError
-from hyperbaton.base.memory import parse_memory
-from hyperbaton.base.scratch import Column, Scratch
+from hyperbaton.base.memory import PROGRAM, format_memory, parse_memory
+from hyperbaton.base.scratch import Column, Scratch, limited
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
@@ -158,9 +159,9 @@ def write_pairs(folder: Path, n_pairs: int, n_words: int, length: int) -> None:
     (folder / "links").write_text((" ".join(f"{i}-{i}" for i in range(length)) + "\n") * n_pairs)
 
 
-def run_limited(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command in a process that may have no more than `MEMORY`."""
-    limit = parse_memory(MEMORY)
+def run_limited(folder: Path, *arguments: str, limit: str = MEMORY) -> subprocess.CompletedProcess[str]:
+    """A command in a process that may have no more than `limit`."""
+    n_bytes = parse_memory(limit)
     return subprocess.run(
         [sys.executable, "-m", "hyperbaton", *arguments, "--threads", "2"],
         cwd=folder,
@@ -168,7 +169,7 @@ def run_limited(folder: Path, *arguments: str) -> subprocess.CompletedProcess[st
         text=True,
         check=False,
         env={**os.environ, "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes)),
     )
 
 
@@ -192,6 +193,40 @@ def test_training_keeps_to_its_memory(tmp_path: Path) -> None:
     """The same for the features of all jumps of long sentences."""
     write_pairs(tmp_path, n_pairs=6000, n_words=5, length=30)
     check_training(tmp_path, "pair", "--min-count", "20", "--learner", "lbfgs:max-passes=1")
+
+
+def test_training_says_how_much_memory_it_needs(files: list[str], tmp_path: Path) -> None:
+    """Weights, gradients and the vectors of L-BFGS are in the account, before features are written."""
+    bitext = Bitext.read(*files)
+    n_vectors = 19 + 2  # of L-BFGS, and a gradient for each thread
+    for name, learner in (("pair", "lbfgs:max-passes=1"), ("sequence", "lbfgs:max-passes=1:warmup=1")):
+        model = MODELS[name](threads=2, learner=learner)
+        with pytest.raises(OptionError, match=rf"^--memory 1M: training {name} with [0-9,]+ weights needs at least .*M;"):
+            model.fit(bitext, scratch=limited("1M"))
+        assert not hasattr(model, "weights_")
+        least = PROGRAM + model.keys_.nbytes + 8 * n_vectors * model.n_features * model.planes
+        with pytest.raises(
+            OptionError, match=f"needs at least {re.escape(format_memory(least))}; give it that, or use few"
+        ):
+            model.fit(bitext, scratch=limited(least - 1))
+        model.fit(bitext, scratch=limited(least))
+    done = run_limited(tmp_path, "train", "sequence", *files, "-o", "new", "--memory", "32M")
+    assert done.returncode == 1 and done.stderr.startswith("hyperbaton: error: --memory 32M: training sequence with ")
+    assert done.stderr.count("\n") == 1 and not list(tmp_path.glob("new*"))
+
+
+@pytest.mark.slow
+@linux_only
+def test_training_fits_into_the_memory_that_it_names(tmp_path: Path) -> None:
+    write_pairs(tmp_path, n_pairs=1500, n_words=300, length=10)
+    learner = ["--min-count", "1", "--learner", "lbfgs:warmup=1:max-passes=12"]
+    train = ["train", "sequence", "source", "target", "links", *learner]
+    refused = run_limited(tmp_path, *train, "-o", "model", "--memory", "64M")
+    named = re.search(r"needs at least ([0-9.]+M);", refused.stderr)
+    assert refused.returncode == 1 and named is not None, refused.stderr
+    assert parse_memory(named[1]) > 2 * PROGRAM  # mostly vectors
+    limited = run_limited(tmp_path, *train, "-o", "model", "--memory", named[1], limit=named[1])
+    assert limited.returncode == 0, limited.stderr
 
 
 @pytest.mark.slow

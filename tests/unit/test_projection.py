@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hyperbaton.align.annotation_files import ProjectionOptions, project_files
 from hyperbaton.align.inline_markup import parse_inline, project_markup
-from hyperbaton.align.projection import Span, project_spans
-from hyperbaton.base.errors import InputError
+from hyperbaton.align.projection import Span, project_bio, project_spans
+from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.corpus import Links, Tags, Text
 from hyperbaton.data import generate
 from tests.program import hyperbaton
@@ -93,6 +96,12 @@ def test_markup(tmp_path: Path) -> None:
         ("spans", '{"tokens": ["a"], "spans": [{"begin": 0}]}\n', "s:1: a span has begin, end and label"),
         ("spans", '{"tokens": ["a"], "spans": [{"begin": 0, "end": 2, "label": ""}]}\n', "s:1: the span 0 to 2 encl"),
         ("spans", '{"tokens": ["a"], "spans": [{"begin": true, "end": 2, "label": ""}]}\n', "s:1: begin and end of a"),
+        (
+            "spans",
+            '{"tokens": ["a"], "spans": [{"begin": 0, "end": 1, "label": "\\ud800"}]}\n',
+            r"s:1: the escape \\ud800 is",
+        ),
+        ("spans", '{"tokens": ["a"], "\\uDC00": 1}\n', r"s:1: the escape \\udc00 is half of a character"),
         ("markup", "<b>a\n", "s:1: <b> is not closed"),
         ("markup", "<b><i>a</b></i>\n", "s:1: </b> where </i> is expected"),
         ("markup", "a</b>\n", "s:1: </b> where no end tag is expected"),
@@ -104,6 +113,74 @@ def test_faults(tmp_path: Path, kind: str, source: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         projected(tmp_path, kind, source, "x\n", "3-0\n")
     assert not (tmp_path / "o").exists()
+
+
+def test_a_tag_is_one_cell_of_a_file(tmp_path: Path) -> None:
+    for tag in ("a\nb", "a\tb", "\udcff"):
+        with pytest.raises(OptionError, match="--unlinked must be a tag without tabs, line ends"):
+            projected(tmp_path, "tags", "a X\n", "x\n", "0-0\n", unlinked=tag)
+
+
+def n_steps(work: Callable[[], object]) -> int:
+    """The lines of Python that run, which unlike time are the same on every machine and in every run."""
+    n, before = 0, sys.gettrace()
+
+    def count(frame: object, event: str, argument: object) -> Any:
+        nonlocal n
+        n += event == "line"
+        return count
+
+    sys.settrace(count)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return n
+
+
+@pytest.mark.parametrize(
+    ("unit", "n_words", "shift"),
+    [
+        ("w <br/> ", 1, 1),
+        ("<b>w</b> ", 1, 7),
+        ("<b>w</b>", 0, 0),
+        ("<b>w <i>w</i></b> ", 2, 7),
+        ("w ", 1, 0),
+        ("<i></i>", 0, 0),
+    ],
+)
+def test_the_work_for_markup_grows_with_the_line(unit: str, n_words: int, shift: int) -> None:
+    def work(n: int) -> None:
+        line, n_target = f"<p>{unit * n}</p>", n * max(n_words, 1)
+        links = [(i, i * shift % n_target) for i in range(n * n_words)] if shift else []
+        project_markup(line, ["t"] * n_target, links)
+
+    assert n_steps(lambda: work(201)) < 2.5 * n_steps(lambda: work(101))
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_the_work_for_spans_grows_with_their_number(tmp_path: Path, linked: bool) -> None:
+    def work(n: int) -> None:
+        links = [(i, (i * 7) % n) for i in range(n)] if linked else []
+        project_bio(["B-X", "O", "I-X"] * (n // 3), links, n // 3 * 3 if not linked else n, split="cover")
+        spans = [{"begin": 2 * i, "end": 2 * i + 1, "label": "X"} for i in range(n)]
+        (tmp_path / "s").write_text(json.dumps({"text": " ".join("w" * n), "spans": spans}) + "\n")
+        (tmp_path / "t").write_text(" ".join("t" * n) + "\n")
+        (tmp_path / "l").write_text(" ".join(f"{i}-{j}" for i, j in links) + "\n")
+        places = [tmp_path / name for name in "stlo"]
+        project_files("spans", *places, ProjectionOptions(characters=True))
+
+    work(3)  # imports are no part of it
+    assert n_steps(lambda: work(402)) < 2.5 * n_steps(lambda: work(201))
+
+
+def test_long_and_deep_markup() -> None:
+    deep = "<b>" * 2000 + "<br/>" + "</b>" * 2000
+    assert project_markup(f"{deep} a", "A", [(0, 0)]).text == f"{deep}A"
+    words = "<b>" * 2000 + "a b" + "</b>" * 2000
+    assert project_markup(words, "a b", [(0, 0), (1, 1)]).text == words
+    assert len(parse_inline("<!-- " * 20_000).words) == 20_000
+    assert parse_inline("a <!-- b --> <!--> c <!-- d").words == ["a", "<!-->", "c", "<!--", "d"]
 
 
 def test_one_sentence_is_no_sentences(tmp_path: Path) -> None:

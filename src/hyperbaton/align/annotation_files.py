@@ -24,11 +24,11 @@ from hyperbaton.align.projection import (
     Conflict,
     Points,
     Span,
+    SpanProjector,
     check_split,
     is_bio,
     project_bio,
     project_labels,
-    project_spans,
 )
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
@@ -98,9 +98,9 @@ class SpannedSentence(Annotated):
     def project(self, target: list[str], links: Points) -> tuple[str, list[Conflict]]:
         rows, conflicts = [], list(self.conflicts)
         begins = [0, *accumulate(len(word) + 1 for word in target)]
+        projector = SpanProjector(links, len(self.words), len(target), split=self.options.split or "largest")
         for span, rest in self.spans:
-            rule = self.options.split or "largest"
-            found = project_spans([span], links, len(self.words), len(target), split=rule)
+            found = projector.project(span)
             conflicts += found.conflicts
             for new in found.spans:
                 ends = new.begin, new.end
@@ -153,6 +153,10 @@ def project_files(
         raise OptionError(f"unknown kind of annotation {kind!r}; known: {', '.join(KINDS)}")
     if options.split is not None:
         check_split(options.split)
+    if not options.unlinked.isprintable():
+        raise OptionError(
+            f"--unlinked must be a tag without tabs, line ends or control characters, not {options.unlinked!r}"
+        )
     places = {"--output": output} | ({} if report is None else {"--report": report})
     counts: Counter[str] = Counter()
     with writing_outputs(places, [source, target, links]) as outputs:
@@ -226,9 +230,21 @@ def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated
         except (ValueError, RecursionError):
             raise InputError(f"expected a JSON object, found {line[:40]!r}", shown(path), n) from None
         try:
+            _check_characters(record, line)
             yield _spanned(record, n, options)
         except InputError as error:
             raise InputError(error.what, shown(path), n) from error
+
+
+def _check_characters(record: Any, line: str) -> None:
+    """Complain of half a character, which only an escape can hold, and which cannot be written."""
+    if "\\u" not in line:
+        return
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        escape = f"\\u{ord(error.object[error.start]):04x}"
+        raise InputError(f"the escape {escape} is half of a character; its other half must precede or follow it") from None
 
 
 def _spanned(record: Any, line: int, options: ProjectionOptions) -> SpannedSentence:
@@ -242,6 +258,7 @@ def _spanned(record: Any, line: int, options: ProjectionOptions) -> SpannedSente
     else:
         raise InputError("expected tokens, a list of words, or text" if not options.characters else "expected text")
     found = SpannedSentence([word for word in words if word], [], record, line, options)
+    places = _Places(words) if options.characters else None
     for row in record.get("spans", []):
         keys = ("begin", "end", "label")
         if not isinstance(row, dict) or any(key not in row for key in keys):
@@ -249,27 +266,29 @@ def _spanned(record: Any, line: int, options: ProjectionOptions) -> SpannedSente
         begin, end, label = (row[key] for key in keys)
         if any(isinstance(at, bool) or not isinstance(at, int) for at in (begin, end)) or not isinstance(label, str):
             raise InputError("begin and end of a span are whole numbers, its label is text")
-        if options.characters:
-            begin, end = _word_span(words, begin, end, label, found.conflicts)
+        if places is not None:
+            begin, end = places.span(begin, end, label, found.conflicts)
         if not 0 <= begin < end <= len(found.words):
             raise InputError(f"the span {row['begin']} to {row['end']} encloses no words of the sentence")
         found.spans.append((Span(begin, end, label), {key: value for key, value in row.items() if key not in keys}))
     return found
 
 
-def _word_span(pieces: list[str], begin: int, end: int, label: str, conflicts: list[Conflict]) -> tuple[int, int]:
-    """The words that a span of characters touches; `pieces` are what stands between single spaces, some empty."""
-    starts, at = [], 0
-    ends = []
-    for piece in pieces:
-        if piece:
-            starts.append(at)
-            ends.append(at + len(piece))
-        at += len(piece) + 1
-    first, last = bisect_right(ends, begin), bisect_left(starts, end)
-    if 0 <= first < last <= len(starts) and (starts[first] < begin or ends[last - 1] > end):
-        conflicts.append(Conflict("inside", label, (first, last)))
-    return (first, last) if begin >= 0 else (-1, last)
+class _Places:
+    """Where the words of a text lie, in characters."""
+
+    def __init__(self, pieces: list[str]) -> None:
+        """`pieces` are the strings between single spaces, some of them empty."""
+        begins = [0, *accumulate(len(piece) + 1 for piece in pieces)]
+        self._starts = [begin for begin, piece in zip(begins, pieces, strict=False) if piece]
+        self._ends = [begin + len(piece) for begin, piece in zip(begins, pieces, strict=False) if piece]
+
+    def span(self, begin: int, end: int, label: str, conflicts: list[Conflict]) -> tuple[int, int]:
+        """The words that a span of characters touches."""
+        first, last = bisect_right(self._ends, begin), bisect_left(self._starts, end)
+        if 0 <= first < last <= len(self._starts) and (self._starts[first] < begin or self._ends[last - 1] > end):
+            conflicts.append(Conflict("inside", label, (first, last)))
+        return (first, last) if begin >= 0 else (-1, last)
 
 
 def _read_markup(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:

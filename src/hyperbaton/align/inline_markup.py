@@ -22,9 +22,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, chain
 
 from hyperbaton.align.projection import Conflict, Points, check_points, check_split
 from hyperbaton.align.tags import Mark, scan
@@ -50,19 +51,6 @@ class MarkedSentence:
     words: list[str]
     elements: list[Element]
     conflicts: list[Conflict] = field(default_factory=list)
-
-    def stacks(self) -> list[list[int]]:
-        """The numbers of the elements that enclose each word, from the outside in."""
-        stacks: list[list[int]] = []
-        opened: list[int] = []
-        following = 0
-        for at in range(len(self.words)):
-            while following < len(self.elements) and self.elements[following].begin <= at:
-                opened.append(following)
-                following += 1
-            opened = [k for k in opened if at < self.elements[k].end]
-            stacks.append(opened.copy())
-        return stacks
 
 
 @dataclass
@@ -148,164 +136,194 @@ def project_markup(
         raise InputError(f"{len(spaces)} spaces for {len(words)} target words")
     check_points(links, len(sentence.words), len(words))
     conflicts = list(sentence.conflicts)
-    stacks = _target_stacks(sentence, links, len(words), conflicts)
-    _settle_splits(sentence, stacks, split, conflicts)
-    text = "".join(_render(sentence, words, stacks, _placed(sentence, links, len(words)), spaces, conflicts))
+    runs = _target_runs(sentence, links, len(words), conflicts)
+    _settle_splits(sentence.elements, runs, split, conflicts)
+    text = "".join(_render(sentence.elements, words, runs, _placed(sentence, links, len(words)), spaces, conflicts))
     return MarkedTranslation(text, conflicts)
 
 
-def _target_stacks(sentence: MarkedSentence, links: Points, n_target: int, conflicts: list[Conflict]) -> list[list[int]]:
-    """The elements of each target word."""
-    of_source = sentence.stacks()
+class _Stacks:
+    """The elements around each word of a sentence, from the outside in, as paths to the root of a tree of stacks.
+
+    A stack is a number, equal for equal stacks, so that words do not repeat the elements around them. Tags inside a word
+    make elements overlap there: those that stay open when an outer one ends form another stack.
+    """
+
+    def __init__(self, sentence: MarkedSentence) -> None:
+        self._tops: list[int] = []  # the innermost element of each stack
+        self._outer: list[int] = []  # the stack without it; -1 is the empty one
+        self._depths: list[int] = []
+        self.of_words: list[int] = []
+        beginning: list[list[int]] = [[] for _ in range(len(sentence.words) + 1)]
+        ending: list[list[int]] = [[] for _ in range(len(sentence.words) + 1)]
+        for k, element in enumerate(sentence.elements):
+            if element.begin < element.end:
+                beginning[element.begin].append(k)
+                ending[element.end].append(k)
+        stack = -1
+        for at in range(len(sentence.words)):
+            gone, above = set(ending[at]), []
+            while gone:
+                top, stack = self._tops[stack], self._outer[stack]
+                if top in gone:
+                    gone.remove(top)
+                else:
+                    above.append(top)
+            for k in (*reversed(above), *beginning[at]):
+                self._tops.append(k)
+                self._depths.append(self._depth(stack) + 1)
+                self._outer.append(stack)
+                stack = len(self._tops) - 1
+            self.of_words.append(stack)
+
+    def _depth(self, stack: int) -> int:
+        return self._depths[stack] if stack >= 0 else 0
+
+    def difference(self, left: int, right: int) -> tuple[list[int], list[int]]:
+        """The elements, from the outside in, that only the left and that only the right one of two stacks has."""
+        only_left: list[int] = []
+        only_right: list[int] = []
+        while left != right:
+            if self._depth(left) >= self._depth(right):
+                only_left.append(self._tops[left])
+                left = self._outer[left]
+            else:
+                only_right.append(self._tops[right])
+                right = self._outer[right]
+        both = set(only_left).intersection(only_right)
+        return [k for k in reversed(only_left) if k not in both], [k for k in reversed(only_right) if k not in both]
+
+
+def _target_runs(
+    sentence: MarkedSentence, links: Points, n_target: int, conflicts: list[Conflict]
+) -> list[list[tuple[int, int]]]:
+    """The target words of each element, as half-open runs."""
+    elements, stacks = sentence.elements, _Stacks(sentence)
     partners: list[list[int]] = [[] for _ in range(n_target)]
     for i, j in sorted(links):
         partners[j].append(i)
-    whole = [k for k, e in enumerate(sentence.elements) if e.begin == 0 < e.end == len(sentence.words)]
-    stacks: list[list[int] | None] = [None] * n_target
+    whole = {k for k, e in enumerate(elements) if e.begin == 0 < e.end == len(sentence.words)}
+    runs: list[list[tuple[int, int]]] = [[] for _ in elements]
+    begins = [0] * len(elements)
+
+    def change(ending: Iterable[int], end: int, beginning: Iterable[int], begin: int) -> None:
+        for k in ending:
+            runs[k].append((begins[k], end))
+        for k in beginning:
+            begins[k] = begin
+
+    last, end = -1, 0  # the stack of the last linked word, and the position after it
     for j, positions in enumerate(partners):
-        counts = Counter(tuple(of_source[i]) for i in positions)
-        if counts:
-            chosen = max(counts, key=counts.__getitem__)
-            stacks[j] = list(chosen)
-            if len(counts) > 1:
-                names = " ".join(sentence.elements[k].name for k in chosen)
-                conflicts.append(Conflict("ambiguous", names, (positions[0], positions[-1] + 1), (j, j + 1)))
-    # The nearest linked neighbour on either side; both stacks are paths from the root, so they share a prefix.
-    left, right = [whole], [whole]
-    for stack in stacks:
-        left.append(left[-1] if stack is None else stack)
-    for stack in reversed(stacks):
-        right.append(right[-1] if stack is None else stack)
-    settled: list[list[int]] = []
-    for j, stack in enumerate(stacks):
-        first, second = left[j], right[n_target - j]
-        settled.append(first[: _n_shared(first, second)] if stack is None else stack)
-    return settled
-
-
-def _n_shared(first: Sequence[int], second: Sequence[int]) -> int:
-    """The length of the longest common prefix."""
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
-
-
-def _settle_splits(sentence: MarkedSentence, stacks: list[list[int]], split: str, conflicts: list[Conflict]) -> None:
-    """Find elements that are lost or apart, and apply the rule for the latter."""
-    places: list[list[int]] = [[] for _ in sentence.elements]
-    for j, stack in enumerate(stacks):
-        for k in stack:
-            places[k].append(j)
-    changed: dict[int, set[int]] = {}
-    for k, element in enumerate(sentence.elements):
-        if element.begin == element.end:
+        if not positions:
             continue
-        inside = places[k]
-        runs = _consecutive(inside)
-        span = (element.begin, element.end)
-        if not runs:
-            conflicts.append(Conflict("lost", element.name, span))
-        elif len(runs) > 1:
-            conflicts.append(Conflict("split", element.name, span, (inside[0], inside[-1] + 1)))
-            kept = max(runs, key=lambda run: run[1] - run[0])
-            whole = {"largest": kept, "cover": (inside[0], inside[-1] + 1)}.get(split)
-            for j in set(inside).symmetric_difference(range(*whole)) if whole is not None else ():
-                changed.setdefault(j, set(stacks[j])).symmetric_difference_update([k])
-    for j, numbers in changed.items():
-        stacks[j] = sorted(numbers)  # parents have smaller numbers than children
-
-
-def _consecutive(positions: Sequence[int]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for j in positions:
-        if runs and runs[-1][1] == j:
-            runs[-1] = (runs[-1][0], j + 1)
-        else:
-            runs.append((j, j + 1))
+        counts = Counter(stacks.of_words[i] for i in positions)  # in the order of the source words, which settles ties
+        chosen = max(counts, key=counts.__getitem__)
+        if len(counts) > 1:
+            names = " ".join(elements[k].name for k in stacks.difference(-1, chosen)[1])
+            conflicts.append(Conflict("ambiguous", names, (positions[0], positions[-1] + 1), (j, j + 1)))
+        ending, beginning = stacks.difference(last, chosen)
+        change(ending, end, beginning if end else (k for k in beginning if k not in whole), j)
+        last, end = chosen, j + 1
+    change((k for k in stacks.difference(last, -1)[0] if k not in whole), end, (), n_target)
+    if n_target:
+        change(whole, n_target, (), n_target)
     return runs
 
 
-def _placed(sentence: MarkedSentence, links: Points, n_target: int) -> list[tuple[int, int]]:
-    """(target position, element) of the elements without words, each before the word at that position."""
-    targets: dict[int, list[int]] = defaultdict(list)
+def _settle_splits(
+    elements: Sequence[Element], runs: list[list[tuple[int, int]]], split: str, conflicts: list[Conflict]
+) -> None:
+    """Find elements that are lost or apart, and apply the rule for the latter."""
+    for k, element in enumerate(elements):
+        span = (element.begin, element.end)
+        if not runs[k] and element.begin < element.end:
+            conflicts.append(Conflict("lost", element.name, span))
+        elif len(runs[k]) > 1:
+            cover = (runs[k][0][0], runs[k][-1][1])
+            conflicts.append(Conflict("split", element.name, span, cover))
+            if split == "largest":
+                runs[k] = [max(runs[k], key=lambda run: run[1] - run[0])]
+            elif split == "cover":
+                runs[k] = [cover]
+
+
+def _placed(sentence: MarkedSentence, links: Points, n_target: int) -> list[dict[int, list[int]]]:
+    """The elements without words before each target word, and at the end, by the element around them."""
+    n_source = len(sentence.words)
+    firsts, lasts = [n_target] * (n_source + 1), [-1] * n_source  # target words linked to each source word
     for i, j in links:
-        targets[i].append(j)
-    # The first target word of the words after each one.
-    later = [n_target] * (len(sentence.words) + 1)
-    for i in range(len(sentence.words) - 1, 0, -1):
-        later[i - 1] = min([later[i], *targets[i]])
-    placed = []
+        firsts[i], lasts[i] = min(firsts[i], j), max(lasts[i], j)
+    later = list(accumulate(reversed(firsts), min))[::-1]  # the first target word linked to this source word or a later one
+    placed: list[dict[int, list[int]]] = [{} for _ in range(n_target + 1)]
     for k, element in enumerate(sentence.elements):
         parent = sentence.elements[element.parent] if element.parent >= 0 else None
         if element.begin != element.end or (parent is not None and parent.begin == parent.end):
             continue  # what is inside an element without words goes with it
         at = element.begin
-        if at == 0 or at == len(sentence.words):
+        if at == 0 or at == n_source:
             place = 0 if at == 0 else n_target
-        elif targets[at] or targets[at - 1]:
-            place = min(targets[at]) if targets[at] else max(targets[at - 1]) + 1
+        elif firsts[at] == n_target and lasts[at - 1] >= 0:
+            place = lasts[at - 1] + 1
         else:
-            place = later[at]
-        placed.append((place, k))
-    return sorted(placed)
+            place = firsts[at] if firsts[at] < n_target else later[at]
+        placed[place].setdefault(element.parent, []).append(k)
+    return placed
 
 
 def _render(
-    sentence: MarkedSentence,
+    elements: Sequence[Element],
     words: Sequence[str],
-    stacks: Sequence[Sequence[int]],
-    placed: Sequence[tuple[int, int]],
+    runs: Sequence[Sequence[tuple[int, int]]],
+    placed: Sequence[dict[int, list[int]]],
     spaces: Sequence[str] | None,
     conflicts: list[Conflict],
 ) -> Iterator[str]:
     """The pieces of the translation; elements are closed and opened where the elements of words change."""
-    elements = sentence.elements
-    at_place: dict[int, list[int]] = defaultdict(list)
-    for place, k in placed:
-        at_place[place].append(k)
-    inside: dict[int, list[int]] = defaultdict(list)
-    for k, element in enumerate(elements):
-        inside[element.parent].append(k)
-    opened: list[int] = []
+    beginning: list[list[int]] = [[] for _ in range(len(words) + 1)]
+    ending: list[list[int]] = [[] for _ in range(len(words) + 1)]
+    for k, own in enumerate(runs):
+        for begin, end in own:
+            beginning[begin].append(k)
+            ending[end].append(k)
+    opened: list[int] = []  # in the order of their numbers: parents have smaller ones than children
     for j in range(len(words) + 1):
-        stack = list(stacks[j]) if j < len(words) else []
-        same = _n_shared(opened, stack)
-        closing, opening, staying = set(opened[same:]), set(stack[same:]), set(stack)
-        for k in opened[same:]:
-            if k in staying:
-                conflicts.append(Conflict("crossing", elements[k].name, (elements[k].begin, elements[k].end), (j, j + 1)))
+        same = min((bisect_left(opened, k) for k in (*ending[j][:1], *beginning[j][:1])), default=len(opened))
+        closing, gone = opened[same:], set(ending[j])
+        crossing = [k for k in closing if k not in gone]
+        for k in crossing:
+            conflicts.append(Conflict("crossing", elements[k].name, (elements[k].begin, elements[k].end), (j, j + 1)))
+        opening = sorted([*crossing, *beginning[j]])
         # An element without words stays inside the one that it was in, where that is open before or after this place.
-        last_inside: dict[int, list[int]] = defaultdict(list)
-        first_inside: dict[int, list[int]] = defaultdict(list)
-        between: list[int] = []
-        for k in at_place[j]:
-            parent = elements[k].parent
-            if parent in closing and parent not in staying:
-                last_inside[parent].append(k)
-            elif parent in opening:
-                first_inside[parent].append(k)
-            else:
-                between.append(k)
-        for parent in reversed(opened[same:]):
-            yield from _without_words(elements, inside, last_inside[parent])
+        for parent in reversed(closing):
+            if parent in gone:
+                yield from _without_words(elements, placed[j].pop(parent, ()))
             yield f"</{elements[parent].name}>"
+        first_inside = [placed[j].pop(parent, ()) for parent in opening]
         if j < len(words):
             yield (" " if j else "") if spaces is None else spaces[j]
-        yield from _without_words(elements, inside, between)
-        for parent in stack[same:]:
+        yield from _without_words(elements, sorted(chain.from_iterable(placed[j].values())))
+        for parent, inside in zip(opening, first_inside, strict=True):
             yield elements[parent].tag
-            yield from _without_words(elements, inside, first_inside[parent])
+            yield from _without_words(elements, inside)
         yield from words[j : j + 1]
-        opened = stack
+        opened[same:] = opening
 
 
-def _without_words(elements: Sequence[Element], inside: dict[int, list[int]], numbers: Sequence[int]) -> Iterator[str]:
-    """Elements without words, with those inside them."""
-    left: list[str | int] = list(reversed(numbers))
-    while left:
-        item = left.pop()
-        if isinstance(item, str):
-            yield item
-            continue
-        yield elements[item].tag
-        if not elements[item].single:
-            left += [f"</{elements[item].name}>", *reversed(inside[item])]
+def _without_words(elements: Sequence[Element], numbers: Iterable[int]) -> Iterator[str]:
+    """The pieces of elements without words, each with those inside it, which follow it."""
+    for number in numbers:
+        opened = [number]
+        yield elements[number].tag
+        for k in range(number + 1, len(elements)):
+            while opened and elements[k].parent != opened[-1]:
+                yield _end_tag(elements[opened.pop()])
+            if not opened:
+                break
+            yield elements[k].tag
+            opened.append(k)
+        for k in reversed(opened):
+            yield _end_tag(elements[k])
+
+
+def _end_tag(element: Element) -> str:
+    return "" if element.single else f"</{element.name}>"

@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
 
 from hyperbaton.base.errors import InputError, OptionError
 
@@ -98,24 +99,68 @@ def project_spans(
     >>> found.conflicts
     [Conflict(kind='split', label='PER', source=(0, 2), target=(0, 4))]
     """
-    check_split(split)
-    check_points(links, n_source, n_target)
-    linked = {j for _, j in links}
+    projector = SpanProjector(links, n_source, n_target, split=split)
     found = Projected()
     for span in spans:
+        own = projector.project(span)
+        found.spans += own.spans
+        found.conflicts += own.conflicts
+    return found
+
+
+class SpanProjector:
+    """Carries over the spans of one sentence pair, each in time proportional to its links."""
+
+    def __init__(self, links: Points, n_source: int, n_target: int, *, split: str = "largest") -> None:
+        check_split(split)
+        check_points(links, n_source, n_target)
+        self._split = split
+        self._linked = sorted({j for _, j in links})
+        ranks = {j: rank for rank, j in enumerate(self._linked)}
+        self._ranks: list[list[int]] = [[] for _ in range(n_source)]  # of the target words of each source word
+        for i, j in links:
+            self._ranks[i].append(ranks[j])
+
+    def project(self, span: Span) -> Projected:
+        """The spans that come of one, and the conflict if there is one."""
+        n_source = len(self._ranks)
         if not 0 <= span.begin < span.end <= n_source:
             raise InputError(f"the span {span.begin} to {span.end} does not lie in the {n_source} words of the sentence")
-        n_links = Counter(j for i, j in links if span.begin <= i < span.end)
-        runs = _runs(set(n_links), linked)
-        whole = (runs[0][0], runs[-1][1]) if runs else None
+        runs = self._runs(span)
+        whole = (runs[0].begin, runs[-1].end) if runs else None
+        found = Projected()
         if len(runs) != 1:
             found.conflicts.append(Conflict("split" if runs else "lost", span.label, (span.begin, span.end), whole))
-        if whole is not None and split == "cover":
-            runs = [whole]
-        elif runs and split == "largest":
-            runs = [max(runs, key=lambda run: sum(n_links[j] for j in range(*run)))]
-        found.spans += [Span(begin, end, span.label) for begin, end in runs]
-    return found
+        if whole is not None and self._split == "cover":
+            found.spans.append(Span(*whole, span.label))
+            return found
+        if runs and self._split == "largest":
+            runs = [max(runs, key=lambda run: run.n_links)]
+        found.spans += [Span(run.begin, run.end, span.label) for run in runs]
+        return found
+
+    def _runs(self, span: Span) -> list[_Run]:
+        """The runs of target words linked to the words of a span. Words without any link do not interrupt a run, so it
+        consists of consecutive ranks among the linked words."""
+        n_links = Counter(chain.from_iterable(self._ranks[span.begin : span.end]))
+        ranks = sorted(n_links)
+        starts = [at for at, rank in enumerate(ranks) if at == 0 or ranks[at - 1] + 1 < rank]
+        return [
+            _Run(
+                self._linked[ranks[first]],
+                self._linked[ranks[last - 1]] + 1,
+                sum(n_links[rank] for rank in ranks[first:last]),
+            )
+            for first, last in pairwise([*starts, len(ranks)])
+        ]
+
+
+class _Run(NamedTuple):
+    """Target words, half-open, and the number of links that lead to them."""
+
+    begin: int
+    end: int
+    n_links: int
 
 
 def project_bio(labels: Sequence[str], links: Points, n_target: int, *, split: str = "largest") -> Projected:
@@ -128,7 +173,8 @@ def project_bio(labels: Sequence[str], links: Points, n_target: int, *, split: s
     found.labels = ["O"] * n_target
     kept = []
     for span in sorted(found.spans, key=lambda span: span.begin - span.end):  # the longest first
-        if any(found.labels[j] != "O" for j in range(span.begin, span.end)):
+        # A span that is kept is at least as long, so it holds an end of a span that it shares a word with.
+        if found.labels[span.begin] != "O" or found.labels[span.end - 1] != "O":
             found.conflicts.append(Conflict("overlap", span.label, None, (span.begin, span.end)))
             continue
         kept.append(span)
@@ -163,17 +209,6 @@ def bio_spans(labels: Sequence[str]) -> list[Span]:
         else:
             spans.append(Span(at, at + 1, name))
     return spans
-
-
-def _runs(wanted: set[int], linked: set[int]) -> list[tuple[int, int]]:
-    """Runs of wanted positions, half-open; positions that are not linked at all do not interrupt one."""
-    runs: list[tuple[int, int]] = []
-    for j in sorted(wanted):
-        if runs and not any(k in linked for k in range(runs[-1][1], j)):
-            runs[-1] = (runs[-1][0], j + 1)
-        else:
-            runs.append((j, j + 1))
-    return runs
 
 
 def check_split(split: str) -> None:

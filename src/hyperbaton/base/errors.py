@@ -24,6 +24,7 @@ __all__ = [
     "LineError",
     "MissingExtra",
     "OptionError",
+    "SentenceError",
     "one_line",
 ]
 
@@ -50,7 +51,26 @@ class InputError(HyperbatonError):
         self.what, self.path, self.line = what, path, line
 
 
-class AnnotationError(InputError):
+class SentenceError(InputError):
+    """A fault of a sentence in memory, counted from 1: callers who know its file name that instead.
+
+    >>> print(SentenceError("not valid UTF-8", 7).moved(100))
+    sentence 107: not valid UTF-8
+    """
+
+    def __init__(self, what: str, number: int) -> None:
+        super().__init__(f"sentence {number}: {what}")
+        self.what, self.line = what, number
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str | int, ...]]:
+        return SentenceError, (self.what, self.line or 0)  # raised in a worker, told by another process
+
+    def moved(self, n_lines: int) -> SentenceError:
+        """The same for sentences after this number of others."""
+        return SentenceError(self.what, n_lines + (self.line or 0))
+
+
+class AnnotationError(SentenceError):
     """Tags or trees that do not fit the sentences they were given with.
 
     Arguments:
@@ -64,15 +84,14 @@ class AnnotationError(InputError):
     """
 
     def __init__(self, kind: str, what: str, line: int) -> None:
-        super().__init__(what, kind, line)
-        self.kind, self.number = kind, line
+        InputError.__init__(self, what, kind, line)
+        self.kind = kind
 
-    def __reduce__(self) -> tuple[type[AnnotationError], tuple[str, str, int]]:
-        return AnnotationError, (self.kind, self.what, self.number)  # raised in a worker, told by another process
+    def __reduce__(self) -> tuple[type[InputError], tuple[str | int, ...]]:
+        return AnnotationError, (self.kind, self.what, self.line or 0)
 
     def moved(self, n_lines: int) -> AnnotationError:
-        """The same for sentences that have so many others before them."""
-        return AnnotationError(self.kind, self.what, self.number + n_lines)
+        return AnnotationError(self.kind, self.what, n_lines + (self.line or 0))
 
 
 class OptionError(HyperbatonError):

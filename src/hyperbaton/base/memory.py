@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from hyperbaton.base.errors import OptionError
@@ -13,6 +14,7 @@ from hyperbaton.base.errors import OptionError
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([kmgt])(i?b)?\s*", re.IGNORECASE)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
 LARGEST_MEMORY = 2**60
+PROGRAM = 128 << 20  # bytes that Python, the libraries, vocabularies and small buffers take, about
 
 
 def parse_memory(amount: str | int, option: str = "memory") -> int:
@@ -32,3 +34,13 @@ def parse_memory(amount: str | int, option: str = "memory") -> int:
     if not 1024 <= n_bytes <= LARGEST_MEMORY:
         raise OptionError(f"{option} must be at least 1K and at most 1024P, not {amount!r}")
     return n_bytes
+
+
+def format_memory(n_bytes: int) -> str:
+    """The next larger amount of one decimal, as people write it.
+
+    >>> format_memory(1_300_000_000), format_memory(512 << 20), parse_memory(format_memory(2**31 + 1)) > 2**31
+    ('1.3G', '512M', True)
+    """
+    unit = next((name for name, power in reversed(_POWERS.items()) if n_bytes >= 1024**power), "k")
+    return f"{math.ceil(10 * n_bytes / 1024 ** _POWERS[unit]) / 10:.16g}{unit.upper()}"

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.errors import HyperbatonError
-from hyperbaton.base.memory import parse_memory
+from hyperbaton.base.errors import HyperbatonError, OptionError
+from hyperbaton.base.memory import PROGRAM, format_memory, parse_memory
 
 Array = npt.NDArray[Any]
 _SPARE = 1 << 22  # bytes at the end of arrays in memory that grow
@@ -24,6 +24,8 @@ _SPARE = 1 << 22  # bytes at the end of arrays in memory that grow
 
 class Scratch:
     """Room for arrays: temporary files where `memory`, a number of bytes, is given; otherwise memory.
+
+    `limit` is the number of bytes that the process may take in all, None where that is not limited.
 
     >>> scratch = Scratch(memory=1 << 20)
     >>> array = scratch.array((2, 3), np.uint32)
@@ -34,8 +36,19 @@ class Scratch:
     ([slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)], [slice(0, 5, None)])
     """
 
-    def __init__(self, memory: int | None = None) -> None:
-        self.memory = memory
+    def __init__(self, memory: int | None = None, limit: int | None = None) -> None:
+        self.memory, self.limit = memory, limit
+
+    def check_room(self, n_bytes: int, what: str, otherwise: str) -> None:
+        """Complain if n_bytes, which must be in memory at once, do not fit beside the program; say what helps otherwise.
+
+        >>> Scratch(limit=160 << 20).check_room(80 << 20, "the model", "split it")
+        Traceback (most recent call last):
+        hyperbaton.base.errors.OptionError: --memory 160M: the model needs at least 208M; give it that, or split it
+        """
+        if self.limit is not None and n_bytes + PROGRAM > self.limit:
+            least, given = format_memory(n_bytes + PROGRAM), format_memory(self.limit)
+            raise OptionError(f"--memory {given}: {what} needs at least {least}; give it that, or {otherwise}")
 
     def array(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> Array:
         """A new array, its content undefined."""
@@ -200,4 +213,5 @@ def limited(memory: str | int | None) -> Scratch | None:
 
     Half of it is for pieces of arrays, the rest for what is always in memory: the program, vocabularies, buffers.
     """
-    return None if memory is None else Scratch(parse_memory(memory) // 2)
+    limit = None if memory is None else parse_memory(memory)
+    return None if limit is None else Scratch(limit // 2, limit)

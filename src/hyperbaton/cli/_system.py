@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from hyperbaton.base.counted import counted
-from hyperbaton.base.errors import AnnotationError, InputError, OptionError
+from hyperbaton.base.errors import AnnotationError, InputError, OptionError, SentenceError
 from hyperbaton.base.options import option, options_of
 from hyperbaton.cli._common import need_as_many_lines
 from hyperbaton.cli._paths import READS, Reads
@@ -86,13 +86,20 @@ def read_beside(path: str, source: str, n_lines: int) -> list[str]:
 
 
 @contextmanager
-def naming_annotations(tags: str | None, trees: str | None) -> Iterator[None]:
-    """Name the file in what is said about tags and trees that do not fit."""
+def naming_inputs(source: str | None, tags: str | None, trees: str | None) -> Iterator[None]:
+    """Name the file in what is said about its sentences, and about tags and trees that do not fit them.
+
+    `source` is None where sentences are not lines.
+    """
     try:
         yield
     except AnnotationError as error:
         path = tags if error.kind == "tags" else trees
         raise InputError(error.what, None if path is None else shown(path), error.line) from error
+    except SentenceError as error:
+        if source is None:
+            raise
+        raise InputError(error.what, shown(source), error.line) from error
 
 
 def read_annotations(source: str, lines: Sequence[str], tags: str | None, trees: str | None) -> Annotations:

@@ -18,7 +18,7 @@ from hyperbaton.cli._system import (
     SourceTrees,
     Weights,
     changed,
-    naming_annotations,
+    naming_inputs,
     parse_weights,
     read_annotations,
     read_beside,
@@ -53,7 +53,7 @@ def diagnose(
     """
     verify_artefacts(verify, system)
     loaded = System.load(system).with_weights(parse_weights(weight))
-    with Bars(quiet) as bars, naming_annotations(source_tags, source_trees):
+    with Bars(quiet) as bars, naming_inputs(source, source_tags, source_trees):
         lines = list(read_sentences(source))
         diagnosis = run(
             loaded,

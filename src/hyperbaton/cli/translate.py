@@ -22,7 +22,7 @@ from hyperbaton.cli._system import (
     SourceTrees,
     Weights,
     changed,
-    naming_annotations,
+    naming_inputs,
     parse_weights,
 )
 from hyperbaton.corpus import read_tree_lines
@@ -114,7 +114,7 @@ def translate(
     places = {name: path for name, path in named.items() if path is not None}
     wanted = TranslationOutputs(tuple(places), nbest, distinct, alignment, raw, html)
     with ExitStack() as stack:
-        stack.enter_context(naming_annotations(source_tags, source_trees))
+        stack.enter_context(naming_inputs(None if raw else source, source_tags, source_trees))
         outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}))
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))

@@ -28,7 +28,7 @@ from hyperbaton.cli._system import (
     SourceTrees,
     Weights,
     changed,
-    naming_annotations,
+    naming_inputs,
     parse_weights,
     read_annotations,
     read_beside,
@@ -103,7 +103,7 @@ def tune(
     check_artefact(output, KIND, force=force)
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))
-        stack.enter_context(naming_annotations(source_tags, source_trees))
+        stack.enter_context(naming_inputs(source, source_tags, source_trees))
         text = _read(source, references, source_tags, source_trees)
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))

@@ -88,6 +88,11 @@ class Bitext(Shown):
             raise OptionError("the bitext has no word links: read them with Bitext.read(source, target, links)")
         return self.links
 
+    def check_lengths(self, begin: int = 0, end: int | None = None) -> None:
+        """Complain of a sentence in [begin, end) that is too long for work that grows with the square of its length."""
+        for text in (self.source, self.target):
+            text.check_lengths(begin, end)
+
     def select(self, sentences: npt.ArrayLike) -> Bitext:
         """The chosen sentence pairs, in that order, over the same vocabularies."""
         chosen = np.asarray(sentences, np.int64)

@@ -23,7 +23,7 @@ from typing import BinaryIO, Protocol, cast
 import zstandard
 
 from hyperbaton import _core
-from hyperbaton.base.errors import HyperbatonError, InputError, LineError
+from hyperbaton.base.errors import HyperbatonError, InputError, LineError, SentenceError
 from hyperbaton.base.executors import ordered_map
 from hyperbaton.base.outputs import Destination, check_places, is_stdout
 from hyperbaton.base.outputs import shown as shown  # what a file is called belongs to reading it, too
@@ -33,6 +33,7 @@ from hyperbaton.base.store import writing_files
 AnyPath = str | PathLike[str]
 
 PIECE = 1 << 20
+LONGEST_LINE = 64 << 20  # bytes; input without line ends is refused there, and not read until memory is gone
 CHUNK = 4 << 20  # bytes that are compressed together
 _HAS_ISAL = importlib.util.find_spec("isal") is not None  # not on rare processors
 _MAGIC = {
@@ -40,13 +41,19 @@ _MAGIC = {
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\x50\x2a\x4d\x18": "zstd",  # a frame to be skipped, with which files of pzstd begin
+    # Formats that are recognised only to refuse them. A text may begin with BZh; a file of bzip2 goes on like this.
+    **{b"BZh%d%s" % (level, block): "bzip2" for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")},
+    b"PK\x03\x04": "zip",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"\x04\x22\x4d\x18": "lz4",
 }
 
 
 def read_pieces(path: AnyPath) -> Iterator[bytes]:
-    """Yield the bytes of a file, decompressed, in pieces, each as soon as it is there."""
+    """Yield the bytes of a file, decompressed, in pieces, each as soon as it is there; refuse endless lines."""
     name = shown(path)
     n_lines, kind = 0, "file"
+    n_begun, too_long = 0, f"the line is longer than {LONGEST_LINE >> 20} MiB"  # bytes of the line not yet complete
     try:
         with contextlib.ExitStack() as stack:
             if os.fspath(path) == "-":
@@ -60,9 +67,17 @@ def read_pieces(path: AnyPath) -> Iterator[bytes]:
             if not start and suffix in _ENCODERS:
                 raise InputError(f"the file is empty, so it is not a complete {suffix} file", name)
             kind = next((k for magic, k in _MAGIC.items() if start.startswith(magic)), "plain")
+            if kind != "plain" and kind not in _MEMBERS:
+                raise InputError(f"is a {kind} file: decompress it, or compress it as .gz, .xz or .zst", name)
             rest = itertools.chain([start] if start else [], chunks)
             for piece in rest if kind == "plain" else _decompressed(kind, rest):
-                n_lines += piece.count(b"\n")
+                n_ends = piece.count(b"\n")
+                if n_ends and n_begun + piece.index(b"\n") > LONGEST_LINE:
+                    raise InputError(too_long, name, n_lines + 1)
+                n_begun = len(piece) - piece.rindex(b"\n") - 1 if n_ends else n_begun + len(piece)
+                n_lines += n_ends
+                if n_begun > LONGEST_LINE:
+                    raise InputError(too_long, name, n_lines + 1)
                 yield piece
     except FileNotFoundError as error:
         raise InputError("no such file", name) from error
@@ -106,23 +121,33 @@ def _decompressed(kind: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
     The streams of the libraries are not as strict: they pass over what follows the first member if it looks like none.
     """
     new, n_complete = _MEMBERS[kind], 0
+    foreign = f"what follows the end of its data is not {kind}"
     member: _Member | None = None
     untouched = True  # nothing came of this member yet
+    begun = b""  # its first bytes
+    n_zeros = 0  # that follow a member
+
+    def check_padding() -> None:
+        if kind == "xz" and n_zeros % 4:
+            raise EOFError(f"{n_zeros} bytes of padding follow its data, which must be a multiple of 4")
+
     for chunk in chunks:
         for at in range(0, len(chunk), _SLICE):
             rest = chunk[at : at + _SLICE]
             while rest:
                 if member is None:
                     # gzip and xz files may be padded with zeros.
-                    rest = rest if kind == "zstd" else rest.lstrip(b"\0")
+                    padded, rest = rest, rest if kind == "zstd" else rest.lstrip(b"\0")
+                    n_zeros += len(padded) - len(rest)
                     if not rest:
                         break
-                    member, untouched = new(), True
+                    check_padding()
+                    member, untouched, n_zeros, begun = new(), True, 0, rest[:6]
                 try:
                     piece = member.decompress(rest)
                 except (lzma.LZMAError, zlib.error, zstandard.ZstdError) as error:
                     if n_complete and untouched:
-                        raise EOFError(f"what follows the end of its data is not {kind}") from error
+                        raise EOFError(foreign) from error
                     raise
                 untouched = untouched and not piece
                 rest = member.unused_data if member.eof else b""
@@ -131,7 +156,9 @@ def _decompressed(kind: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
                 if piece:
                     yield piece
     if member is not None:
-        raise EOFError("its end is missing")
+        known = any(magic.startswith(begun[: len(magic)]) for magic, name in _MAGIC.items() if name == kind)
+        raise EOFError("its end is missing" if known or not n_complete else foreign)
+    check_padding()
 
 
 class Reader(Protocol):
@@ -163,9 +190,7 @@ def feed_lines(reader: Reader, lines: Iterable[str]) -> None:
         reader.finish()
     except LineError as error:
         message, number = error.args
-        fault = InputError(f"sentence {number}: {message}")
-        fault.what, fault.line = message, number  # for those who know the file
-        raise fault from error
+        raise SentenceError(message, number) from error
 
 
 def read_byte_lines(path: AnyPath) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.errors import InputError
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, check_offsets
@@ -213,6 +214,13 @@ class Text:
     def lengths(self) -> npt.NDArray[np.int64]:
         """Words of each sentence."""
         return np.diff(self.offsets)
+
+    def check_lengths(self, begin: int = 0, end: int | None = None) -> None:
+        """Complain of a sentence in [begin, end) that is too long for work that grows with the square of its length."""
+        long = np.flatnonzero(np.diff(self.offsets[begin : None if end is None else end + 1]) > _core.MAX_PAIRED_LENGTH)
+        if len(long):
+            limit = f"a sentence of more than {_core.MAX_PAIRED_LENGTH} words: split it, or drop it with 'hyperbaton clean'"
+            raise InputError(limit, self.path, begin + int(long[0]) + 1)
 
     def over(self, vocabulary: Vocabulary) -> Text:
         """The same text over another vocabulary, whose words keep their numbers; new words get numbers behind them.

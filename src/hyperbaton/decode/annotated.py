@@ -11,7 +11,7 @@ import numpy as np
 
 from hyperbaton.base.arrays import Array, array_as_lines, lines_as_array
 from hyperbaton.base.counted import counted
-from hyperbaton.base.errors import AnnotationError, InputError
+from hyperbaton.base.errors import AnnotationError, InputError, SentenceError
 from hyperbaton.base.store import Arrays, group
 from hyperbaton.corpus import Annotations, Tags, Text, Trees
 from hyperbaton.decode.markup import parse_markup
@@ -114,7 +114,7 @@ def as_they_arrive(
             _check_number(kind, done + len(column), done + len(lines), ended=False)
         try:
             annotations = annotate(parse_markup(lines).lines if markup and own else lines, **own)
-        except AnnotationError as error:
+        except SentenceError as error:
             raise error.moved(done) from error
         yield AnnotatedLines(lines, annotations)
         done += len(lines)

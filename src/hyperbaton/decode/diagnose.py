@@ -17,12 +17,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
-from hyperbaton.base.errors import AnnotationError, InputError
+from hyperbaton.base.errors import InputError, SentenceError
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import in_batches
 from hyperbaton.decode.options import Decoding
+from hyperbaton.decode.request import Pieces, unforced
 from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
 from hyperbaton.decode.translator import BATCH, NBest, Translator
@@ -134,6 +135,8 @@ def diagnose(
     if len(sources) != len(references):
         raise InputError(f"there are {len(sources)} sentences, but {len(references)} references")
     ordinary = Translator(system, options, threads=threads)
+    most = ordinary.options.max_words
+    Pieces.of(sources, most).need_whole(unforced(most))  # before anything is searched
     judge = Judge(system, ordinary.options, threads=threads)
     result = Diagnosis()
     for lines, known in in_batches(sources, annotations, BATCH):
@@ -141,7 +144,7 @@ def diagnose(
         wanted = list(references[first : first + len(lines)])
         try:
             translations = ordinary.translate_batch(lines, NBest(1), annotations=known)
-        except AnnotationError as error:
+        except SentenceError as error:
             raise error.moved(first) from error
         result.sentences += len(lines)
         totals = dict(zip(translations.counted, translations.counts.sum(axis=0).tolist(), strict=True))

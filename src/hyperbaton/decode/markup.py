@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import SentenceError
 from hyperbaton.corpus import Text
 
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)((?:\s+[\w-]+=\"[^\"]*\")*)\s*(/?)>")
@@ -70,25 +70,25 @@ def parse_markup(lines: Sequence[str]) -> Markup:
                 opened.append((name, dict(_ATTRIBUTE.findall(attributes)), len(words)))
             elif closing:
                 if not opened or opened[-1][0] != name:
-                    raise InputError(f"sentence {number + 1}: </{name}> closes nothing")
+                    raise SentenceError(f"</{name}> closes nothing", number + 1)
                 _, values, begin = opened.pop()
                 if begin == len(words):
-                    raise InputError(f"sentence {number + 1}: nothing stands inside <{name}>")
+                    raise SentenceError(f"nothing stands inside <{name}>", number + 1)
                 if name == "zone":
                     markup.zones.append((number, begin, len(words)))
                 elif "translation" in values:
                     if len(words) - begin > 255:
-                        raise InputError(f"sentence {number + 1}: more than 255 words inside <{name}>")
+                        raise SentenceError(f"more than 255 words inside <{name}>", number + 1)
                     markup.demands.append(Demand((number, begin, len(words)), unescape(values["translation"])))
         if opened:
-            raise InputError(f"sentence {number + 1}: <{opened[-1][0]}> is not closed")
+            raise SentenceError(f"<{opened[-1][0]}> is not closed", number + 1)
         words += line[at:].split()
         markup.lines.append(" ".join(words))
     markup.zones.sort()
     markup.demands.sort()
     for a, b in zip(markup.demands, markup.demands[1:], strict=False):
         if a.span[0] == b.span[0] and b.span[1] < a.span[2]:
-            raise InputError(f"sentence {a.span[0] + 1}: demanded translations overlap")
+            raise SentenceError("demanded translations overlap", a.span[0] + 1)
     return markup
 
 

@@ -98,6 +98,7 @@ def preorder(
         raise OptionError(f"the model {model.name} does not predict jumps; train a jump model, e.g. encoder or sequence")
     options = options or PreorderOptions()
     check_options(options)
+    source.check_lengths()
     chunks = np.cumsum((source.lengths + 1) ** 2) // _TOGETHER
     orders, logprobs = [np.empty(0, np.uint16)], [np.empty(0)]
     for chunk in np.unique(chunks):

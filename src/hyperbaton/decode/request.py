@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.errors import AnnotationError, InputError
+from hyperbaton.base.errors import AnnotationError, SentenceError
 from hyperbaton.corpus import Annotations, Tags, Text, Trees, Vocabulary
 from hyperbaton.decode.annotated import check_tags, without_control, without_separator
 from hyperbaton.decode.markup import Markup, parse_markup, punctuation_walls
@@ -44,6 +44,19 @@ class Pieces(NamedTuple):
                 pieces += [" ".join(words[i : i + max_words]) for i in range(0, max(len(words), 1), max_words)]
             offsets.append(len(pieces))
         return cls(pieces, np.array(offsets, np.int64))
+
+    def need_whole(self, what: str) -> None:
+        """Complain of a sentence that was cut."""
+        cut = np.flatnonzero(np.diff(self.offsets) > 1)
+        if len(cut):
+            raise SentenceError(what, int(cut[0]) + 1)
+
+
+def unforced(max_words: int) -> str:
+    """What is said of a sentence that is too long to be forced to a translation."""
+    return (
+        f"a sentence of more than {max_words} words cannot be forced to its reference; raise --max-words, or leave it out"
+    )
 
 
 @dataclass(frozen=True)
@@ -80,10 +93,10 @@ class Request:
         if markup is None:
             markup = parse_markup(lines) if options.markup else Markup.none(lines)
         pieces = Pieces.of([without_control(line) for line in markup.lines], options.max_words)
-        if forced is not None and len(pieces.lines) != len(lines):
-            raise InputError(f"sentences of more than {options.max_words} words cannot be forced")
-        if markup.any() and len(pieces.lines) != len(lines):
-            raise InputError(f"sentences with markup may have {options.max_words} words")
+        if forced is not None:
+            pieces.need_whole(unforced(options.max_words))
+        if markup.any():
+            pieces.need_whole(f"sentences with markup may have {options.max_words} words")
         demanded = [demand.translation for demand in markup.demands]
         text = Text.of([without_separator(line) for line in [*pieces.lines, *demanded, *(forced or [])]])
         target = text.over(table.target.vocabulary)

@@ -16,7 +16,7 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from hyperbaton.base.errors import AnnotationError, OptionError
+from hyperbaton.base.errors import OptionError, SentenceError
 from hyperbaton.base.executors import Sharding, ShardingFields, shard_starts, write_parts
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import read_tree_lines
@@ -122,7 +122,7 @@ def _translate_shard(job: _Job, shard: int) -> tuple[int, dict[str, Path], list[
     written = job.outputs.write(translator, read_shard(job.folder, shard), first)
     try:
         n_lines, parts = write_parts(job.folder, shard, job.outputs.names, written)
-    except AnnotationError as error:
+    except SentenceError as error:
         raise error.moved(first) from error
     return n_lines, parts, [] if glossary is None else glossary.take_conflicts()
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
-from hyperbaton.base.errors import AnnotationError, OptionError
+from hyperbaton.base.errors import OptionError, SentenceError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
@@ -118,7 +118,7 @@ class Translator(Picklable):
                 translations = self.translate_batch(
                     lines, n_best or NBest(), annotations=known, graph=graph, progress=progress
                 )
-            except AnnotationError as error:
+            except SentenceError as error:
                 raise error.moved(done) from error
             yield translations
             done += len(lines)

@@ -32,6 +32,9 @@ class HeldOut:
     max_length: int = 8
     max_distance: int = 15
 
+    def __post_init__(self) -> None:
+        self.bitext.check_lengths()
+
 
 class Evaluation(ABC):
     """What was found about a model of some shape."""

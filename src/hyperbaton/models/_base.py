@@ -132,6 +132,7 @@ class ReorderingModel(Shown, Picklable, ABC):
     def _training(self, bitext: Bitext, annotations: Annotations) -> Iterator[None]:
         """Around what `fit` does: check options and annotations, note what was learned from and what it cost."""
         check_options(self)
+        bitext.check_lengths()
         for name in annotations.names:
             if name not in self.uses:
                 known = ", ".join(_flag(use) for use in self.uses) or "none"

@@ -27,6 +27,11 @@ def n_lists(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return (lengths + 1) * (lengths + 5)
 
 
+def most_bytes(training: JumpTraining) -> int:
+    """Memory that finding the features of the longest sentence takes."""
+    return _BYTES * int(n_lists(training.source.text.lengths).max(initial=0))
+
+
 class FeatureLists(NamedTuple):
     """Features of lists, sentence by sentence; features are numbered as their keys are, behind the constants."""
 
@@ -58,6 +63,8 @@ def packed_lists(
         part = features.packed_lists(core, numbers, begin, end, n_threads=threads)
         for column, values in zip(columns.values(), part, strict=True):
             column.append(values)
+        if training.progress is not None and training.progress(end, len(training.source.text)) is False:
+            raise _core.Cancelled("cancelled")
     arrays = {name: column.finish() for name, column in columns.items()}
     starts = np.concatenate([[0], np.cumsum(arrays.pop("n_bytes"))])
     return {**arrays, "starts": starts, "order": order}

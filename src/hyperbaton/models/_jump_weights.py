@@ -26,7 +26,7 @@ from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import hash_arrays
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._jump_lists import N_CONSTANTS, JumpForm, feature_lists, packed_lists
+from hyperbaton.models._jump_lists import N_CONSTANTS, JumpForm, feature_lists, most_bytes, packed_lists
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models._store import ModelState
 from hyperbaton.models._training_states import MinimizerStates, TrainingStates
@@ -132,6 +132,12 @@ class JumpWeights(NextPositionModel):
             progress=training.progress,
         )
         minimizer: Minimizer = plugin(self, "learner")
+        if training.scratch is not None:
+            n_weights = self.n_features * self.planes
+            gradients = 8 * n_weights * min(self._n_threads, _core.MAX_JUMP_CHUNKS)
+            vectors = self.keys_.nbytes + gradients + minimizer.n_bytes(n_weights, self._n_threads)
+            needed, what = max(vectors, most_bytes(training)), f"training {self.name} with {n_weights:,} weights"
+            training.scratch.check_room(needed, what, "use fewer features with --min-count")
         minimum = minimizer.minimize(_JumpObjective(self, training), seed=self.seed, progress=training.progress)
         self.weights_, self.objective_ = minimum
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.errors import InputError, LineError, OptionError
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
@@ -170,17 +170,14 @@ def extract_range(
     def report(done: int, _total: int) -> bool | None:
         return None if progress is None else progress(begin + done, len(bitext))
 
-    try:
-        columns: dict[str, npt.NDArray[Any]] = _core.extract_samples(
-            bitext.source.offsets[begin : end + 1],
-            bitext.target.offsets[begin : end + 1],
-            links.points[offsets[0] : offsets[-1]],
-            offsets - offsets[0] if begin else offsets,
-            max_length,
-            threads,
-            None if progress is None else report,
-        )
-    except LineError as error:
-        message, line = error.args
-        raise InputError(f"{message}; 'hyperbaton clean' drops such pairs", bitext.source.path, begin + line) from error
+    bitext.check_lengths(begin, end)
+    columns: dict[str, npt.NDArray[Any]] = _core.extract_samples(
+        bitext.source.offsets[begin : end + 1],
+        bitext.target.offsets[begin : end + 1],
+        links.points[offsets[0] : offsets[-1]],
+        offsets - offsets[0] if begin else offsets,
+        max_length,
+        threads,
+        None if progress is None else report,
+    )
     return columns

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from hyperbaton.base.errors import AnnotationError, InputError, OptionError
+from hyperbaton.base.errors import OptionError, SentenceError
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
@@ -46,7 +46,7 @@ class SystemDecoder:
     ) -> None:
         for n, line in enumerate(sentences, start=1):
             if line.count(" ") >= MAX_WORDS:
-                raise InputError(f"sentence {first + n} has more than {MAX_WORDS} words; tune without it")
+                raise SentenceError(f"a sentence of more than {MAX_WORDS} words; tune without it", first + n)
         self.system, self.fixed = fix_weights(system, fix or {})
         self.sentences = sentences
         self.annotations, self.first = annotations, first
@@ -67,7 +67,7 @@ class SystemDecoder:
     def __call__(self, weights: Floats) -> NBest:
         try:
             return self._translate(weights)
-        except AnnotationError as error:
+        except SentenceError as error:
             raise error.moved(self.first) from error
 
     def _translate(self, weights: Floats) -> NBest:

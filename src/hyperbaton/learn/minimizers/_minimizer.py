@@ -77,6 +77,11 @@ class Minimizer(ABC):
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
         """Find the weights."""
 
+    def n_bytes(self, n_weights: int, n_threads: int) -> int:
+        """Memory that `minimize` takes, besides the sentences: vectors of doubles, here weights, their gradient and sums of
+        squares, the result, and the features seen."""
+        return 5 * 8 * n_weights
+
     def _core(self, objective: Objective) -> Any:
         """The core's objective, which has the method."""
         core = objective.core()
@@ -94,3 +99,8 @@ class QuasiNewton(Minimizer):
         1e-3, "stop when the gradient norm falls below this fraction of its value at zero weights", minimum=0
     )
     memory: int = option(7, "number of steps that the curvature is estimated from", minimum=1)
+
+    def n_bytes(self, n_weights: int, n_threads: int) -> int:
+        # Weights and gradients of the current point and of two trials, the start, the direction, the curvature, the weights
+        # in another order; pairs of floats for each step, and one pair more; about one vector that lies between others.
+        return (10 + self.memory + 1 + 1) * 8 * n_weights

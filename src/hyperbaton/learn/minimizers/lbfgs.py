@@ -39,6 +39,11 @@ class Lbfgs(QuasiNewton):
             )
         )
 
+    def n_bytes(self, n_weights: int, n_threads: int) -> int:
+        # AdaGrad has three vectors for each thread, the start two sums in two orders and their quotient.
+        warm = (3 * n_threads + 5) * 8 * n_weights if self.warmup else 0
+        return max(warm, super().n_bytes(n_weights, n_threads))
+
     def _warm_start(self, core: Any, progress: Progress | None) -> npt.NDArray[np.float64]:
         """Weights that AdaGrad finds for parts of the sentences, averaged."""
         if not hasattr(core, "warm_start"):
