@@ -20,7 +20,7 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import shown
 from hyperbaton.phrases import Extracted, Extraction, Pruning, Scoring
 from hyperbaton.phrases import prune as prune_phrases
-from hyperbaton.phrases.extracted import KIND
+from hyperbaton.phrases.extracted import KIND, STORED
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ def prune(
         hyperbaton prune phrases train.zh train.en -o pruned --significance none --relative-entropy 1
     """
     check_artefact(output, KIND, force=force)
-    artefact = Artefact(phrases, KIND)
+    artefact = Artefact(phrases, STORED)
     options, n_sentences = artefact.options, artefact.details["n_sentences"]
     extracted, bitext = Extracted.load(phrases), Bitext.read(source, target)
     if len(bitext) != n_sentences:
@@ -60,7 +60,7 @@ def prune(
     with Bars(quiet) as bars:
         smaller = prune_phrases(extracted, bitext, pruning, threads=n_threads(threads), progress=bars.stage("count"))
     extraction, scoring = _options(Extraction, options), _options(Scoring, options)
-    more = {**to_mapping(pruning), "min-count": max(int(options["min-count"]), pruning.min_count)}
+    more = {**to_mapping(pruning), "min-count": max(options["min-count"], pruning.min_count)}
     smaller.save(output, bitext, extraction, scoring, pruning=more)
     rows = [_row("before", extracted, phrases), _row("after", smaller, output)]
     if as_json:

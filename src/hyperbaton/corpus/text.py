@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, check_offsets
@@ -27,6 +28,8 @@ class Vocabulary(Picklable):
 
     bytes: npt.NDArray[np.uint8]
     offsets: Offsets
+
+    LAYOUT: ClassVar[Layout] = {"bytes": "u1 n_bytes", "offsets": "i8 n_words+1"}
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Vocabulary:
@@ -147,6 +150,12 @@ class Text:
     offsets: Offsets
     vocabulary: Vocabulary
     path: str | None = field(default=None, compare=False)
+
+    LAYOUT: ClassVar[Layout] = {
+        "tokens": "u4 n_tokens",
+        "offsets": "i8 n+1",
+        **within("vocabulary", Vocabulary.LAYOUT),
+    }
 
     @classmethod
     def read(cls, path: AnyPath, vocabulary: Vocabulary | None = None, *, scratch: Scratch | None = None) -> Text:
