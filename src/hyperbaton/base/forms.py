@@ -13,8 +13,9 @@ A *layout* names arrays:
 `within("table", PAIRS)` is the same layout with names and sizes below `table.`. A question mark after the first part of
 a name makes the group optional: `within("table?", PAIRS)` asks for all of its arrays, or none.
 
-A *form* is a type of JSON values: a type or union, `list[…]`, a mapping from keys to forms (a key that ends with a
-question mark may be missing, and `*` stands for all keys), `[form]`, a list, or a function from a value to its form.
+A *form* is a type of JSON values: a type or union; `list[…]`, or `tuple[…]` for a list of that length; `[form]`, a list;
+a mapping from keys to forms, where a key that ends with a question mark may be missing, `*` stands for all keys, and `#`
+for all keys, which must be whole numbers; a tuple of alternatives; or a function from a value to its form.
 """
 
 from __future__ import annotations
@@ -109,18 +110,28 @@ def form_fault(value: Any, form: Form, where: str = "") -> str | None:
     """
     if isinstance(form, types.FunctionType):
         form = form(value)
+    if isinstance(form, tuple):
+        faults = [form_fault(value, alternative, where) for alternative in form]
+        return None if None in faults else faults[0]
     if isinstance(form, Mapping):
         if not isinstance(value, dict):
             return _wrong(value, "an object", where)
         inner: list[tuple[str, Any, Form]] = []
         for key, of_key in form.items():
             name = key.removesuffix("?")
-            if name == "*":
+            if name == "#" and (odd := next((other for other in value if not _is_whole(other)), None)) is not None:
+                return f"{_below(where, odd)!r} is not named by a whole number"
+            if name in ("*", "#"):
                 inner += [(other, item, of_key) for other, item in value.items()]
             elif name in value:
                 inner.append((name, value[name], of_key))
             elif not key.endswith("?"):
                 return f"no {_below(where, name)!r}"
+    elif getattr(form, "__origin__", None) is tuple:
+        kinds = typing.get_args(form)
+        if not isinstance(value, list) or len(value) != len(kinds):
+            return _wrong(value, f"a list of {len(kinds)}", where)
+        inner = [(str(i), item, kind) for i, (item, kind) in enumerate(zip(value, kinds, strict=True))]
     elif isinstance(form, list) or getattr(form, "__origin__", None) is list:
         if not isinstance(value, list):
             return _wrong(value, "a list", where)
@@ -144,6 +155,10 @@ def _is_of(value: Any, kind: Form) -> bool:
     if isinstance(kind, type) and not typing.get_args(kind):
         return isinstance(value, kind)
     return form_fault(value, kind) is None
+
+
+def _is_whole(text: str) -> bool:
+    return re.fullmatch("-?[0-9]{1,18}", text) is not None
 
 
 def _is_text(value: str) -> bool:

@@ -92,6 +92,12 @@ class Extracted:
         }
         save(path, STORED, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)
 
+    def check(self) -> None:
+        """Raise DamagedError unless all offsets and numbers fit; for what reads all of them without the core."""
+        self.table.check()
+        self.inventory.check(len(self.samples))
+        check_offsets(self.samples.offsets, len(self.samples))
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Extracted:
         """Open the artefact, memory-mapped."""

@@ -15,7 +15,7 @@ from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import Arrays
+from hyperbaton.base.store import Arrays, check_numbers, check_offsets
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.samples import Samples
@@ -104,6 +104,13 @@ class Inventory:
     def n_pairs(self) -> int:
         """Number of different phrase pairs."""
         return len(self.targets)
+
+    def check(self, n_samples: int) -> None:
+        """Raise DamagedError unless all offsets and numbers fit; for what reads all of them without the core."""
+        check_offsets(self.offsets, self.n_pairs)
+        check_numbers(self.targets, len(self.target), "target phrase")
+        check_offsets(self.sample_offsets, len(self.sample_order))
+        check_numbers(self.sample_order, n_samples, "sample")
 
     @classmethod
     def of(
