@@ -3,9 +3,10 @@
     python benchmarks/fuzz/artefacts.py --cases 10000 --seed 1
 
 Each case damages one artefact in one way: bytes of an array, of its header or of the manifest; a file cut, lengthened,
-exchanged with another, removed; a value of the manifest replaced by one of another type, with the manifest's checksum
-left wrong, or made right again ("forge"). A command that uses the artefact then runs in a process of its own, with
-limits on time and memory, once as it is and once with --verify. What may come out:
+exchanged with another, removed, or replaced by a pipe, a folder or a link to itself; a value of the manifest replaced by
+one of another type, with the manifest's checksum left wrong, or made right again ("forge"); the type or shape of an array
+changed in its header and in the manifest ("retype", "reshape"). A command that uses the artefact then runs in its own
+process, with limits on time and memory, once as it is and once with --verify. What may come out:
 
     same       the same output as with the sound artefact
     error      one line on stderr, exit status 1
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import random
 import resource
@@ -32,6 +34,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import typer
 
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # a process with threads cannot be forked safely
@@ -41,7 +44,8 @@ from hyperbaton.base.signals import Signals  # noqa: E402
 from hyperbaton.base.store import MANIFEST, manifest_checksum  # noqa: E402
 from hyperbaton.cli import build, run_program  # noqa: E402
 
-SECONDS = 20  # of one command
+SECONDS = 20  # of processor time of one command; one that waits may take longer, since others may use the processor
+WAITING = 5 * SECONDS
 MEMORY = 2 << 30  # bytes of address space that a command may take beyond what it starts with
 NEVER = ("crash", "hang", "memory", "traceback")
 
@@ -65,6 +69,9 @@ def make_uses(folder: Path) -> list[Use]:
     run(["align", *train[:2], "--save-model", f"{at}/aligner", "-o", f"{at}/links", "-q"])
     run(["train", "lexicalized", *train, "-o", f"{at}/lexicalized", "-q"])
     run(["train", "linear_jump", *train, "-o", f"{at}/jump", "-q"])
+    models = ("block_me", "dpr", "maxent", "nine_class", "osm", "pair")
+    for model in models:
+        run(["train", model, *train, "-o", f"{at}/{model}", "-q"])
     system = ["system", "-q", "--lm", f"{at}/lm", "--reordering", "LR=hier-mslr-bidirectional-fe", "--phrases"]
     parts = [f"{at}/phrases", "--reordering", f"LEX={at}/lexicalized", "--reordering", f"JUMP={at}/jump"]
     run([*system, *parts, "-o", f"{at}/system", "--copy"])
@@ -82,7 +89,15 @@ def make_uses(folder: Path) -> list[Use]:
         Use(folder / "system", ["translate", "@", test[0], "--trace", "%/trace", "--stack", "20", *alone]),
         Use(folder / "plain", ["export", "moses", "@", "%/moses", "-q"]),
         Use(folder / "system", ["show", "@"]),
+        Use(folder / "phrases", ["lexicon", "@"]),
+        Use(folder / "aligner", ["lexicon", "@"]),
+        Use(folder / "phrases", ["prune", "@", *train[:2], "-o", "%/pruned", *alone]),
+        *(Use(folder / model, ["evaluate", "@", *test, "--json", *alone]) for model in models),
     ]
+
+
+# Commands without --verify.
+UNVERIFIED = ("show", "prune")
 
 
 @cache
@@ -259,7 +274,60 @@ def forge(folder: Path, choice: random.Random) -> str:
     return edit(folder, choice, forged=True)
 
 
+def _forge_array(folder: Path, choice: random.Random, change: Callable[[str, list[int]], tuple[str, list[int]]]) -> str:
+    """Change the type and shape of an array, in its header and in the manifest; its bytes stay what they are."""
+    file = choice.choice(_arrays(folder))
+    manifest_file = file.parent / MANIFEST
+    manifest = json.loads(manifest_file.read_text(encoding="utf-8"))
+    entry = manifest["arrays"][file.name.removesuffix(".npy")]
+    content = file.read_bytes()
+    data = np.frombuffer(content[_data_start(content) :], np.uint8)
+    dtype, shape = change(entry["dtype"], entry["shape"])
+    entry["dtype"], entry["shape"] = dtype, shape
+    with file.open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, {"descr": dtype, "fortran_order": False, "shape": tuple(shape)})
+        stream.write(data.tobytes())
+    manifest["checksum"] = manifest_checksum(manifest)
+    manifest_file.write_text(json.dumps(manifest), encoding="utf-8")
+    _forge_parents(folder, file.parent, manifest["checksum"])
+    return f"{file.name} {dtype} {shape}"
+
+
+def retype(folder: Path, choice: random.Random) -> str:
+    """Give an array another type, and a last dimension that fits its bytes."""
+
+    def change(dtype: str, shape: list[int]) -> tuple[str, list[int]]:
+        types = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
+        n_bytes = np.dtype(dtype).itemsize * shape[-1]
+        fitting = [other for other in types if other != dtype and n_bytes % np.dtype(other).itemsize == 0]
+        other = choice.choice(fitting)
+        return other, [*shape[:-1], n_bytes // np.dtype(other).itemsize]
+
+    return _forge_array(folder, choice, change)
+
+
+def reshape(folder: Path, choice: random.Random) -> str:
+    """Give an array another shape with as many values."""
+
+    def change(dtype: str, shape: list[int]) -> tuple[str, list[int]]:
+        n = math.prod(shape)
+        k = choice.choice([k for k in range(1, max(n, 1) + 1) if n % k == 0][:6])
+        return dtype, choice.choice(([n], [n // k, k], [k, n // k], [k, 1, n // k]))
+
+    return _forge_array(folder, choice, change)
+
+
+def special(folder: Path, choice: random.Random) -> str:
+    """Put something in the place of a file that cannot be read: a pipe, a folder, a link to itself."""
+    file = choice.choice([*_arrays(folder), *folder.rglob(MANIFEST)])
+    file.unlink()
+    choice.choice((os.mkfifo, Path.mkdir, lambda path: path.symlink_to(path.name)))(file)
+    return file.name
+
+
 DAMAGES: list[Damage] = [flip, overwrite, overwrite, blank, header, cut, lengthen, swap, remove, garble, edit, forge, forge]
+DAMAGES += [retype, reshape, special]
+FORGED = ("forge", "retype", "reshape")
 
 
 class Outcome(NamedTuple):
@@ -297,6 +365,7 @@ def _become(arguments: list[str], out: int, err: int) -> None:
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         sys.argv = ["hyperbaton", *arguments]
         try:
             run_program(program(arguments[0]), Signals())
@@ -314,7 +383,7 @@ def _become(arguments: list[str], out: int, err: int) -> None:
 
 
 def _wait(process: int) -> int | None:
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + WAITING
     pause = 0.001
     while time.monotonic() < deadline:
         done, status = os.waitpid(process, os.WNOHANG)
@@ -328,7 +397,7 @@ def _wait(process: int) -> int | None:
 
 
 def _word(status: int | None, message: str) -> str:
-    if status is None:
+    if status in (None, -signal.SIGXCPU, -signal.SIGKILL):  # the limit on processor time ends in one of these
         return "hang"
     if status < 0:
         return "crash"
@@ -371,7 +440,7 @@ def cases(n: int, seed: int, folder: Path) -> Iterator[Case]:
             continue
         n_done += 1
         for verified in (False, True):
-            if verified and uses[i].command[0] == "show":
+            if verified and uses[i].command[0] in UNVERIFIED:
                 continue
             command = [*uses[i].command, "--verify"] if verified else uses[i].command
             outcome = use(command, copy, folder / "scratch")
@@ -396,7 +465,7 @@ def _content(folder: Path) -> dict[str, bytes]:
 
 def is_wrong(case: Case) -> bool:
     """Whether this must not happen."""
-    return case.word in NEVER or (case.verified and case.word == "silent" and case.damage != "forge")
+    return case.word in NEVER or (case.verified and case.word == "silent" and case.damage not in FORGED)
 
 
 def main() -> int:

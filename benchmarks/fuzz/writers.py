@@ -3,7 +3,8 @@
     python benchmarks/fuzz/writers.py --races 500 --seed 1
 
 Each race starts from an artefact that is there or not. Two to four writers, some of which are killed at a random moment,
-write to one folder and to one pair of files. Then a last attempt is made that fails on purpose. What may be left:
+write to one folder and to one pair of files, while a reader opens the folder again and again, which must not fail. Then a
+last attempt to write is made that fails on purpose. What may be left:
 
     whole      the content of one writer, complete, in the folder and in the pair of files
     mixed      content of several writers; lost: nothing, though something was there or a writer succeeded;
@@ -21,15 +22,18 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from hyperbaton.base import writing
 from hyperbaton.base.errors import ArtefactError
-from hyperbaton.base.store import Artefact, save, writing_files, writing_folder
+from hyperbaton.base.store import Artefact, read_artefact, save, writing_files, writing_folder
 
 NAMES = ("a", "b", "c", "d")
+_N_READS = 50
 
 
 def write(folder: Path, value: int, size: int) -> None:
@@ -40,6 +44,30 @@ def write(folder: Path, value: int, size: int) -> None:
             aside.write_text(f"{value}\n" * size)
 
 
+def read(folder: Path) -> int:
+    """Open the artefact often; returns how many times that failed."""
+    n_failed = 0
+    for _ in range(_N_READS):
+        try:
+            read_artefact(folder / "x", "thing", Artefact.arrays, content=True)
+        except ArtefactError as error:
+            print(error, file=sys.stderr, flush=True)
+            n_failed += 1
+    return n_failed
+
+
+def in_process(work: Callable[[], int]) -> int:
+    """Do something in a new process, whose number is returned; it ends with what the work returns."""
+    process = os.fork()
+    if process == 0:
+        status = 1
+        try:
+            status = work()
+        finally:
+            os._exit(status)
+    return process
+
+
 def race(folder: Path, choice: random.Random) -> list[str]:
     """Let writers race for the outputs in an empty folder; returns what is wrong with what they leave."""
     before = choice.random() < 0.5
@@ -48,28 +76,32 @@ def race(folder: Path, choice: random.Random) -> list[str]:
     killed, writers = [], []
     for number in range(1, choice.randint(2, 4) + 1):
         size, killed_after = choice.choice((10, 1000, 20_000)), choice.uniform(0, 0.05) if choice.random() < 0.3 else None
-        process = os.fork()
-        if process == 0:
-            status = 1
-            try:
-                write(folder, number, size)
-                status = 0
-            except ArtefactError as error:
-                print(error, file=sys.stderr, flush=True)
-            finally:
-                os._exit(status)
+        process = in_process(partial(_write_in_process, folder, number, size))
         writers.append(process)
         if killed_after is not None:
             killed.append((killed_after, process))
+    # Where two folders cannot be exchanged, a killed writer may leave none.
+    reader = in_process(lambda: read(folder)) if before and (writing._renameat2 or not killed) else None
     started = time.monotonic()
     for after, process in sorted(killed):
         time.sleep(max(0.0, started + after - time.monotonic()))
         os.kill(process, signal.SIGKILL)
     statuses = [os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in writers]
     faults = [f"a writer failed with {status}" for status in statuses if status not in (0, -signal.SIGKILL)]
+    if reader is not None and os.waitstatus_to_exitcode(os.waitpid(reader, 0)[1]):
+        faults.append("a reader failed")
     with contextlib.suppress(ZeroDivisionError), writing_folder(folder / "x"), writing_files([folder / "f", folder / "g"]):
         raise ZeroDivisionError
     return faults + _faults(folder, before or 0 in statuses, n_killed=len(killed))
+
+
+def _write_in_process(folder: Path, number: int, size: int) -> int:
+    try:
+        write(folder, number, size)
+    except ArtefactError as error:
+        print(error, file=sys.stderr, flush=True)
+        return 1
+    return 0
 
 
 def _faults(folder: Path, expected: bool, n_killed: int) -> list[str]:

@@ -1,12 +1,17 @@
-"""An array of any type and shape, where a docstring says which; and lines of text as an array, for files of arrays."""
+"""An array of any type and shape, where a docstring says which; and text and sparse matrices as arrays, for files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from hyperbaton.base.errors import DamagedError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array  # which is slow to import
 
 Array = npt.NDArray[Any]
 
@@ -23,3 +28,25 @@ def lines_as_array(lines: Sequence[str]) -> npt.NDArray[np.uint8]:
 def array_as_lines(array: npt.NDArray[np.uint8]) -> list[str]:
     """The inverse of `lines_as_array`."""
     return array.tobytes().decode().split("\n")[:-1]
+
+
+# Of sparse matrices of 64-bit numbers; scipy chooses the type of the numbers of columns.
+CSR_LAYOUT = {"data": "f8 n_stored", "indices": "i4|i8 n_stored", "indptr": "i4|i8 n_rows+1"}
+
+
+def csr_arrays(matrix: csr_array) -> dict[str, Array]:
+    """A sparse matrix as named arrays."""
+    return {name: np.asarray(getattr(matrix, name)) for name in CSR_LAYOUT}
+
+
+def csr_of_arrays(arrays: Mapping[str, Array], shape: tuple[int, int]) -> csr_array:
+    """The inverse of `csr_arrays`."""
+    from scipy.sparse import csr_array
+
+    data, indices, indptr = (np.array(arrays[name]) for name in CSR_LAYOUT)
+    try:
+        matrix = csr_array((data, indices, indptr), shape=shape)
+        matrix.check_format()
+    except ValueError as error:
+        raise DamagedError(f"a sparse matrix does not fit: {error}") from error
+    return matrix

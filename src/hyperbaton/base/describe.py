@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
-from hyperbaton.base.store import Artefact
+from hyperbaton.base.store import Artefact, read_artefact
 
 
 def describe(path: str | PathLike[str]) -> dict[str, Any]:
@@ -15,25 +14,27 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     The keys: `path`, `kind`, `version`, `mib` (with the parts), `seed`, `options`, `details`, `weights`, `inputs`,
     `arrays` (name → `dtype`, `shape`, `mib`) and `parts` (name → the same for each).
     """
-    artefact = Artefact(path)
-    with artefact.reading():
-        manifest, details = artefact.manifest, artefact.details
-        weights = details.pop("weights", {})
-        arrays = {name: _array(artefact, name) for name in manifest["arrays"]}
-        parts = {name: describe(artefact.part(name)) for name in manifest["parts"]}
-        return {
-            "path": str(Path(path)),
-            "kind": artefact.kind,
-            "version": manifest["version"],
-            "mib": sum(item["mib"] for item in (*arrays.values(), *parts.values())),
-            "seed": manifest["seed"],
-            "options": artefact.options,
-            "details": details,
-            "weights": dict(weights),
-            "inputs": dict(manifest["inputs"]),
-            "arrays": arrays,
-            "parts": parts,
-        }
+    return read_artefact(path, None, _described)
+
+
+def _described(artefact: Artefact) -> dict[str, Any]:
+    manifest, details = artefact.manifest, dict(artefact.details)
+    weights = details.pop("weights") if isinstance(details.get("weights"), dict) else {}
+    arrays = {name: _array(artefact, name) for name in manifest["arrays"]}
+    parts = {name: describe(artefact.part(name)) for name in manifest["parts"]}
+    return {
+        "path": str(artefact.path),
+        "kind": artefact.kind,
+        "version": manifest["version"],
+        "mib": sum(item["mib"] for item in (*arrays.values(), *parts.values())),
+        "seed": manifest["seed"],
+        "options": dict(artefact.options),
+        "details": details,
+        "weights": weights,
+        "inputs": dict(manifest["inputs"]),
+        "arrays": arrays,
+        "parts": parts,
+    }
 
 
 def _array(artefact: Artefact, name: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ HyperbatonError
 │   └── AnnotationError    tags or trees that do not fit their sentences
 ├── OptionError      an option, name or argument that makes no sense
 ├── ArtefactError    a stored folder that is missing, damaged or of another version
+│   └── DamagedError       stored numbers that do not fit, found where the path is not known
 ├── MissingExtra     an optional library that is not installed
 └── Cancelled        the user or a progress callback asked to stop
 """
@@ -19,6 +20,7 @@ __all__ = [
     "AnnotationError",
     "ArtefactError",
     "Cancelled",
+    "DamagedError",
     "HyperbatonError",
     "InputError",
     "LineError",
@@ -100,6 +102,17 @@ class OptionError(HyperbatonError):
 
 class ArtefactError(HyperbatonError):
     """A stored folder that is missing, damaged, of another kind, or of another version."""
+
+
+class DamagedError(ArtefactError):
+    """Stored numbers that do not fit each other, found by code that does not know where they are stored.
+
+    >>> print(DamagedError("the words of phrases do not fit their offsets"))
+    a stored array is damaged (the words of phrases do not fit their offsets); 'hyperbaton verify' names the file
+    """
+
+    def __str__(self) -> str:
+        return f"a stored array is damaged ({self.args[0]}); 'hyperbaton verify' names the file"
 
 
 class MissingExtra(HyperbatonError):

@@ -6,19 +6,26 @@
 
 A folder is written aside and put in place when it is complete (`writing.py`). Nothing is ever unpickled.
 
-Opening an artefact checks its manifest whole, which has a checksum of its own, and of an array the header and the size of
-the file. The content of arrays is checked where that is asked for: `Artefact(…, content=True)`, `verify`.
+A `Kind` declares which arrays an artefact has, their types and shapes, and the form of its manifest (`forms.py`); both
+saving and opening check them. Opening an artefact also checks the manifest's checksum, and the header and size of each
+array file. The content of arrays is checked on request: `Artefact(…, content=True)`, `verify`.
+
+What reading finds is an `ArtefactError`. Other exceptions are mistakes of the program, and stay what they are.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import shutil
+import stat
+import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from math import prod
@@ -30,11 +37,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
+from hyperbaton.base.errors import ArtefactError, DamagedError, HyperbatonError, OptionError
+from hyperbaton.base.forms import Form, Layout, form_fault, layout_fault
 from hyperbaton.base.writing import (
     MANIFEST,
+    being_replaced,
     check_folder,
     fsync,
+    is_open_as,
     remove_leftovers,
     writing_file,
     writing_files,
@@ -44,16 +54,21 @@ from hyperbaton.base.writing import (
 __all__ = [
     "FORMAT",
     "MANIFEST",
+    "REFERENCE",
     "Arrays",
     "Artefact",
     "Audit",
+    "Kind",
+    "Stored",
     "audit",
     "check_folder",
+    "check_numbers",
     "check_offsets",
     "fsync",
     "group",
     "hash_arrays",
     "manifest_checksum",
+    "read_artefact",
     "referred_artefacts",
     "remove_artefact",
     "remove_leftovers",
@@ -73,11 +88,53 @@ _DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u
 _LONGEST_HEADER = 4096
 _LARGEST = 2**56  # bytes
 _AGAIN = "build the artefact again"
+_ATTEMPTS = 200  # at opening a folder that others replace at the same time
+_PAUSE = 0.001  # seconds between two attempts where the folder is missing for a moment
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of artefact: its name and the form of its content (`forms.py`).
+
+    Arguments:
+        arrays: the layout of its arrays, or a function that makes it from a manifest; other arrays may be there too.
+        about: the form of its manifest: what `details`, `options`, `inputs` and `seed` must be.
+    """
+
+    name: str
+    arrays: Layout | Callable[[Mapping[str, Any]], Layout] = field(default_factory=dict)
+    about: Mapping[str, Form] = field(default_factory=dict)
+
+    def fault(self, manifest: Mapping[str, Any]) -> str | None:
+        """What a manifest of this kind lacks, or has in another form."""
+        fault = form_fault(manifest, self.about)
+        if fault is not None:
+            return fault
+        return _layout_fault(self.arrays(manifest) if callable(self.arrays) else self.arrays, manifest)
+
+
+def _layout_fault(layout: Layout, manifest: Mapping[str, Any]) -> str | None:
+    return layout_fault(layout, {name: (entry["dtype"], entry["shape"]) for name, entry in manifest["arrays"].items()})
+
+
+class Stored(dict[str, T]):
+    """Named things out of a manifest; a name that it lacks is a fault of the manifest."""
+
+    def __init__(self, items: Mapping[str, T], manifest: Path, what: str, prefix: str = "") -> None:
+        super().__init__(items)
+        self._manifest, self._what, self._prefix = manifest, what, prefix
+
+    def __missing__(self, name: str) -> T:
+        raise ArtefactError(f"{self._manifest}: lists no {self._what} {self._prefix + name!r}; {_AGAIN}")
+
+    def group(self, prefix: str) -> Stored[T]:
+        """The items whose names start with `prefix.`, by the rest of the name."""
+        return Stored(_group(self, prefix), self._manifest, self._what, f"{self._prefix}{prefix}.")
 
 
 def save(
     path: str | PathLike[str],
-    kind: str,
+    kind: str | Kind,
     arrays: Arrays,
     *,
     options: Mapping[str, Any] | None = None,
@@ -89,11 +146,12 @@ def save(
     """Write an artefact, all or nothing.
 
     Arguments:
-        kind: what it is, checked on load.
+        kind: what it is, checked on load. What is saved must have the form that a `Kind` declares.
         options: the options it was made with; inputs: name → hash of what it was made from.
         details: anything else that JSON can hold.
         parts: artefacts inside this one: name of the folder → what writes it.
     """
+    kind = Kind(kind) if isinstance(kind, str) else kind
     with writing_folder(path) as folder:
         listing = {}
         for name, array in arrays.items():
@@ -104,7 +162,7 @@ def save(
             write(folder / name)
         manifest = {
             "format": FORMAT,
-            "kind": kind,
+            "kind": kind.name,
             "version": version("hyperbaton"),
             "options": dict(options or {}),
             "inputs": dict(inputs or {}),
@@ -114,6 +172,8 @@ def save(
             "parts": {name: {"checksum": _read_manifest(folder / name)["checksum"]} for name in parts or {}},
         }
         manifest = json.loads(json.dumps(manifest))  # as it will be read
+        if (fault := kind.fault(manifest)) is not None:
+            raise TypeError(f"this is no {kind.name} artefact: {fault}")
         manifest["checksum"] = manifest_checksum(manifest)
         text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
         (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
@@ -130,58 +190,87 @@ class Artefact:
     """An artefact opened for reading; its arrays are memory-mapped when asked for.
 
     All of them are those of the artefact that was opened, even if it is replaced meanwhile. With `content`, the checksum of
-    every array is checked at once.
+    every array is checked at once. An artefact that is replaced while it is opened is opened again.
     """
 
-    def __init__(self, path: str | PathLike[str], kind: str | None = None, *, content: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        kind: str | Kind | None = None,
+        *,
+        content: bool = False,
+        folder: int | None = None,
+    ) -> None:
         self.path = Path(path)
+        if folder is None:
+            _with_folder(self.path, lambda opened: self._open(opened, kind, content))
+        else:
+            self._open(folder, kind, content)
+
+    def _open(self, folder: int, kind: str | Kind | None, content: bool) -> None:
+        self._folder = os.dup(folder)
+        close = weakref.finalize(self, os.close, self._folder)
         try:
-            self._folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError as error:
-            raise ArtefactError(f"{self.path}: no such artefact") from error
-        except NotADirectoryError as error:
-            raise ArtefactError(f"{self.path}: not an artefact of hyperbaton (a file, not a folder)") from error
-        except OSError as error:
-            raise ArtefactError(f"{self.path}: cannot be read: {error.strerror}") from error
-        weakref.finalize(self, os.close, self._folder)
-        self.manifest = _read_manifest(self.path, self._folder)
-        if kind is not None and self.manifest["kind"] != kind:
-            raise ArtefactError(f"{self.path}: is a {self.manifest['kind']} artefact, not a {kind} one")
-        if content:
-            for name in self.manifest["arrays"]:
+            self.manifest = _read_manifest(self.path, self._folder)
+            if kind is not None:
+                self._check_kind(Kind(kind) if isinstance(kind, str) else kind)
+            for name in self.manifest["arrays"] if content else ():
                 self.check(name)
+        except BaseException:
+            close()
+            raise
+
+    def _check_kind(self, kind: Kind) -> None:
+        if self.kind != kind.name:
+            raise ArtefactError(f"{self.path}: is a {self.kind} artefact, not a {kind.name} one")
+        self._refuse(kind.fault(self.manifest))
+
+    def require(self, layout: Layout) -> Artefact:
+        """This artefact, if its arrays are as declared: for what reads some arrays of artefacts of several kinds."""
+        self._refuse(_layout_fault(layout, self.manifest))
+        return self
+
+    def detail(self, name: str, form: Form) -> Any:
+        """A detail of the manifest, if it is of that form."""
+        self._refuse(form_fault(self.manifest["details"], {name: form}, "details"))
+        return self.manifest["details"][name]
+
+    def _refuse(self, fault: str | None) -> None:
+        if fault is not None:
+            raise ArtefactError(f"{self.path / MANIFEST}: damaged ({fault}); {_AGAIN}")
 
     @property
     def kind(self) -> str:
         return str(self.manifest["kind"])
 
     @property
-    def details(self) -> dict[str, Any]:
-        return dict(self.manifest["details"])
+    def details(self) -> Stored[Any]:
+        return Stored(self.manifest["details"], self.path / MANIFEST, "detail")
 
     @property
-    def options(self) -> dict[str, Any]:
-        return dict(self.manifest["options"])
+    def options(self) -> Stored[Any]:
+        return Stored(self.manifest["options"], self.path / MANIFEST, "option")
 
     def __contains__(self, name: str) -> bool:
         return name in self.manifest["arrays"]
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         if name not in self:
-            raise ArtefactError(f"{self.path / MANIFEST}: lists no array {name!r}")
+            raise ArtefactError(f"{self.path / MANIFEST}: lists no array {name!r}; {_AGAIN}")
         entry, file_path = self.manifest["arrays"][name], self.path / f"{name}.npy"
         dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
         try:
-            with open(f"{name}.npy", "rb", opener=self._opener) as file:
+            with open(f"{name}.npy", "rb", opener=_opener_in(self._folder)) as file:
                 start = _check_header(file, file_path, dtype, shape)
                 expected, size = start + dtype.itemsize * prod(shape), os.fstat(file.fileno()).st_size
                 if size != expected:
                     raise ArtefactError(f"{file_path}: damaged: has {size} bytes instead of {expected}; {_AGAIN}")
                 # An empty file cannot be mapped.
                 return np.memmap(file, dtype, "r", start, shape) if prod(shape) else np.empty(shape, dtype)
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise ArtefactError(f"{file_path}: damaged or missing ({reason}); {_AGAIN}") from error
+        except (OSError, ValueError) as error:  # ValueError: it was cut a moment ago
+            if not is_open_as(self._folder, self.path):
+                raise ArtefactError(f"{self.path}: was replaced while it was read; try again") from error
+            raise ArtefactError(f"{file_path}: {_reason(error)}; {_AGAIN}") from error
 
     def check(self, name: str) -> int:
         """Check the content of an array against its checksum; returns its size in bytes."""
@@ -205,13 +294,16 @@ class Artefact:
         entries = self.manifest["arrays"]
         return {name: entry for name, entry in entries.items() if not prefix or f"{name}.".startswith(f"{prefix}.")}
 
-    def group(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def group(self, prefix: str) -> Stored[npt.NDArray[Any]]:
         """The arrays whose names start with `prefix.`, by the rest of the name; no others are opened."""
-        return {rest: self[f"{prefix}.{rest}"] for rest in group(self.manifest["arrays"], prefix)}
+        return self._stored([f"{prefix}.{rest}" for rest in _group(self.manifest["arrays"], prefix)]).group(prefix)
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> Stored[npt.NDArray[Any]]:
         """All arrays, by name."""
-        return {name: self[name] for name in self.manifest["arrays"]}
+        return self._stored(self.manifest["arrays"])
+
+    def _stored(self, names: Iterable[str]) -> Stored[npt.NDArray[Any]]:
+        return Stored({name: self[name] for name in names}, self.path / MANIFEST, "array")
 
     def part(self, name: str) -> Path:
         """Where an artefact inside this one lies; it must be the one that was saved with it."""
@@ -224,21 +316,54 @@ class Artefact:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Around what makes something of the artefact: whatever does not fit there is damage of this artefact."""
+        """Name this artefact in errors about its content; errors of other types are not about its content."""
         try:
             yield
         except OptionError as error:
             raise ArtefactError(f"{self.path}: {error}") from error
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-            reason = f"no {error}" if isinstance(error, KeyError) else str(error).partition("\n")[0]
-            raise ArtefactError(f"{self.path}: damaged ({reason}); {_AGAIN}") from error
+        except DamagedError as error:
+            raise ArtefactError(f"{self.path}: damaged ({error.args[0]}); {_AGAIN}") from error
         except HyperbatonError as error:
             if type(error) is not HyperbatonError:  # one of the core's has no place yet
                 raise
             raise ArtefactError(f"{self.path}: {error}") from error
 
-    def _opener(self, name: str, flags: int) -> int:
-        return os.open(name, flags, dir_fd=self._folder)
+
+def read_artefact(
+    path: str | PathLike[str], kind: str | Kind | None, read: Callable[[Artefact], T], *, content: bool = False
+) -> T:
+    """Open an artefact and make something of it; both are done again if the artefact is replaced meanwhile."""
+
+    def attempt(folder: int) -> T:
+        artefact = Artefact(path, kind, content=content, folder=folder)
+        with artefact.reading():
+            return read(artefact)
+
+    return _with_folder(Path(path), attempt)
+
+
+def _with_folder(path: Path, attempt: Callable[[int], T]) -> T:
+    """Call a function with the open folder of an artefact, and again if it fails and the folder was replaced."""
+    for n_left in reversed(range(_ATTEMPTS)):
+        try:
+            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError as error:
+            if n_left and being_replaced(path):
+                time.sleep(_PAUSE)
+                continue
+            raise ArtefactError(f"{path}: no such artefact") from error
+        except NotADirectoryError as error:
+            raise ArtefactError(f"{path}: not an artefact of hyperbaton (a file, not a folder)") from error
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+            raise ArtefactError(f"{path}: {_reason(error)}") from error
+        try:
+            return attempt(folder)
+        except ArtefactError:
+            if not n_left or is_open_as(folder, path):
+                raise
+        finally:
+            os.close(folder)
+    raise AssertionError("the last attempt returns or raises")
 
 
 class Audit(NamedTuple):
@@ -259,10 +384,25 @@ def verify(path: str | PathLike[str]) -> None:
 
 def audit(path: str | PathLike[str], prefix: str = "") -> Audit:
     """The same, with a list of all faults in place of an error; of the arrays that start with `prefix.`, or of all."""
-    path = Path(path)
+    findings = Audit(0, 0, [])
+
+    def attempt(folder: int) -> None:
+        nonlocal findings
+        findings = _audit(Path(path), folder, prefix)
+        if findings.faults:  # to be found again, if the artefact was replaced meanwhile
+            raise ArtefactError(findings.faults[0])
+
+    try:
+        _with_folder(Path(path), attempt)
+    except ArtefactError as error:
+        return findings if findings.faults else Audit(0, 0, [str(error)])
+    return findings
+
+
+def _audit(path: Path, folder: int, prefix: str) -> Audit:
     n_arrays, n_bytes, faults = 0, 0, []
     try:
-        artefact = Artefact(path)
+        artefact = Artefact(path, folder=folder)
         checks = [partial(artefact.check, name) for name in artefact._entries(prefix)]
         audits = [] if prefix else [partial(_audit_part, artefact, name) for name in artefact.manifest["parts"]]
         if not prefix:
@@ -287,8 +427,11 @@ def _audit_part(artefact: Artefact, name: str) -> Audit:
         return Audit(0, 0, [str(error)])
 
 
+# How an artefact refers to one elsewhere: where it is, the prefix of the arrays that are meant, and a digest.
+REFERENCE: Form = {"path": str, "arrays": str, "digest": str}
+
+
 def _references(artefact: Artefact) -> dict[str, Any]:
-    """The artefacts elsewhere that this one refers to: name → path, prefix of the arrays, digest."""
     references = artefact.details.get("references", {})
     return references if isinstance(references, dict) else {}
 
@@ -309,12 +452,12 @@ def _referred(artefact: Artefact, entry: Mapping[str, Any]) -> Path:
 
 def _audit_reference(artefact: Artefact, name: str) -> Audit:
     try:
-        with artefact.reading():
-            entry = _references(artefact)[name]
-            path = _referred(artefact, entry)
-            if Artefact(path).digest(entry["arrays"]) != entry["digest"]:
-                raise ArtefactError(f"{artefact.path}: its part {name} ({path}) is no longer what it was built with")
-            return audit(path, entry["arrays"])
+        entry = _references(artefact)[name]
+        artefact._refuse(form_fault(entry, REFERENCE, f"details.references.{name}"))
+        path = _referred(artefact, entry)
+        if Artefact(path).digest(entry["arrays"]) != entry["digest"]:
+            raise ArtefactError(f"{artefact.path}: its part {name} ({path}) is no longer what it was built with")
+        return audit(path, entry["arrays"])
     except ArtefactError as error:
         return Audit(0, 0, [str(error)])
 
@@ -325,12 +468,13 @@ def _read_manifest(path: Path, folder: int | None = None) -> dict[str, Any]:
         with open(MANIFEST if folder is not None else file, encoding="utf-8", opener=_opener_in(folder)) as stream:
             manifest = json.load(stream)
     except FileNotFoundError as error:
-        if path.exists():
+        if folder is not None or path.exists():
             raise ArtefactError(f"{path}: not an artefact of hyperbaton (no {MANIFEST})") from error
         raise ArtefactError(f"{path}: no such artefact") from error
-    except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
-        raise ArtefactError(f"{file}: damaged ({reason}); {_AGAIN}") from error
+    except OSError as error:
+        raise ArtefactError(f"{file}: {_reason(error)}") from error
+    except (ValueError, RecursionError) as error:
+        raise ArtefactError(f"{file}: damaged ({_first_line(error)}); {_AGAIN}") from error
     if not isinstance(manifest, dict) or "format" not in manifest:
         raise ArtefactError(f"{file}: damaged (it names no format); {_AGAIN}")
     if manifest["format"] != FORMAT or isinstance(manifest["format"], bool):
@@ -344,8 +488,28 @@ def _read_manifest(path: Path, folder: int | None = None) -> dict[str, Any]:
     return manifest
 
 
-def _opener_in(folder: int | None) -> Callable[[str, int], int] | None:
-    return None if folder is None else lambda name, flags: os.open(name, flags, dir_fd=folder)
+def _opener_in(folder: int | None) -> Callable[[str, int], int]:
+    """Opens ordinary files of a folder alone: to read from a pipe or a device could wait forever."""
+
+    def opener(name: str, flags: int) -> int:
+        handle = os.open(name, flags | os.O_NONBLOCK, dir_fd=folder)
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            return handle
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not an ordinary file")
+
+    return opener
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """Why a file cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return "does not exist"
+    return f"cannot be read: {(isinstance(error, OSError) and error.strerror) or _first_line(error)}"
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _manifest_fault(manifest: dict[str, Any]) -> str | None:
@@ -424,11 +588,20 @@ def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
 
 
 def check_offsets(offsets: npt.NDArray[np.int64], n_values: int) -> None:
-    """Raise ValueError unless offsets start at 0, never decrease, and end with the number of values."""
+    """Raise DamagedError unless offsets start at 0, never decrease, and end with the number of values."""
     fits = offsets.ndim == 1 and len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == n_values
     step = 1 << 20  # they may be larger than memory
     if not fits or any((np.diff(offsets[at : at + step + 1]) < 0).any() for at in range(0, len(offsets), step)):
-        raise ValueError("offsets do not fit the values")
+        raise DamagedError("offsets do not fit the values")
+
+
+def check_numbers(numbers: npt.NDArray[Any], n: int, what: str) -> None:
+    """Raise DamagedError unless all numbers are of `n` things, counted from 0."""
+    step = 1 << 20  # they may be larger than memory
+    for at in range(0, len(numbers), step):
+        part = numbers[at : at + step]
+        if part.size and (part.max() >= n or part.min() < 0):
+            raise DamagedError(f"the number of a {what} is out of range")
 
 
 def group(items: Mapping[str, T], prefix: str) -> dict[str, T]:
@@ -437,6 +610,10 @@ def group(items: Mapping[str, T], prefix: str) -> dict[str, T]:
     >>> group({"source.tokens": 1, "source.vocabulary.bytes": 2, "target.tokens": 3}, "source")
     {'tokens': 1, 'vocabulary.bytes': 2}
     """
+    return items.group(prefix) if isinstance(items, Stored) else _group(items, prefix)
+
+
+def _group(items: Mapping[str, T], prefix: str) -> dict[str, T]:
     return {name[len(prefix) + 1 :]: item for name, item in items.items() if name.startswith(f"{prefix}.")}
 
 

@@ -162,7 +162,7 @@ def check_folder(path: str | PathLike[str], mark: str = MANIFEST, shown: str | P
             if not names or mark in names:
                 return
             # Another writer may have just replaced this folder, and be removing its files.
-            if _is_open_as(handle, path):
+            if is_open_as(handle, path):
                 raise ArtefactError(f"{shown}: the folder contains files that are not an artefact; choose another name")
         finally:
             os.close(handle)
@@ -239,7 +239,7 @@ def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
         else:
             handle = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         # Somebody who cleans up may have been faster than the lock, and taken it for left over.
-        if _lock(handle) is not False and _is_open_as(handle, aside):
+        if _lock(handle) is not False and is_open_as(handle, aside):
             break
         os.close(handle)
     try:
@@ -287,6 +287,12 @@ def _locked_leftover(aside: Path) -> Iterator[bool]:
         os.close(handle)
 
 
+def being_replaced(path: Path) -> bool:
+    """Whether a writer has put the folder at a path aside, and not yet a new one in its place."""
+    path = Path(os.path.realpath(path))
+    return path.parent.is_dir() and bool(_leftovers(path, REPLACED))
+
+
 def _leftovers(path: Path, ending: str) -> list[Path]:
     pattern = re.compile(rf"{re.escape(_stem(path))}\.\d+-[0-9a-f]{{8}}\.{ending}")
     with os.scandir(path.parent) as entries:
@@ -321,7 +327,8 @@ def _locked(folders: Sequence[Path]) -> Iterator[None]:
             os.close(handle)
 
 
-def _is_open_as(handle: int, path: Path) -> bool:
+def is_open_as(handle: int, path: Path) -> bool:
+    """Whether a file or folder that was opened is still the one at a path."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:

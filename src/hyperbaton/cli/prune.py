@@ -21,9 +21,10 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import shown
 from hyperbaton.phrases import Extracted, Extraction, Pruning, RuleTable, Scoring
 from hyperbaton.phrases import prune as prune_phrases
-from hyperbaton.phrases.extracted import KIND
+from hyperbaton.phrases.extracted import STORED
 from hyperbaton.phrases.pruning import prune_rules
 from hyperbaton.phrases.rules import KIND as RULES
+from hyperbaton.phrases.rules import STORED as STORED_RULES
 
 T = TypeVar("T")
 
@@ -57,17 +58,16 @@ def prune(
 
         hyperbaton prune rules train.zh train.en -o pruned --significance none --top 20
     """
-    artefact = Artefact(phrases)
-    if artefact.kind != RULES:
-        artefact = Artefact(phrases, KIND)
+    is_rules = Artefact(phrases).kind == RULES
+    artefact = Artefact(phrases, STORED_RULES if is_rules else STORED)
     check_artefact(output, artefact.kind, force=force)
     options, n_sentences = artefact.options, artefact.details.get("n_sentences")
     bitext = Bitext.read(source, target)
     if n_sentences is not None and len(bitext) != n_sentences:
         what = f"has {counted(len(bitext), 'line')}, but {phrases} was extracted from {n_sentences}; give the same text"
         raise InputError(what, shown(source), min(len(bitext), n_sentences) + 1)
-    more = {**to_mapping(pruning), "min-count": max(int(options.get("min-count", 1)), pruning.min_count)}
-    if artefact.kind == RULES:
+    more = {**to_mapping(pruning), "min-count": max(options.get("min-count", 1), pruning.min_count)}
+    if is_rules:
         rules = RuleTable.load(phrases)
         rows = [_rule_row("before", rules, phrases)]  # the output may take its place
         fewer = prune_rules(rules, bitext, pruning)

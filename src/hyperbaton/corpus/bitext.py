@@ -12,14 +12,23 @@ import numpy.typing as npt
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.forms import within
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shown import Shown
-from hyperbaton.base.store import Arrays, Artefact, group, hash_arrays, save
+from hyperbaton.base.store import Arrays, Kind, group, hash_arrays, read_artefact, save
 from hyperbaton.corpus.files import AnyPath
 from hyperbaton.corpus.links import Links
 from hyperbaton.corpus.text import Text
 
 KIND = "bitext"
+STORED = Kind(
+    KIND,
+    {
+        **within("source", Text.LAYOUT, n="n_pairs"),
+        **within("target", Text.LAYOUT, n="n_pairs"),
+        **within("links?", Links.LAYOUT, n="n_pairs"),
+    },
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,14 +155,12 @@ class Bitext(Shown):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the bitext as an artefact."""
-        save(path, KIND, self.arrays(), details={"n_sentences": len(self)})
+        save(path, STORED, self.arrays(), details={"n_sentences": len(self)})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Bitext:
         """Open a saved bitext, memory-mapped."""
-        artefact = Artefact(path, KIND, content=True)
-        with artefact.reading():
-            return cls.from_arrays(artefact.arrays())
+        return read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.arrays()), content=True)
 
 
 def check_same_length(source: Text, target: Text) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, write_pieces
@@ -28,6 +29,8 @@ class Links:
 
     points: npt.NDArray[np.uint16]  # (n_links, 2): source, target
     offsets: Offsets
+
+    LAYOUT: ClassVar[Layout] = {"points": "u2 n_links 2", "offsets": "i8 n+1"}
 
     @classmethod
     def read(cls, path: AnyPath, source: Text, target: Text | None = None, *, scratch: Scratch | None = None) -> Links:

@@ -15,16 +15,21 @@ from typing import Any
 import numpy.typing as npt
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import Form, Layout, joined, within
 from hyperbaton.base.options import check_options, from_mapping, option, options_of, parse_settings, settings_of, to_mapping
-from hyperbaton.base.store import Arrays, Artefact, save
+from hyperbaton.base.store import Arrays, Kind, read_artefact, save
 from hyperbaton.corpus.casing import CASINGS, Casing, capitalize
 from hyperbaton.corpus.detokenizers import Detokenizer, make_detokenizer, unescaped
 from hyperbaton.corpus.numbers import rewrite_number
-from hyperbaton.corpus.text import Text
+from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.corpus.tokenizers import TOKENIZERS, Tokenizer
 
 KIND = "text-processing"
 SIDES = ("source", "target")
+# Of `TextProcessing.arrays` and `TextProcessing.as_json`.
+LAYOUT: Layout = joined(within(f"text.{side}?", Vocabulary.LAYOUT) for side in SIDES)
+FORM: Form = dict.fromkeys(SIDES, dict)
+STORED = Kind(KIND, LAYOUT, {"details": {"text": FORM}})
 
 
 @dataclass(frozen=True)
@@ -154,14 +159,12 @@ class TextProcessing:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it as an artefact of its own."""
-        save(path, KIND, self.arrays("text"), details={"text": self.as_json()})
+        save(path, STORED, self.arrays("text"), details={"text": self.as_json()})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> TextProcessing:
         """Open a saved one."""
-        artefact = Artefact(path, KIND)
-        with artefact.reading():
-            return cls.restore(artefact.details["text"], artefact.group("text"))
+        return read_artefact(path, STORED, lambda artefact: cls.restore(artefact.details["text"], artefact.group("text")))
 
     @classmethod
     def restore(cls, options: Mapping[str, Any], arrays: Arrays) -> TextProcessing:

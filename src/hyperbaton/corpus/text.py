@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, check_offsets
@@ -28,6 +29,8 @@ class Vocabulary(Picklable):
 
     bytes: npt.NDArray[np.uint8]
     offsets: Offsets
+
+    LAYOUT: ClassVar[Layout] = {"bytes": "u1 n_bytes", "offsets": "i8 n_words+1"}
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Vocabulary:
@@ -148,6 +151,12 @@ class Text:
     offsets: Offsets
     vocabulary: Vocabulary
     path: str | None = field(default=None, compare=False)
+
+    LAYOUT: ClassVar[Layout] = {
+        "tokens": "u4 n_tokens",
+        "offsets": "i8 n+1",
+        **within("vocabulary", Vocabulary.LAYOUT),
+    }
 
     @classmethod
     def read(cls, path: AnyPath, vocabulary: Vocabulary | None = None, *, scratch: Scratch | None = None) -> Text:

@@ -209,9 +209,7 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         raise OptionError(
             f"a {kind.name} table can only be counted from what 'hyperbaton extract -o' wrote; give {name}:FILE"
         )
-    extracted, artefact = Extracted.load(phrases), Artefact(phrases)
-    with artefact.reading():
-        min_count = int(artefact.options.get("min-count", 1))
+    extracted, min_count = Extracted.load(phrases), Artefact(phrases, extracted_phrases.STORED).options["min-count"]
     probabilities = reordering_probabilities(
         extracted.inventory, extracted.samples, kind, min_count=min_count, scratch=Scratch(_PIECE), dtype=np.float32
     )

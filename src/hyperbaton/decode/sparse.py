@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.forms import Form, Layout, joined, within
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Text, Vocabulary
@@ -54,6 +55,13 @@ class Labels(Picklable):
     vocabulary: Vocabulary
     names: Vocabulary
     numbers: npt.NDArray[np.uint32]
+
+    LAYOUT: ClassVar[Layout] = {
+        "numbers": "u4 n_words",
+        **within("vocabulary", Vocabulary.LAYOUT, n_words="n_words"),
+        **within("names", Vocabulary.LAYOUT),
+    }
+    FORM: ClassVar[Form] = {"side": str, "name": str, "is_cluster": bool}
 
     @classmethod
     def of_words(cls, side: str, name: str, words: Sequence[str]) -> Labels:
@@ -235,6 +243,13 @@ class SparseReordering(Picklable):
             arrays |= labels.vocabulary.arrays(f"{prefix}.{i}.vocabulary") | labels.names.arrays(f"{prefix}.{i}.names")
         return arrays
 
+    @staticmethod
+    def layout(entry: Mapping[str, Any], prefix: str) -> dict[str, str]:
+        """The layout of the arrays that belong to what `as_json` gave."""
+        return joined(within(f"{prefix}.{i}", Labels.LAYOUT) for i in range(len(entry["labels"])))
+
+    FORM: ClassVar[Form] = {"orientations": str, "labels": [Labels.FORM]}
+
     def as_json(self) -> dict[str, Any]:
         lists = [{"side": x.side, "name": x.name, "is_cluster": x.is_cluster} for x in self.labels]
         return {"orientations": self.orientations, "labels": lists}
@@ -244,7 +259,7 @@ class SparseReordering(Picklable):
         """The inverse of `arrays` and `as_json`, names without the prefix."""
         labels = [
             Labels(
-                **known,
+                **{name: known[name] for name in Labels.FORM},
                 vocabulary=Vocabulary.from_arrays(arrays, f"{i}.vocabulary"),
                 names=Vocabulary.from_arrays(arrays, f"{i}.names"),
                 numbers=arrays[f"{i}.numbers"],

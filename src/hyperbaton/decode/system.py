@@ -27,12 +27,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.errors import ArtefactError, OptionError
+from hyperbaton.base.errors import ArtefactError, DamagedError, OptionError
+from hyperbaton.base.forms import Form, Layout, within
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.shown import Shown
-from hyperbaton.base.store import Arrays, Artefact, save
-from hyperbaton.corpus import Vocabulary
+from hyperbaton.base.store import REFERENCE, Arrays, Artefact, Kind, read_artefact, save
+from hyperbaton.corpus import Vocabulary, processing
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.decode.locations import Located, Location
 from hyperbaton.decode.options import Decoding
@@ -68,6 +69,9 @@ class PhraseIndex(NamedTuple):
         source = table.source
         slots = _core.build_phrase_index(source.offsets, source.words)
         return cls(slots, int(np.diff(source.offsets).max(initial=1)))
+
+
+RULES_LAYOUT: Layout = {"symbols": "u4 n_nodes", "children": "u4 n_nodes+1", "phrases": "u4 n_nodes"}
 
 
 class RuleIndex(NamedTuple):
@@ -312,31 +316,34 @@ class System(Shown, Picklable):
         if self.text is not None:
             arrays |= self.text.arrays("text")
             details["text"] = self.text.as_json()
-        save(path, KIND, arrays, options=to_mapping(self.options), details=details, parts=writers)
+        save(path, STORED, arrays, options=to_mapping(self.options), details=details, parts=writers)
 
     def check(self) -> None:
-        """Raise ValueError unless the sizes of the parts fit each other."""
+        """Raise DamagedError unless the sizes of the parts fit each other."""
         table = self.table
         for name, words in self.lm_words.items():
             if words.shape != (len(table.target.vocabulary),):
-                raise ValueError(f"{name} does not fit the phrase table")
+                raise DamagedError(f"{name} does not fit the phrase table")
         for name, model in self.reordering.items():
             if isinstance(model, ReorderingTable):
                 n_rows = len(table.source) if model.kind.conditioning == "f" else len(table)
                 if model.probabilities.shape != (n_rows, len(model.kind.sides) * len(model.orientations)):
-                    raise ValueError(f"{name} does not fit the phrase table")
+                    raise DamagedError(f"{name} does not fit the phrase table")
         if isinstance(self.index, RuleIndex):
             _ = self.grammar
             return
         if not 1 <= self.index.max_length <= 255:
-            raise ValueError(f"phrases cannot have {self.index.max_length} words")
+            raise DamagedError(f"phrases cannot have {self.index.max_length} words")
         _ = self.lookup
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> System:
         """Open a stored system, memory-mapped."""
-        artefact = Artefact(path, KIND)
-        folder, details = Path(path), artefact.details
+        return read_artefact(path, STORED, cls._read)
+
+    @classmethod
+    def _read(cls, artefact: Artefact) -> System:
+        folder, details = artefact.path, artefact.details
         located: list[Located] = []
 
         def read(name: str, own: Path, arrays: str, open_part: Callable[[Location], T]) -> T:
@@ -349,41 +356,81 @@ class System(Shown, Picklable):
             located.append(Located(part, location))
             return part
 
-        with artefact.reading():
-            table = read(TRANSLATION, folder, "table", open_table)
-            lms = {
-                name: read(name, folder / f"lm.{i}", "", lambda part: LanguageModel.load(part.path))
-                for i, name in enumerate(details["lms"])
-            }
-            reordering: dict[str, Reordering] = {}
-            for i, entry in enumerate(details["reordering"]):
-                name, own = entry["name"], f"reordering.{i}"
-                if "table" in entry:
-                    rows = read(name, folder, own, lambda part: Artefact(part.path)[part.arrays])
-                    reordering[name] = ReorderingTable(ReorderingType.parse(entry["table"]), rows, entry["collapse"])
-                elif "sparse" in entry:
-                    reordering[name] = SparseReordering.from_arrays(entry["sparse"], artefact.group(own))
-                else:
-                    model = read(name, folder / own, "", lambda part: load_model(part.path))
-                    reordering[name] = ModelUse(model, entry["use"], entry["beta"], entry["inside"])
-            system = cls(
-                table,
-                lms,
-                reordering,
-                {},
-                from_mapping(Decoding, artefact.options),
-                index=PhraseIndex(artefact["index"], int(details["max_source_length"]))
-                if details["max_source_length"]
-                else RuleIndex.from_arrays(artefact.group("rules")),
-                lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
-                located=tuple(located),
-                text=TextProcessing.restore(details["text"], artefact.group("text")) if "text" in details else None,
-            )
-            system.check()
-            missing = [name for name in system.features if name not in details["weights"]]
-            if missing:
-                raise ArtefactError(f"{path}: has no weight for {', '.join(missing)}; build the system again")
-            return system.with_weights(details["weights"])
+        table = read(TRANSLATION, folder, "table", open_table)
+        lms = {
+            name: read(name, folder / f"lm.{i}", "", lambda part: LanguageModel.load(part.path))
+            for i, name in enumerate(details["lms"])
+        }
+        reordering: dict[str, Reordering] = {}
+        for i, entry in enumerate(details["reordering"]):
+            name, own = entry["name"], f"reordering.{i}"
+            if "table" in entry:
+                rows = read(name, folder, own, _open_rows)
+                reordering[name] = ReorderingTable(ReorderingType.parse(entry["table"]), rows, entry["collapse"])
+            elif "sparse" in entry:
+                reordering[name] = SparseReordering.from_arrays(entry["sparse"], artefact.group(own))
+            else:
+                model = read(name, folder / own, "", lambda part: load_model(part.path))
+                reordering[name] = ModelUse(model, entry["use"], entry["beta"], entry["inside"])
+        system = cls(
+            table,
+            lms,
+            reordering,
+            {},
+            from_mapping(Decoding, artefact.options),
+            index=PhraseIndex(artefact["index"], details["max_source_length"])
+            if details["max_source_length"]
+            else RuleIndex.from_arrays(artefact.group("rules")),
+            lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
+            located=tuple(located),
+            text=TextProcessing.restore(details["text"], artefact.group("text")) if "text" in details else None,
+        )
+        system.check()
+        missing = [name for name in system.features if name not in details["weights"]]
+        if missing:
+            raise ArtefactError(f"{folder}: has no weight for {', '.join(missing)}; build the system again")
+        return system.with_weights(details["weights"])
+
+
+def _reordering_form(entry: Any) -> Form:
+    """The form of what a manifest says of a reordering model: a table, sparse features, or the use of a model."""
+    if isinstance(entry, dict) and "table" in entry:
+        return {"name": str, "table": str, "collapse": bool}
+    if isinstance(entry, dict) and "sparse" in entry:
+        return {"name": str, "sparse": SparseReordering.FORM}
+    return {"name": str, "use": str, "beta": float, "inside": bool}
+
+
+def _layout(manifest: Mapping[str, Any]) -> Layout:
+    """The arrays of a system, but for those of the parts that it refers to."""
+    details = manifest["details"]
+    words = "u4 table.target.vocabulary.n_words"
+    index = {"index": "u4 n_slots"} if details["max_source_length"] else within("rules", RULES_LAYOUT)
+    layout = {**index, **{f"lm.{i}.words": words for i in range(len(details["lms"]))}, **processing.LAYOUT}
+    if TRANSLATION not in details["references"]:
+        layout |= within("table", PhraseTable.LAYOUT)
+    for i, entry in enumerate(details["reordering"]):
+        if "table" in entry and entry["name"] not in details["references"]:
+            layout[f"reordering.{i}"] = "f4 * *"
+        elif "sparse" in entry:
+            layout |= SparseReordering.layout(entry["sparse"], f"reordering.{i}")
+    return layout
+
+
+STORED = Kind(
+    KIND,
+    _layout,
+    {
+        "details": {
+            "lms": list[str],
+            "reordering": [_reordering_form],
+            "weights": {"*": list[float]},
+            "max_source_length": int,
+            "references": {"*": REFERENCE},
+            "text?": processing.FORM,
+        }
+    },
+)
 
 
 def _word_number(vocabulary: Vocabulary, word: str) -> int:
@@ -393,9 +440,19 @@ def _word_number(vocabulary: Vocabulary, word: str) -> int:
 
 def open_table(location: Location) -> PhraseTable:
     """The phrase table of an artefact, memory-mapped."""
-    artefact = Artefact(location.path)
-    with artefact.reading():
+
+    def read(artefact: Artefact) -> PhraseTable:
+        artefact.require(within(location.arrays, PhraseTable.LAYOUT))
         return PhraseTable.from_arrays(artefact.group(location.arrays))
+
+    return read_artefact(location.path, None, read)
+
+
+def _open_rows(location: Location) -> npt.NDArray[Any]:
+    """The reordering table of an artefact, memory-mapped."""
+    return read_artefact(
+        location.path, None, lambda artefact: artefact.require({location.arrays: "f4 * *"})[location.arrays]
+    )
 
 
 def _check_names(names: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.forms import Layout
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
@@ -85,6 +86,10 @@ class FeatureSet(Picklable, ABC):
     @abstractmethod
     def arrays(self) -> dict[str, Array]:
         """What was fixed, for the store."""
+
+    def layout(self, n_classes: int) -> Layout:
+        """The types and shapes of what `arrays` gives (`base/forms.py`); what is not declared is read as it was saved."""
+        return {}
 
     @abstractmethod
     def restore(self, arrays: Arrays) -> Self:

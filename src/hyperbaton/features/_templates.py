@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.forms import Layout
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
@@ -126,6 +127,9 @@ class TemplateFeatures(FeatureSet):
             "lengths": self.lengths_,
             "words": self.words_,
         }
+
+    def layout(self, n_classes: int) -> Layout:
+        return {"keys": "u8 n", "names": "i4 n", "lengths": "u1 n", "words": "u4 n *"}
 
     def restore(self, arrays: Arrays) -> Self:
         self.keys_, self.feature_names_ = arrays["keys"], arrays["names"]

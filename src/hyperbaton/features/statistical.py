@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.forms import Layout, joined, within
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
@@ -112,6 +113,10 @@ class Statistical(FeatureSet):
 
     def arrays(self) -> dict[str, Array]:
         return {**self.pairs_.arrays("pairs"), **self.sources_.arrays("sources"), "prior": self.prior_}
+
+    def layout(self, n_classes: int) -> Layout:
+        counts = (within(name, ClassCounts.LAYOUT, n_classes=str(n_classes)) for name in ("pairs", "sources"))
+        return {"prior": f"f8 {n_classes}"} | joined(counts)
 
     def restore(self, arrays: Arrays) -> Self:
         self.pairs_ = ClassCounts.from_arrays(arrays, "pairs")

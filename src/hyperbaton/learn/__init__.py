@@ -14,10 +14,11 @@ may be memory-mapped. `docs/learners.md` says which learner solves what.
 from hyperbaton.base.registry import Registry
 from hyperbaton.learn._learner import ROWS_TOGETHER, Learner
 from hyperbaton.learn._matrices import matrix_text
-from hyperbaton.learn._models import ClusterModel, GlobalModel, KernelModel, LinearModel, restored_model
+from hyperbaton.learn._models import GLOBAL_LAYOUT, ClusterModel, GlobalModel, KernelModel, LinearModel, restored_model
 from hyperbaton.learn._rows import BinaryRows, RowsError
 
 __all__ = [
+    "GLOBAL_LAYOUT",
     "LEARNERS",
     "ROWS_TOGETHER",
     "BinaryRows",

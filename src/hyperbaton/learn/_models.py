@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import CSR_LAYOUT, Array, csr_arrays, csr_of_arrays
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.scratch import Column, Scratch
+from hyperbaton.base.store import group
 from hyperbaton.learn._labels import number_clusters
 from hyperbaton.learn._rows import RowsError, RowsLike, as_chunks, core_rows
 
@@ -112,7 +115,7 @@ class KernelModel:
         """Everything as named arrays, for a store."""
         rows = self.support
         return {
-            **{f"support.{name}": getattr(rows, name) for name in ("indptr", "indices", "data")},
+            **{f"support.{name}": array for name, array in csr_arrays(rows).items()},
             "coefficients": self.coefficients,
             "kernel": np.frombuffer(self.kernel.encode(), np.uint8),
             "parameters": np.array([self.gamma, self.shift, self.degree, self.unit_length, self.n_features], np.float64),
@@ -122,13 +125,22 @@ class KernelModel:
     def from_arrays(cls, arrays: Mapping[str, Array]) -> KernelModel:
         """The inverse of `arrays`."""
         gamma, shift, degree, unit_length, n_features = arrays["parameters"].tolist()
-        parts = (arrays["support.data"], arrays["support.indices"], arrays["support.indptr"])
-        support = sparse.csr_array(parts, shape=(len(arrays["coefficients"]), int(n_features)))
+        support = csr_of_arrays(group(arrays, "support"), (len(arrays["coefficients"]), int(n_features)))
         kernel = bytes(arrays["kernel"]).decode()
         return cls(support, arrays["coefficients"], kernel, gamma, shift, degree, bool(unit_length))
 
 
 GlobalModel = LinearModel | KernelModel
+
+# Of either.
+GLOBAL_LAYOUT: Layout = {
+    "weights?": "f8 n_rows n_classes",
+    "shape?": "i8 2",
+    **within("support?", CSR_LAYOUT),
+    "coefficients?": "f8 support.n_rows n_classes",
+    "kernel?": "u1 n_letters",
+    "parameters?": "f8 5",
+}
 
 
 def restored_model(arrays: Mapping[str, Array]) -> GlobalModel:
@@ -156,6 +168,14 @@ class ClusterModel:
     n_features: int
     constant: bool
     unit_length: bool
+
+    LAYOUT: ClassVar[Layout] = {
+        "offsets": "i8 n_clusters+1",
+        "features": "i4 n",
+        "weights": "f4|f8 n n_classes",
+        "objective": "f8 n_clusters",
+        "shape": "i8 3",
+    }
 
     @property
     def n_clusters(self) -> int:

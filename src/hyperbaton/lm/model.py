@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,8 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric, store
-from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.errors import DamagedError, InputError, OptionError
+from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
@@ -36,6 +38,13 @@ if TYPE_CHECKING:
     from hyperbaton.base.executors import Sharding  # which is slow to import
 
 KIND = "lm"
+LAYOUT: Layout = {
+    "ngrams.*.slots": "u1 * *",
+    "ngrams.*.prob_bins": "f4 *",
+    "ngrams.*.backoff_bins": "f4 *",
+    **within("vocabulary", Vocabulary.LAYOUT),
+}
+STORED = store.Kind(KIND, LAYOUT)
 UNK, BOS, EOS = 0, 1, 2  # their numbers in every model's vocabulary
 
 
@@ -159,24 +168,22 @@ class LanguageModel(Picklable):
     @classmethod
     def from_arrays(cls, arrays: store.Arrays, options: dict[str, Any] | None = None) -> LanguageModel:
         """The inverse of `arrays`."""
-        orders = sorted({int(name.split(".")[1]) for name in arrays if name.startswith("ngrams.")})
-        tables = (NgramTable(**store.group(arrays, f"ngrams.{n}")) for n in orders)
-        model = cls(Vocabulary.from_arrays(arrays, "vocabulary"), tuple(tables), options or {})
-        if model.view.n_words != len(model.vocabulary):
-            raise ValueError("the vocabulary does not fit the n-grams")
+        orders = takewhile(lambda n: f"ngrams.{n}.slots" in arrays, count(1))
+        tables = (NgramTable(*(arrays[f"ngrams.{n}.{name}"] for name in NgramTable._fields)) for n in orders)
+        model = cls(Vocabulary.from_arrays(arrays, "vocabulary"), tuple(tables), dict(options or {}))
+        if not model.tables or model.view.n_words != len(model.vocabulary):
+            raise DamagedError("the vocabulary does not fit the n-grams")
         return model
 
     def save(self, path: AnyPath) -> None:
         """Write the model as an artefact."""
         details = {"order": self.order, "n_ngrams": self.n_ngrams}
-        store.save(path, KIND, self.arrays(), options=self.options, details=details)
+        store.save(path, STORED, self.arrays(), options=self.options, details=details)
 
     @classmethod
     def load(cls, path: AnyPath) -> LanguageModel:
         """Open a stored model, memory-mapped."""
-        artefact = store.Artefact(path, KIND)
-        with artefact.reading():
-            return cls.from_arrays(artefact.arrays(), artefact.options)
+        return store.read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.arrays(), artefact.options))
 
     @cached_property
     def view(self) -> _core.NgramModel:

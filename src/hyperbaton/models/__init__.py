@@ -11,12 +11,13 @@
 from os import PathLike
 
 from hyperbaton.base.registry import Registry
+from hyperbaton.base.store import Artefact, read_artefact
 from hyperbaton.models._base import ReorderingModel
 from hyperbaton.models._next_position import JumpLogProbs, JumpRows, NextPositionModel
 from hyperbaton.models._orientation import OrientationModel, normalised
 from hyperbaton.models._shapes import PerJump, PerOption, PerStep
 from hyperbaton.models._step import Batch, StepModel, Steps, python_steps
-from hyperbaton.models._store import KIND, open_model
+from hyperbaton.models._store import KIND, STORED, model_state
 
 __all__ = [
     "KIND",
@@ -42,6 +43,9 @@ MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", Reord
 
 def load_model(path: str | PathLike[str]) -> ReorderingModel:
     """Open a saved model of any kind."""
-    state = open_model(path)
-    with state.artefact.reading():
+
+    def read(artefact: Artefact) -> ReorderingModel:
+        state = model_state(artefact)
         return MODELS[state.name].restored(state)
+
+    return read_artefact(path, STORED, read, content=True)

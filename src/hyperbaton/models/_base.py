@@ -22,6 +22,7 @@ import numpy as np
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import ArtefactError, OptionError
+from hyperbaton.base.forms import within
 from hyperbaton.base.options import check_options, from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
@@ -111,6 +112,7 @@ class ReorderingModel(Shown, Picklable, ABC):
             details={**self.summary(), **costs, "model_version": self.version},
             inputs={"bitext": self.signature_},
             seed=self.seed,
+            layout=self._layout(),
         )
         if self.checkpoint is not None:
             remove_artefact(self.checkpoint)
@@ -121,6 +123,7 @@ class ReorderingModel(Shown, Picklable, ABC):
         if state.details.get("model_version", 1) != cls.version:
             raise ArtefactError(f"{state.artefact.path}: a {state.name} model of another version: train it again")
         model = from_mapping(cls, state.options)
+        state.artefact.require(model._layout())
         model.seed, model.signature_ = state.seed, state.inputs["bitext"]
         model.train_seconds_ = float(state.details["train_seconds"])
         model.train_peak_mib_ = float(state.details["train_peak_mib"])
@@ -163,6 +166,14 @@ class ReorderingModel(Shown, Picklable, ABC):
     def _arrays(self) -> dict[str, Array]:
         """What this model learned, for the store."""
 
+    def _layout(self) -> dict[str, str]:
+        """The types and shapes of what `_known_arrays` and `_arrays` give (`base/forms.py`), by the options alone.
+
+        A model adds those of its own arrays to those of its shape: `super()._layout() | {"counts": "f8 n_rows n_classes"}`.
+        What is not declared is read as it was saved.
+        """
+        return {}
+
     @abstractmethod
     def _restore(self, state: ModelState) -> None:
         """Take back what `_arrays` gave."""
@@ -170,6 +181,11 @@ class ReorderingModel(Shown, Picklable, ABC):
 
 def _flag(annotation: str) -> str:
     return f"--{annotation.replace('_', '-')}"
+
+
+def side_layout(side: str) -> dict[str, str]:
+    """The layout of `side_arrays`."""
+    return {**within(f"{side}.vocabulary", Vocabulary.LAYOUT), f"{side}.classes?": f"u2 {side}.vocabulary.n_words"}
 
 
 def side_arrays(side: str, vocabulary: Vocabulary, classes: WordClasses | None) -> dict[str, Array]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import Layout
 
 FAMILIES = tuple(_core.block_families())
 NEED_TAGS = {"tags", "sibling-tag"}
@@ -16,7 +17,18 @@ USUAL_FAMILIES = tuple(family for family in FAMILIES if family != "ancestor-cove
 
 # Columns of features: keys of questions with targets, the first feature of each key, and jump and count of each feature;
 # what each key asks.
-COLUMNS = ("keys", "starts", "jumps", "counts", "asks", "sources", "as", "bs", "targets")
+LAYOUT: Layout = {
+    "keys": "u8 n_keys",
+    "starts": "i8 n_keys+1",
+    "jumps": "u1 n",
+    "counts": "u4 n",
+    "asks": "u1 n_keys",
+    "sources": "u4 n_keys",
+    "as": "u4 n_keys",
+    "bs": "u4 n_keys",
+    "targets": "u4 n_keys",
+}
+COLUMNS = tuple(LAYOUT)
 
 
 def families_of(text: str, *, tagged: bool, parsed: bool) -> tuple[str, ...]:

@@ -11,10 +11,11 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import within
 from hyperbaton.corpus import Annotations, Bitext, Tags, Text, Trees, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.corpus.tree_rules import TreeRule, apply_rules, parse_rules
-from hyperbaton.models._base import restored_side, side_arrays
+from hyperbaton.models._base import restored_side, side_arrays, side_layout
 from hyperbaton.models._store import ModelState
 
 _UNKNOWN_LABEL = 2**16 - 1
@@ -95,6 +96,17 @@ class BlockSides:
         for name, vocabulary in (("tags", self.tags), ("labels", self.labels)):
             arrays |= {} if vocabulary is None else vocabulary.arrays(f"{name}.vocabulary")
         return arrays
+
+    @staticmethod
+    def layout() -> dict[str, str]:
+        """The layout of `arrays`."""
+        return {
+            **side_layout("source"),
+            **side_layout("target"),
+            "rules": "u1 *",
+            **within("tags.vocabulary?", Vocabulary.LAYOUT),
+            **within("labels.vocabulary?", Vocabulary.LAYOUT),
+        }
 
     @classmethod
     def restored(cls, state: ModelState) -> BlockSides:

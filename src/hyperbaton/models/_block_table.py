@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.forms import Layout
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Vocabulary
 
@@ -49,6 +51,21 @@ class BlockTable:
     jumps: npt.NDArray[np.uint32]  # (n_pairs, 11)
     tag_jumps: npt.NDArray[np.uint32]  # (n_tags, 11)
     length_jumps: npt.NDArray[np.uint32]  # (N_LENGTHS, 11)
+
+    LAYOUT: ClassVar[Layout] = {
+        "source_keys": "u8 n_sources",
+        "target_keys": "u8 n_targets",
+        "source_offsets": "i8 n_sources+1",
+        "source_words": "u4 *",
+        "target_offsets": "i8 n_targets+1",
+        "target_words": "u4 *",
+        "offsets": "i8 n_sources+1",
+        "targets": "u4 n_pairs",
+        "counts": "u4 n_pairs",
+        "jumps": f"u4 n_pairs {N_JUMPS}",
+        "tag_jumps": f"u4 n_tags {N_JUMPS}",
+        "length_jumps": f"u4 {N_LENGTHS} {N_JUMPS}",
+    }
 
     @classmethod
     def of(cls, bitext: _core.BlockBitext, n_tags: int, threads: int, progress: Progress | None) -> BlockTable:

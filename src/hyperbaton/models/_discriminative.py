@@ -11,9 +11,9 @@ towards those of the source phrase, and those towards the frequencies of all sam
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -21,11 +21,21 @@ from scipy import sparse
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import option, plugin
 from hyperbaton.base.scratch import Column
 from hyperbaton.corpus import Text
 from hyperbaton.features import FEATURES, FeatureSet, Rows, TrainingRows
-from hyperbaton.learn import LEARNERS, BinaryRows, ClusterModel, GlobalModel, Learner, LinearModel, restored_model
+from hyperbaton.learn import (
+    GLOBAL_LAYOUT,
+    LEARNERS,
+    BinaryRows,
+    ClusterModel,
+    GlobalModel,
+    Learner,
+    LinearModel,
+    restored_model,
+)
 from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
 from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
 from hyperbaton.models._store import ModelState
@@ -77,6 +87,13 @@ class SourcePhrases:
     @property
     def n_clusters(self) -> int:
         return len(self.offsets) - 1
+
+    LAYOUT: ClassVar[Layout] = {
+        "clusters": "i4 n",
+        "offsets": "i8 n_clusters+1",
+        "words": "u4 n_words",
+        **ClassCounts.LAYOUT,
+    }
 
     def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
@@ -299,6 +316,19 @@ class Discriminative(OrientationModel):
             if model is not None:
                 arrays |= {f"{prefix}.{name}": array for name, array in model.arrays().items()}
         return arrays
+
+    def _layout(self) -> dict[str, str]:
+        return self._layout_with({"global"} if self.scope == "global" else {"clusters", "rare-pairs"})
+
+    def _layout_with(self, needed: Collection[str]) -> dict[str, str]:
+        """The layout of a model that has these parts of what was learned, and may have the others."""
+        n_classes = len(self.class_names)
+        parts = {"global": GLOBAL_LAYOUT, "clusters": ClusterModel.LAYOUT, "rare-pairs": ClassCounts.LAYOUT}
+        layout = super()._layout() | within("features", self._feature_set().layout(n_classes))
+        layout |= within("phrases", SourcePhrases.LAYOUT, n_classes=str(n_classes))
+        for name, arrays in parts.items():
+            layout |= within(name if name in needed else f"{name}?", arrays, n_classes=str(n_classes))
+        return layout
 
     def _restore(self, state: ModelState) -> None:
         self.feature_set_ = self._feature_set().restore(state.group("features"))

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import Cancelled, MissingExtra, OptionError
+from hyperbaton.base.errors import Cancelled, DamagedError, MissingExtra, OptionError
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.store import hash_arrays
+from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.models._base import ReorderingModel
 from hyperbaton.models._store import ModelState
 from hyperbaton.models._training_states import TrainingStates
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Rows of the embeddings before those of words and labels: unknown, start and end of sentence.
 UNKNOWN, FIRST = 0, 3
-_STATE = "encoder-training"
+_STATE = Kind("encoder-training", about={"details": {"epoch": int, "history": list[float]}})
 
 
 @dataclass(eq=False)
@@ -122,11 +122,20 @@ class SentenceNetwork(ReorderingModel):
         known = {"word_rows": self.word_rows_, "n_labels": np.array([self.n_labels_]), "history": self.history_}
         return known | {f"network.{name}": array for name, array in self.weights_.items()}
 
+    def _layout(self) -> dict[str, str]:
+        return super()._layout() | {
+            "word_rows": "i4 source.vocabulary.n_words",
+            "n_labels": "i8 1",
+            "history": "f8 n_epochs",
+            "network.word": "f2 n_rows *",
+            "network.*": "f2 ...",
+        }
+
     def _restore(self, state: ModelState) -> None:
         self.word_rows_, self.n_labels_ = state.arrays["word_rows"], int(state.arrays["n_labels"][0])
         self.take(state.group("network"), state.arrays["history"].tolist())
         if np.any(self.word_rows_ >= len(self.weights_["word"])):
-            raise ValueError("the rows of words do not fit the embedding")
+            raise DamagedError("the rows of words do not fit the embedding")
 
     def _saved_state(self, inputs: dict[str, str]) -> State | None:
         states = self._states(inputs)

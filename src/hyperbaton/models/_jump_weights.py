@@ -24,7 +24,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import MissingExtra, OptionError
 from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.store import hash_arrays
+from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
 from hyperbaton.models._jump_lists import N_CONSTANTS, JumpForm, feature_lists, most_bytes, packed_lists
 from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
@@ -118,7 +118,13 @@ class JumpWeights(NextPositionModel):
         shards = 1 if training.sharding is None else training.sharding.shards
         options = {**to_mapping(self), "shards": shards}
         return MinimizerStates(
-            TrainingStates(self.checkpoint, KIND, options, {"sentences": hash_arrays(arrays)}, self.seed)
+            TrainingStates(
+                self.checkpoint,
+                Kind(KIND, plugin(self, "learner").state_layout),
+                options,
+                {"sentences": hash_arrays(arrays)},
+                self.seed,
+            )
         )
 
     def _fit(self, training: JumpTraining) -> None:
@@ -189,6 +195,10 @@ class JumpWeights(NextPositionModel):
 
     def _arrays(self) -> dict[str, Array]:
         return {"keys": self.keys_, "weights": self.weights_, "objective": self.objective_}
+
+    def _layout(self) -> dict[str, str]:
+        n_more = N_CONSTANTS + (_core.N_CANDIDATE_CLASSES if self.coverage else 0)
+        return super()._layout() | {"keys": "u8 n", "weights": f"f8 n+{n_more} {self.planes}", "objective": "f8 n_passes"}
 
     def _restore(self, state: ModelState) -> None:
         self.keys_, self.weights_ = state.arrays["keys"], state.arrays["weights"]

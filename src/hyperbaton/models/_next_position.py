@@ -23,13 +23,21 @@ from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.forms import within
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.text import gather
-from hyperbaton.models._base import ReorderingModel, max_sentences_option, restored_side, side_arrays, some_sentences
+from hyperbaton.models._base import (
+    ReorderingModel,
+    max_sentences_option,
+    restored_side,
+    side_arrays,
+    side_layout,
+    some_sentences,
+)
 from hyperbaton.models._store import ModelState
 
 if TYPE_CHECKING:
@@ -228,6 +236,9 @@ class NextPositionModel(ReorderingModel):
     def _known_arrays(self) -> dict[str, Array]:
         arrays = {"n_jumps": np.array([self.n_jumps_]), **side_arrays("source", self.vocabulary_, self.source_classes_)}
         return arrays | ({} if self.tag_vocabulary_ is None else self.tag_vocabulary_.arrays("tags.vocabulary"))
+
+    def _layout(self) -> dict[str, str]:
+        return {"n_jumps": "i8 1", **side_layout("source"), **within("tags.vocabulary?", Vocabulary.LAYOUT)}
 
     def _restore_known(self, state: ModelState) -> None:
         self.n_jumps_ = int(state.arrays["n_jumps"][0])

@@ -18,13 +18,21 @@ import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.forms import within
 from hyperbaton.base.numeric import exp, log_softmax
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.models._base import ReorderingModel, max_sentences_option, restored_side, side_arrays, some_sentences
+from hyperbaton.models._base import (
+    ReorderingModel,
+    max_sentences_option,
+    restored_side,
+    side_arrays,
+    side_layout,
+    some_sentences,
+)
 from hyperbaton.models._store import ModelState
 from hyperbaton.phrases import (
     Occurrences,
@@ -37,7 +45,7 @@ from hyperbaton.phrases import (
     near_samples,
     orientation_set,
 )
-from hyperbaton.phrases.coverage import states_of_samples
+from hyperbaton.phrases.coverage import COVERAGE_STATES, states_of_samples
 from hyperbaton.phrases.orientation import Side
 
 LogProbs = npt.NDArray[np.float64]
@@ -266,6 +274,16 @@ class OrientationModel(ReorderingModel):
         if self.coverage_weights_ is not None:
             arrays["coverage.weights"] = self.coverage_weights_
         return arrays | ({} if self.tag_vocabulary_ is None else self.tag_vocabulary_.arrays("tags.vocabulary"))
+
+    def _layout(self) -> dict[str, str]:
+        n_classes = len(self.class_names)
+        return {
+            "class_counts": f"i8 {n_classes}",
+            "coverage.weights?": f"f8 {COVERAGE_STATES} {n_classes}",
+            **side_layout("source"),
+            **side_layout("target"),
+            **within("tags.vocabulary?", Vocabulary.LAYOUT),
+        }
 
     def _restore_known(self, state: ModelState) -> None:
         self.class_counts_ = state.arrays["class_counts"]

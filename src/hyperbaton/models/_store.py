@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.store import Arrays, Artefact, group, save
+from hyperbaton.base.forms import Layout
+from hyperbaton.base.store import Arrays, Artefact, Kind, Stored, save
 
 KIND = "reordering-model"
+# A model declares its arrays itself (`ReorderingModel.layout`).
+_DETAILS = {"model": str, "model_version?": int, "train_seconds": float, "train_peak_mib": float}
+STORED = Kind(KIND, about={"seed": int, "inputs": {"bitext": str}, "details": _DETAILS})
 
 
 @dataclass(frozen=True)
@@ -20,15 +24,15 @@ class ModelState:
 
     artefact: Artefact
     name: str
-    options: dict[str, Any]
-    details: dict[str, Any]
+    options: Stored[Any]
+    details: Stored[Any]
     inputs: dict[str, str]
     seed: int
-    arrays: dict[str, npt.NDArray[Any]]
+    arrays: Stored[npt.NDArray[Any]]
 
-    def group(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def group(self, prefix: str) -> Stored[npt.NDArray[Any]]:
         """The arrays whose names start with `prefix.`, by the rest of the name."""
-        return group(self.arrays, prefix)
+        return self.arrays.group(prefix)
 
 
 def save_model(
@@ -40,15 +44,30 @@ def save_model(
     details: dict[str, Any],
     inputs: dict[str, str],
     seed: int,
+    layout: Layout,
 ) -> None:
     """Write a model, all or nothing."""
-    save(path, KIND, arrays, options=options, inputs=inputs, seed=seed, details={**details, "model": name})
+    save(
+        path,
+        replace(STORED, arrays=layout),
+        arrays,
+        options=options,
+        inputs=inputs,
+        seed=seed,
+        details={**details, "model": name},
+    )
 
 
-def open_model(path: str | PathLike[str]) -> ModelState:
-    """Open a saved model, memory-mapped, every array checked."""
-    artefact = Artefact(path, KIND, content=True)
-    manifest, details = artefact.manifest, artefact.details
-    arrays = {name: np.asarray(array) for name, array in artefact.arrays().items()}
-    name = str(details.get("model"))
-    return ModelState(artefact, name, artefact.options, details, manifest["inputs"], manifest["seed"], arrays)
+def model_state(artefact: Artefact) -> ModelState:
+    """What an opened artefact holds, memory-mapped."""
+    manifest, details, arrays = artefact.manifest, artefact.details, artefact.arrays()
+    arrays.update({name: np.asarray(array) for name, array in arrays.items()})
+    return ModelState(
+        artefact=artefact,
+        name=details["model"],
+        options=artefact.options,
+        details=details,
+        inputs=manifest["inputs"],
+        seed=manifest["seed"],
+        arrays=arrays,
+    )

@@ -12,7 +12,7 @@ import numpy as np
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import ArtefactError
-from hyperbaton.base.store import Artefact, save
+from hyperbaton.base.store import Artefact, Kind, save
 
 SECONDS = 120.0  # between two states
 
@@ -22,7 +22,7 @@ class TrainingStates:
     """States of a training with certain options, from certain inputs; the last one is kept, in the folder `path`."""
 
     path: Path
-    kind: str
+    kind: Kind
     options: Mapping[str, Any]
     inputs: Mapping[str, str]
     seed: int
@@ -58,7 +58,11 @@ class MinimizerStates:
     def start(self) -> dict[str, Array] | None:
         """The arrays of the last state."""
         last = self.states.last()
-        return None if last is None else {name: np.array(array) for name, array in last.arrays().items()}
+        if last is None:
+            return None
+        arrays = last.arrays()
+        arrays.update({name: np.array(array) for name, array in arrays.items()})
+        return arrays
 
     def due(self) -> bool:
         """Whether the last state is old."""

@@ -32,14 +32,23 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.forms import within
 from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.store import hash_arrays
+from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.corpus import Annotations, Bitext, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import read_rules
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._block_features import COLUMNS, FAMILIES, USUAL_FAMILIES, core_features, families_of, family_bits
+from hyperbaton.models._block_features import (
+    COLUMNS,
+    FAMILIES,
+    LAYOUT,
+    USUAL_FAMILIES,
+    core_features,
+    families_of,
+    family_bits,
+)
 from hyperbaton.models._block_sides import BlockSides
 from hyperbaton.models._block_table import EMPTY_TAG, JUMPS, BlockTable
 from hyperbaton.models._step import Batch, StepModel
@@ -242,7 +251,8 @@ class BlockMe(StepModel):
         if annotations.source_trees is not None:
             arrays |= {f"trees.{name}": getattr(annotations.source_trees, name) for name in TREE_COLUMNS}
         inputs = {"bitext": bitext.signature(), "annotations": hash_arrays(arrays)}
-        return TrainingStates(self.checkpoint, KIND, to_mapping(self), inputs, self.seed)
+        kind = Kind(KIND, plugin(self, "learner").state_layout, {"details": {"alpha": float}})
+        return TrainingStates(self.checkpoint, kind, to_mapping(self), inputs, self.seed)
 
     def _learn(
         self,
@@ -296,9 +306,20 @@ class BlockMe(StepModel):
             "objective": self.objective_,
         }
 
+    def _layout(self) -> dict[str, str]:
+        return {
+            **BlockSides.layout(),
+            **within("table", BlockTable.LAYOUT),
+            **within("features", LAYOUT),
+            "weights": "f8 features.n",
+            "objective": "f8 n_passes",
+        }
+
     def _restore(self, state: ModelState) -> None:
         self.table_ = BlockTable.from_arrays(state.group("table"))
         self.features_ = {name: state.group("features")[name] for name in COLUMNS}
         self.weights_, self.objective_ = state.arrays["weights"], state.arrays["objective"]
-        self.asked_ = tuple(state.details["families"])
-        self.alpha_ = float(state.details.get("alpha", self.alpha or 0.0))
+        families = state.artefact.detail("families", list[str])
+        self.asked_ = families_of(",".join(families), tagged=True, parsed=True)
+        stored = "alpha" in state.details
+        self.alpha_ = float(state.artefact.detail("alpha", float)) if stored else self.alpha or 0.0

@@ -73,6 +73,9 @@ class Dpr(Discriminative):
             behind = reference if self.combination == "prior" else None
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters, behind)
 
+    def _layout(self) -> dict[str, str]:
+        return self._layout_with({"global"})
+
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         if self.global_ is None:
             raise AttributeError("the global model is missing")

@@ -67,8 +67,6 @@ class Encoder(SentenceNetwork, NextPositionModel):
 
     def _restore(self, state: ModelState) -> None:
         super()._restore(state)
-        if len(self.word_rows_) != len(self.vocabulary_):
-            raise ValueError("the rows of words do not fit the embedding")
         _ = self._network  # fits together, or is an error of the artefact
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.options import option
 from hyperbaton.models._encoder import FIRST, SentenceNetwork, frequent_rows, needing_torch, rows_of
 from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
@@ -141,13 +142,14 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
     def _arrays(self) -> dict[str, Array]:
         return super()._arrays() | {"target_rows": self.target_rows_}
 
+    def _layout(self) -> dict[str, str]:
+        return super()._layout() | {"target_rows": "i4 target.vocabulary.n_words", "network.first": "f2 n_target_rows *"}
+
     def _restore(self, state: ModelState) -> None:
         super()._restore(state)
         self.target_rows_ = state.arrays["target_rows"]
-        if len(self.word_rows_) != len(self.source_vocabulary_) or len(self.target_rows_) != len(self.target_vocabulary_):
-            raise ValueError("the rows of words do not fit the embedding")
         if np.any(self.target_rows_ >= len(self.weights_["first"])):
-            raise ValueError("the rows of target words do not fit the embedding")
+            raise DamagedError("the rows of target words do not fit the embedding")
         _ = self._network  # fits together, or is an error of the artefact
 
 

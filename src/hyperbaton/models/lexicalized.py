@@ -21,6 +21,7 @@ import numpy.typing as npt
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import joined, within
 from hyperbaton.base.options import check_options, option
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
@@ -148,7 +149,13 @@ class Lexicalized(OrientationModel):
             for key, array in counts.arrays(name).items()
         }
 
+    def _layout(self) -> dict[str, str]:
+        levels = {"sources": True, "pairs": self.conditioning == "fe", "targets": self.towards == "ladder"}
+        n_classes = str(len(self.class_names))
+        counts = (within(level, ClassCounts.LAYOUT, n_classes=n_classes) for level, has in levels.items() if has)
+        return super()._layout() | joined(counts)
+
     def _restore(self, state: ModelState) -> None:
         self.sources_ = ClassCounts.from_arrays(state.arrays, "sources")
-        self.pairs_ = ClassCounts.from_arrays(state.arrays, "pairs") if "pairs.keys" in state.arrays else None
-        self.targets_ = ClassCounts.from_arrays(state.arrays, "targets") if "targets.keys" in state.arrays else None
+        self.pairs_ = ClassCounts.from_arrays(state.arrays, "pairs") if self.conditioning == "fe" else None
+        self.targets_ = ClassCounts.from_arrays(state.arrays, "targets") if self.towards == "ladder" else None

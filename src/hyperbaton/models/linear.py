@@ -52,6 +52,9 @@ class Linear(OrientationModel):
     def _arrays(self) -> dict[str, Array]:
         return {"alpha": np.array([self.alpha_])}
 
+    def _layout(self) -> dict[str, str]:
+        return super()._layout() | {"alpha": "f8 1"}
+
     def _restore(self, state: ModelState) -> None:
         self.alpha_ = float(state.arrays["alpha"][0])
 

@@ -25,6 +25,7 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.forms import joined
 from hyperbaton.base.options import option, plugin
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.corpus.annotations import NOTHING
@@ -116,6 +117,10 @@ class NineClass(NextPositionModel):
         return {f"{part}.keys": self.keys_[part] for part in self._chosen} | {
             f"{part}.weights": self.weights_[part] for part in self._chosen
         }
+
+    def _layout(self) -> dict[str, str]:
+        layouts = [{f"{part}.keys": f"u8 {part}", f"{part}.weights": f"f8 {part} {N_CLASSES}"} for part in self._chosen]
+        return super()._layout() | joined(layouts)
 
     def _restore(self, state: ModelState) -> None:
         self.keys_ = {part: state.arrays[f"{part}.keys"] for part in self._chosen}

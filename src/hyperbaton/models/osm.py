@@ -27,15 +27,16 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.forms import within
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.store import group
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.lm.estimation import MAX_ORDER
-from hyperbaton.models._base import restored_side, side_arrays
+from hyperbaton.lm.model import LAYOUT as LM_LAYOUT
+from hyperbaton.models._base import restored_side, side_arrays, side_layout
 from hyperbaton.models._step import Batch, StepModel, Steps
 from hyperbaton.models._store import ModelState
 
@@ -264,11 +265,17 @@ class OperationSequence(StepModel):
             arrays |= {f"lm.{i}.{name}": array for name, array in lm.arrays().items()}
         return arrays
 
+    def _layout(self) -> dict[str, str]:
+        layout = {"n_operations": "i8 1", "class_shares": "f4 *", **within("lm.0", LM_LAYOUT)}
+        if self.units != "words":
+            layout |= side_layout("source") | side_layout("target")
+        return layout | (within("lm.1", LM_LAYOUT) if self.units == "both" else {})
+
     def _restore(self, state: ModelState) -> None:
         self.n_operations_ = int(state.arrays["n_operations"][0])
         self.class_shares_ = state.arrays["class_shares"]
         models = state.group("lm")
-        self.lms_ = [LanguageModel.from_arrays(group(models, str(i))) for i in range(1 + (self.units == "both"))]
+        self.lms_ = [LanguageModel.from_arrays(models.group(str(i))) for i in range(1 + (self.units == "both"))]
 
 
 def _spelled(bitext: Bitext) -> _core.SpelledBitext:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.phrases.occurrences import Keys
@@ -67,6 +68,8 @@ class ClassCounts:
 
     keys: Keys
     counts: npt.NDArray[np.uint32]
+
+    LAYOUT: ClassVar[Layout] = {"keys": "u8 n", "counts": "u4 n n_classes"}
 
     @classmethod
     def of(cls, keys: Keys, labels: Labels, n_classes: int, scratch: Scratch | None = None) -> ClassCounts:

@@ -7,16 +7,29 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from hyperbaton.base.forms import within
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.store import Artefact, check_offsets, save
+from hyperbaton.base.store import Artefact, Kind, check_offsets, read_artefact, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.samples import Extraction, Samples, extract
 from hyperbaton.phrases.table import PhraseTable, Scoring
 
 KIND = "phrases"
+STORED = Kind(
+    KIND,
+    {
+        **within("samples", Samples.LAYOUT),
+        **within("table", PhraseTable.LAYOUT),
+        "pairs.offsets": "i8 table.source.n+1",
+        "pairs.targets": "u4 n_pairs",
+        "pairs.sample_offsets": "i8 n_pairs+1",
+        "pairs.sample_order": "u4 n_ordered",
+    },
+    {"options": {"min-count": int}, "details": {"n_sentences": int}},
+)
 
 
 @dataclass(frozen=True)
@@ -77,24 +90,23 @@ class Extracted:
             "n_target_phrases": len(inventory.target),
             "n_pairs": len(self.table),
         }
-        save(path, KIND, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)
+        save(path, STORED, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)
+
+    def check(self) -> None:
+        """Raise DamagedError unless all offsets and numbers fit; for what reads all of them without the core."""
+        self.table.check()
+        self.inventory.check(len(self.samples))
+        check_offsets(self.samples.offsets, len(self.samples))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Extracted:
         """Open the artefact, memory-mapped."""
-        artefact = Artefact(path, KIND)
-        with artefact.reading():
-            table = PhraseTable.from_arrays(artefact.group("table"))
-            pairs = artefact.group("pairs")
-            inventory = Inventory(
-                table.source,
-                table.target,
-                pairs["offsets"],
-                pairs["targets"],
-                pairs["sample_offsets"],
-                pairs["sample_order"],
-            )
-            check_offsets(inventory.offsets, inventory.n_pairs)
-            if len(inventory.offsets) != len(table.source) + 1 or len(inventory.sample_offsets) != inventory.n_pairs + 1:
-                raise ValueError("the arrays of the phrase pairs do not fit each other")
-            return cls(Samples.from_arrays(artefact.group("samples")), inventory, table)
+        return read_artefact(path, STORED, cls._read)
+
+    @classmethod
+    def _read(cls, artefact: Artefact) -> Extracted:
+        table, pairs = PhraseTable.from_arrays(artefact.group("table")), artefact.group("pairs")
+        columns = (pairs[name] for name in ("offsets", "targets", "sample_offsets", "sample_order"))
+        inventory = Inventory(table.source, table.target, *columns)
+        check_offsets(inventory.offsets, inventory.n_pairs)
+        return cls(Samples.from_arrays(artefact.group("samples")), inventory, table)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.errors import DamagedError
+from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import Arrays
+from hyperbaton.base.store import Arrays, check_numbers, check_offsets
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds, gather
 from hyperbaton.phrases.samples import Samples
@@ -30,11 +32,26 @@ class Phrases:
     words: WordIds
     vocabulary: Vocabulary
 
+    LAYOUT: ClassVar[Layout] = {
+        "offsets": "i8 n+1",
+        "words": "u4 n_words",
+        **within("vocabulary", Vocabulary.LAYOUT),
+    }
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, phrase: int) -> str:
-        return " ".join(map(self.vocabulary.word, self.words[self.offsets[phrase] : self.offsets[phrase + 1]]))
+        """A phrase as text. Its numbers come from arrays that may be damaged."""
+        if not 0 <= phrase < len(self):
+            raise IndexError(f"phrase {phrase} of {len(self)}")
+        begin, end = self.offsets[phrase], self.offsets[phrase + 1]
+        if not 0 <= begin <= end <= len(self.words):
+            raise DamagedError("offsets of phrases are out of range")
+        words = self.words[begin:end].tolist()
+        if max(words, default=-1) >= len(self.vocabulary):
+            raise DamagedError("the number of a word is out of range")
+        return " ".join(map(self.vocabulary.word, words))
 
     def __iter__(self) -> Iterator[str]:
         return (self[p] for p in range(len(self)))
@@ -69,8 +86,8 @@ class Phrases:
     def from_arrays(cls, arrays: Arrays) -> Phrases:
         """The inverse of `arrays`, names without the prefix."""
         phrases = cls(arrays["offsets"], arrays["words"], Vocabulary.from_arrays(arrays, "vocabulary"))
-        if len(phrases.offsets) == 0 or phrases.offsets[-1] != len(phrases.words):
-            raise ValueError("the words of phrases do not fit their offsets")
+        if phrases.offsets[-1] != len(phrases.words):
+            raise DamagedError("the words of phrases do not fit their offsets")
         return phrases
 
 
@@ -93,6 +110,13 @@ class Inventory:
     def n_pairs(self) -> int:
         """Number of different phrase pairs."""
         return len(self.targets)
+
+    def check(self, n_samples: int) -> None:
+        """Raise DamagedError unless all offsets and numbers fit; for what reads all of them without the core."""
+        check_offsets(self.offsets, self.n_pairs)
+        check_numbers(self.targets, len(self.target), "target phrase")
+        check_offsets(self.sample_offsets, len(self.sample_order))
+        check_numbers(self.sample_order, n_samples, "sample")
 
     @classmethod
     def of(

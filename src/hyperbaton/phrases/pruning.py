@@ -155,6 +155,7 @@ def prune(
     >>> len(prune(Extracted.of(bitext), bitext, Pruning(significance="none", min_count=2)).table)
     1
     """
+    extracted.check()
     table, inventory = extracted.table, extracted.inventory
     keep = kept_pairs(table, bitext, options, threads=threads, progress=progress)
     # A table that was made with a least count has fewer pairs than the inventory.

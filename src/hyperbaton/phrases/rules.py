@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import DamagedError, InputError
+from hyperbaton.base.forms import within
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.store import Artefact, save
+from hyperbaton.base.store import Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.phrases.table import PhraseTable
 
@@ -52,7 +53,7 @@ class RuleTable(Picklable):
         for phrases, gaps in ((self.table.source, SOURCE_GAPS), (self.table.target, TARGET_GAPS)):
             words, n = phrases.vocabulary, len(phrases.vocabulary)
             if n < len(gaps) or tuple(words.word(n - len(gaps) + k) for k in range(len(gaps))) != gaps:
-                raise ValueError("the last words of the vocabularies are not the gaps of rules")
+                raise DamagedError("the last words of the vocabularies are not the gaps of rules")
 
     def __len__(self) -> int:
         return len(self.table)
@@ -85,7 +86,7 @@ class RuleTable(Picklable):
         }
         save(
             path,
-            KIND,
+            STORED,
             self.table.arrays("table"),
             options={**limits, **(options or {})},
             inputs=inputs,
@@ -95,11 +96,13 @@ class RuleTable(Picklable):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> RuleTable:
         """Open saved rules, memory-mapped."""
-        artefact = Artefact(path, KIND)
-        with artefact.reading():
+
+        def read(artefact: Artefact) -> RuleTable:
             limits = artefact.details["limits"]
             table = PhraseTable.from_arrays(artefact.group("table"))
             return cls(table, from_mapping(RuleLimits, limits) if limits else None)
+
+        return read_artefact(path, STORED, read)
 
     def write_moses(self, folder: str | PathLike[str], *, progress: Progress | None = None) -> list[Path]:
         """Write `rule-table.gz` and `glue-grammar` in Moses' formats into a folder; returns the files."""
@@ -113,6 +116,9 @@ class RuleTable(Picklable):
         from hyperbaton.phrases.rules_moses import read_rules
 
         return read_rules(path)
+
+
+STORED = Kind(KIND, within("table", PhraseTable.LAYOUT), {"details": {"limits": {"*": int}, "n_sentences?": int}})
 
 
 def with_gaps(text: Text, gaps: tuple[str, ...]) -> Vocabulary:

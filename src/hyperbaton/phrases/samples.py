@@ -11,18 +11,19 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass, fields
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Shown
-from hyperbaton.base.store import Arrays, Artefact, save
+from hyperbaton.base.store import Arrays, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext
 
 KIND = "samples"
@@ -46,6 +47,18 @@ class Samples(Shown):
     distance_after: npt.NDArray[np.int16]
     orientations: npt.NDArray[np.uint16]
     offsets: npt.NDArray[np.int64]
+
+    LAYOUT: ClassVar[Layout] = {
+        "sentence": "u4 n",
+        "source_begin": "u2 n",
+        "source_length": "u1 n",
+        "target_begin": "u2 n",
+        "target_length": "u1 n",
+        "distance_before": "i2 n",
+        "distance_after": "i2 n",
+        "orientations": "u2 n",
+        "offsets": "i8 n_sentences+1",
+    }
 
     def __len__(self) -> int:
         return len(self.sentence)
@@ -88,22 +101,19 @@ class Samples(Shown):
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Samples:
         """The inverse of `arrays`, names without the prefix."""
-        columns = {f.name: arrays[f.name] for f in fields(cls)}
-        n_samples = len(columns["sentence"])
-        if any(column.shape != (n_samples,) for name, column in columns.items() if name != "offsets"):
-            raise ValueError("columns of samples differ in length")
-        return cls(**columns)
+        return cls(**{f.name: arrays[f.name] for f in fields(cls)})
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the samples as an artefact."""
-        save(path, KIND, self.arrays(), details={"n_samples": len(self)})
+        save(path, STORED, self.arrays(), details={"n_samples": len(self)})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Samples:
         """Open saved samples, memory-mapped."""
-        artefact = Artefact(path, KIND)
-        with artefact.reading():
-            return cls.from_arrays(artefact.group(KIND))
+        return read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.group(KIND)))
+
+
+STORED = Kind(KIND, within(KIND, Samples.LAYOUT))
 
 
 def _optional(package: str) -> Any:

@@ -11,19 +11,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
-from hyperbaton.base.errors import ArtefactError
+from hyperbaton.base.errors import DamagedError
+from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import Arrays, Artefact, check_offsets, group, save
+from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.inventory import Inventory, Phrases
@@ -65,6 +66,17 @@ class PhraseTable(Picklable):
     link_offsets: Offsets
     links: npt.NDArray[np.uint8]
 
+    LAYOUT: ClassVar[Layout] = {
+        **within("source", Phrases.LAYOUT),
+        **within("target", Phrases.LAYOUT),
+        "offsets": "i8 source.n+1",
+        "targets": "u4 n_pairs",
+        "scores": "f4 n_pairs *",
+        "counts": "f4 n_pairs 3",
+        "link_offsets": "i8 n_pairs+1",
+        "links": "u1 n_links 2",
+    }
+
     def __len__(self) -> int:
         return len(self.targets)
 
@@ -75,14 +87,13 @@ class PhraseTable(Picklable):
         return np.repeat(np.arange(len(self.source), dtype=np.uint32), np.diff(self.offsets))
 
     def check(self) -> None:
-        """Raise ArtefactError unless all offsets fit; for what looks at the whole table without the core."""
-        try:
-            for phrases in (self.source, self.target):
-                check_offsets(phrases.offsets, len(phrases.words))
-            check_offsets(self.offsets, len(self))
-            check_offsets(self.link_offsets, len(self.links))
-        except ValueError as error:
-            raise ArtefactError(f"the phrase table is damaged ({error}); 'hyperbaton verify' names the file") from error
+        """Raise DamagedError unless all offsets and numbers fit; for what reads the whole table without the core."""
+        for phrases in (self.source, self.target):
+            check_offsets(phrases.offsets, len(phrases.words))
+            check_numbers(phrases.words, len(phrases.vocabulary), "word")
+        check_offsets(self.offsets, len(self))
+        check_numbers(self.targets, len(self.target), "target phrase")
+        check_offsets(self.link_offsets, len(self.links))
 
     @cached_property
     def arrays_view(self) -> _core.TableArrays:
@@ -150,8 +161,13 @@ class PhraseTable(Picklable):
         number = self.source.number(phrase)
         if number < 0:
             return []
-        rows = range(self.offsets[number], self.offsets[number + 1])
-        translations = [(self.target[self.targets[row]], self.scores[row].tolist()) for row in rows]
+        begin, end = self.offsets[number], self.offsets[number + 1]
+        if not 0 <= begin <= end <= len(self):
+            raise DamagedError("offsets of phrase pairs are out of range")
+        rows = slice(begin, end)
+        check_numbers(self.targets[rows], len(self.target), "target phrase")
+        phrases = map(self.target.__getitem__, self.targets[rows].tolist())
+        translations = list(zip(phrases, self.scores[rows].tolist(), strict=True))
         return sorted(translations, key=lambda pair: -pair[1][2 if len(pair[1]) > 2 else 0])
 
     @classmethod
@@ -284,26 +300,21 @@ class PhraseTable(Picklable):
             Phrases.from_arrays(group(arrays, "target")),
             *(arrays[name] for name in ("offsets", "targets", "scores", "counts", "link_offsets", "links")),
         )
-        n_pairs, scores = len(table), table.scores
-        if (
-            (len(table.offsets), len(table.link_offsets)) != (len(table.source) + 1, n_pairs + 1)
-            or (table.counts.shape, table.links.shape[1:]) != ((n_pairs, 3), (2,))
-            or (scores.ndim, len(scores)) != (2, n_pairs)
-            or (table.offsets[-1], table.link_offsets[-1]) != (n_pairs, len(table.links))
-        ):
-            raise ValueError("the arrays of the phrase table do not fit each other")
+        if (table.offsets[-1], table.link_offsets[-1]) != (len(table), len(table.links)):
+            raise DamagedError("the arrays of the phrase table do not fit each other")
         return table
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the table as an artefact."""
-        save(path, KIND, self.arrays(), details={"n_pairs": len(self)})
+        save(path, STORED, self.arrays(), details={"n_pairs": len(self)})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> PhraseTable:
         """Open a saved table, memory-mapped."""
-        artefact = Artefact(path, KIND)
-        with artefact.reading():
-            return cls.from_arrays(artefact.group(KIND))
+        return read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.group(KIND)))
+
+
+STORED = Kind(KIND, within(KIND, PhraseTable.LAYOUT))
 
 
 class LexicalPart(NamedTuple):

@@ -8,10 +8,85 @@ from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.forms import Form, form_fault
 
 RESULTS = "results.json"
 _LISTS = {"orientation", "next_position", "step", "translation", "costs", "sentences", "findings"}
 _OBJECTS = {"signature", "options", "commands", "corpus", "movement", "tuning", "stages"}
+
+
+def _maybe(form: Form) -> Form:
+    return (form, type(None))
+
+
+_NUMBERS = _maybe({"*": float | None})
+_BY_DISTANCE = _maybe({"#": float | None})
+_EVALUATION = {
+    "model": str,
+    "orientations?": str | None,
+    "f1?": _NUMBERS,
+    "by_direction?": _maybe({"*": _NUMBERS}),
+    "precision_by_support?": _NUMBERS,
+    "n_by_support?": _NUMBERS,
+    "clusters?": _maybe({"*": ({"n?": float | None, "precision?": float | None}, float | None)}),
+    "translation?": _NUMBERS,
+    "siblings?": _maybe([dict]),
+    **dict.fromkeys(
+        (
+            "precision_by_distance?",
+            "n_by_distance?",
+            "accuracy_by_distance?",
+            "mean_logprob_by_distance?",
+            "logprob_by_distance?",
+            "average_probability?",
+            "corpus_probability?",
+        ),
+        _BY_DISTANCE,
+    ),
+}
+
+
+_SCORE = (float | None, {"value?": float | None, "interval?": _maybe(tuple[float, float]), "deviation?": float | None})
+_SEGMENT = {
+    "source": tuple[int, int],
+    "target?": _maybe((str, list)),
+    "scores?": _NUMBERS,
+}
+# What `docs/report.md` describes, as far as the report depends on it. Anything may be missing, but for names.
+_FORM: dict[str, Form] = {
+    "signature": {"libraries?": _maybe(dict), "inputs?": _maybe({"*": {}})},
+    "commands": {"*": _maybe(list)},
+    "corpus": {"*": {}},
+    "movement": {
+        "distances?": _BY_DISTANCE,
+        "word_distortions?": _BY_DISTANCE,
+        "orientations?": _maybe({"*": {"*": float}}),
+        "jumps_by_tag?": _maybe({"*": _BY_DISTANCE}),
+    },
+    "orientation": [_EVALUATION],
+    "next_position": [_EVALUATION],
+    "step": [_EVALUATION],
+    "translation": [
+        {
+            "system": str,
+            "limit?": int | None,
+            "scores?": _maybe({"*": _SCORE}),
+            "significance?": _maybe({"*": _maybe({"*": _maybe({})})}),
+        }
+    ],
+    "stages": {"*": [dict]},
+    "tuning": {"*": [{"iteration": int}]},
+    "costs": [{"stage": str, "kind?": str | None}],
+    "sentences": [
+        {
+            "limit?": int | None,
+            "source": list,
+            "reference?": _maybe(list),
+            "tags?": _maybe(list),
+            "hypotheses?": _maybe([{"system": str, "segments?": _maybe([_SEGMENT])}]),
+        }
+    ],
+}
 
 
 def read_results(path: str | PathLike[str]) -> dict[str, Any]:
@@ -35,4 +110,10 @@ def read_results(path: str | PathLike[str]) -> dict[str, Any]:
         for key in keys & results.keys():
             if results[key] is not None and not isinstance(results[key], kind):
                 raise InputError(f"expected {name} under {key!r}, found {type(results[key]).__name__}", path=path)
-    return {key: value for key, value in results.items() if value not in (None, [], {})}
+    known = {key: value for key, value in results.items() if value not in (None, [], {})}
+    for key, form in _FORM.items():
+        if key in known and (fault := form_fault(known[key], form, key)) is not None:
+            raise InputError(
+                f"{key!r} in the results does not have the form described in docs/report.md: {fault}", path=path
+            )
+    return known

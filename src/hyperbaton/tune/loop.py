@@ -20,7 +20,7 @@ import numpy.typing as npt
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.base.options import check_options, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.store import Artefact, hash_arrays, save
+from hyperbaton.base.store import Artefact, Kind, hash_arrays, read_artefact, save
 from hyperbaton.metrics import Metric, Outputs, make_metric
 from hyperbaton.tune.nbest import Decode, Floats, Lists, check_nbest, first_of_each
 from hyperbaton.tune.optimizers import OPTIMIZERS, Job, Optimizer
@@ -292,22 +292,32 @@ def _identity(
     }
 
 
+_TURN = {"score": float, "list_score": float, "n_candidates": int, "n_new": int, "weights": list[float]}
+STORED = Kind(
+    KIND,
+    {"weights": "f8 n_weights", **Lists.LAYOUT},
+    {"details": {"history": [_TURN], "stopped": str | None, "failure": str | None}},
+)
+
+
 def _store(folder: str | PathLike[str], identity: dict[str, str], state: _State, seed: int) -> None:
     details = {"history": [asdict(turn) for turn in state.history], "stopped": state.stopped, "failure": state.failure}
     arrays = {"weights": state.weights, **state.lists.arrays()}
-    save(folder, KIND, arrays, inputs=identity, seed=seed, details=details)
+    save(folder, STORED, arrays, inputs=identity, seed=seed, details=details)
 
 
 def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sentences: int, start: Floats) -> _State:
     fresh = _State(start, Lists.empty(n_sentences, len(start)), [])
     if folder is None or not Path(folder).exists():
         return fresh
-    artefact = Artefact(folder, KIND, content=True)
-    for name, digest in identity.items():
-        if artefact.manifest["inputs"].get(name) != digest:
-            raise ArtefactError(f"{folder}: holds a tuning with other {name}; remove it, or store this one elsewhere")
-    with artefact.reading():
+
+    def read(artefact: Artefact) -> _State:
+        for name, digest in identity.items():
+            if artefact.manifest["inputs"].get(name) != digest:
+                raise ArtefactError(f"{folder}: holds a tuning with other {name}; remove it, or store this one elsewhere")
         details = artefact.details
-        history = [Iteration(**turn) for turn in details["history"]]
+        history = [Iteration(**{name: turn[name] for name in _TURN}) for turn in details["history"]]
         lists = Lists.from_arrays(artefact.arrays())
         return _State(np.array(artefact["weights"]), lists, history, details["stopped"], details["failure"])
+
+    return read_artefact(folder, STORED, read, content=True)

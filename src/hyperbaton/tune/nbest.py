@@ -10,16 +10,17 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import Array, array_as_lines, lines_as_array
+from hyperbaton.base.arrays import CSR_LAYOUT, Array, array_as_lines, csr_arrays, csr_of_arrays, lines_as_array
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.store import Arrays
+from hyperbaton.base.forms import Layout, within
+from hyperbaton.base.store import Arrays, group
 from hyperbaton.metrics import Metric
 
 Floats = npt.NDArray[np.float64]
@@ -27,8 +28,6 @@ Ints = npt.NDArray[np.int64]
 
 # How many sentences like the average one a sentence is looked at together with, when it is scored alone.
 COMPANY = 9
-
-_CSR = ("data", "indices", "indptr")
 
 
 class NBest(NamedTuple):
@@ -53,16 +52,15 @@ class NBest(NamedTuple):
             "hypotheses": lines_as_array(self.hypotheses),
         }
         if self.sparse is not None:
-            arrays |= {f"sparse.{name}": getattr(self.sparse, name) for name in _CSR}
+            arrays |= {f"sparse.{name}": array for name, array in csr_arrays(self.sparse).items()}
             arrays["sparse.shape"] = np.array(self.sparse.shape)
         return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> NBest:
         """The inverse of `arrays`."""
-        rows = None
-        if "sparse.shape" in arrays:
-            rows = csr_array(tuple(arrays[f"sparse.{name}"] for name in _CSR), shape=tuple(arrays["sparse.shape"].tolist()))
+        sparse = group(arrays, "sparse")
+        rows = csr_of_arrays(sparse, tuple(sparse["shape"].tolist())) if sparse else None
         return cls(arrays["sentence"], arrays["features"], array_as_lines(arrays["hypotheses"]), rows)
 
 
@@ -81,6 +79,14 @@ class Lists:
     keys: npt.NDArray[np.uint64]  # of words and features together
     offsets: Ints
     sparse: csr_array | None = None  # (n, n_sparse)
+
+    LAYOUT: ClassVar[Layout] = {
+        "features": "f8 n n_features",
+        "statistics": "f8 n n_statistics",
+        "keys": "u8 n",
+        "offsets": "i8 n_sentences+1",
+        **within("sparse?", {**CSR_LAYOUT, "shape": "i8 2"}, n_rows="n"),
+    }
 
     @classmethod
     def empty(cls, n_sentences: int, n_features: int) -> Lists:
@@ -192,18 +198,15 @@ class Lists:
         """Everything as named arrays, for the store."""
         arrays = {"features": self.features, "statistics": self.statistics, "keys": self.keys, "offsets": self.offsets}
         if self.sparse is not None:
-            shape = np.array(self.sparse.shape, np.int64)
-            parts = {"data": self.sparse.data, "indices": self.sparse.indices, "indptr": self.sparse.indptr, "shape": shape}
-            arrays |= {f"sparse.{name}": np.asarray(part) for name, part in parts.items()}
+            parts = {**csr_arrays(self.sparse), "shape": np.array(self.sparse.shape, np.int64)}
+            arrays |= {f"sparse.{name}": part for name, part in parts.items()}
         return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Lists:
         """The inverse of `arrays`."""
-        rows = None
-        if "sparse.data" in arrays:
-            parts = tuple(np.array(arrays[f"sparse.{name}"]) for name in ("data", "indices", "indptr"))
-            rows = csr_array(parts, shape=tuple(arrays["sparse.shape"].tolist()))
+        sparse = group(arrays, "sparse")
+        rows = csr_of_arrays(sparse, tuple(sparse["shape"].tolist())) if sparse else None
         features, statistics, keys, offsets = (
             np.array(arrays[name]) for name in ("features", "statistics", "keys", "offsets")
         )

@@ -57,9 +57,10 @@ from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.prior import PairCounts, alike_words, check_languages, stem_translations, translations
 from hyperbaton.align.scores import AlignmentScores
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import within
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.store import MANIFEST, Arrays, Artefact, save
+from hyperbaton.base.store import MANIFEST, Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
 from hyperbaton.corpus.removal import restore_links
 
@@ -67,6 +68,21 @@ if TYPE_CHECKING:
     from hyperbaton.base.executors import Sharding  # which is slow to import
 
 KIND = "aligner"
+STORED = Kind(
+    KIND,
+    {
+        **within("source", Vocabulary.LAYOUT),
+        **within("target", Vocabulary.LAYOUT),
+        "lexicon.starts": "i8 source.n_words+1",
+        "lexicon.targets": "u4 n_entries",
+        "lexicon.probabilities": "f4 n_entries 2",
+        "null.to-source": "f4 source.n_words",
+        "null.to-target": "f4 target.n_words",
+        "jumps.*": "f4 *",
+        "logprobs": "f8 n_iterations 2",
+    },
+    {"details": {"drop": {"source": list[str], "target": list[str]}}},
+)
 SIDES = ("source", "target")
 # The default of --confidence by what links are used for: `links` chosen by hand-made links, `phrases` by translations
 # (docs/results/align.md). Both choices came out the same.
@@ -357,24 +373,24 @@ class Aligner(WordAligner):
         for side, vocabulary in zip(SIDES, self.vocabularies_, strict=True):
             arrays[f"{side}.bytes"], arrays[f"{side}.offsets"] = vocabulary.bytes, vocabulary.offsets
         drops = {side: sorted(rule.drop) for side, rule in zip(SIDES, self.normalizations_, strict=True)}
-        save(path, KIND, arrays, options=to_mapping(self), details={"drop": drops})
+        save(path, STORED, arrays, options=to_mapping(self), details={"drop": drops})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Aligner:
         """Open a saved model; what is to be left out was saved with it."""
-        artefact = Artefact(path, KIND, content=True)
-        with artefact.reading():
-            aligner = from_mapping(cls, artefact.options)
-            drops = artefact.details["drop"]
-            source, target = (Normalization(aligner.lowercase, aligner.stem, frozenset(drops[side])) for side in SIDES)
-            aligner.normalizations_ = source, target
-            words = [Vocabulary.from_arrays(artefact.arrays(), side) for side in SIDES]
-            aligner.vocabularies_ = words[0], words[1]
-            aligner.logprobs_ = artefact["logprobs"]
-            aligner.model_ = aligner._model_of(artefact)
-            if (len(words[0]), len(words[1])) != (len(artefact["null.to-source"]), len(artefact["null.to-target"])):
-                raise ValueError("the vocabularies do not fit the model")
-            return aligner
+        return read_artefact(path, STORED, cls._read, content=True)
+
+    @classmethod
+    def _read(cls, artefact: Artefact) -> Aligner:
+        aligner = from_mapping(cls, artefact.options)
+        drops, arrays = artefact.details["drop"], artefact.arrays()
+        source, target = (Normalization(aligner.lowercase, aligner.stem, frozenset(drops[side])) for side in SIDES)
+        aligner.normalizations_ = source, target
+        words = [Vocabulary.from_arrays(arrays, side) for side in SIDES]
+        aligner.vocabularies_ = words[0], words[1]
+        aligner.logprobs_ = arrays["logprobs"]
+        aligner.model_ = aligner._model_of(arrays)
+        return aligner
 
     def _model_arrays(self, smallest: float) -> dict[str, npt.NDArray[Any]]:
         """What was learned, without pairs of words whose probabilities are below `smallest` in both directions."""
@@ -385,7 +401,7 @@ class Aligner(WordAligner):
             arrays[f"jumps.{direction}"] = self.model_.jump_weights(direction == "to-source")
         return arrays
 
-    def _model_of(self, arrays: Artefact | Arrays) -> _core.AlignmentModel:
+    def _model_of(self, arrays: Arrays) -> _core.AlignmentModel:
         """The inverse of `_model_arrays`."""
         return _core.AlignmentModel(
             arrays["lexicon.starts"],

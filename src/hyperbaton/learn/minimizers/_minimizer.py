@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import Layout
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 
@@ -72,6 +73,8 @@ class Minimizer(ABC):
 
     # The method of the core's objective.
     method: ClassVar[str]
+    # Types and shapes of the arrays of its states (`base/forms.py`).
+    state_layout: ClassVar[Layout] = {}
 
     @abstractmethod
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:

@@ -21,6 +21,15 @@ class Lbfgs(QuasiNewton):
     warmup: int = option(0, "passes by AdaGrad before the first, to start from better weights", minimum=0)
 
     method: ClassVar = "lbfgs"
+    state_layout: ClassVar = {
+        "x": "f8 n",
+        "gradient": "f8 n",
+        "objective": "f8 n_passes",
+        "numbers": "f8 3",
+        "products": "f8 n_pairs",
+        "step.*": "f4 n",
+        "change.*": "f4 n",
+    }
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
         core, checkpoint = self._core(objective), objective.checkpoint
