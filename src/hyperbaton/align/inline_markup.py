@@ -31,9 +31,10 @@ from hyperbaton.base.errors import InputError
 
 # Elements of HTML that have no end tag.
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
-_VALUE = r"""(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+)"""
+_VALUE = r"""(?:"[^"]*+"|'[^']*+'|[^\s"'=<>`]++)"""
+_COMMENT = "<!--(?:(?!<!--).)*?-->"  # without another inside, so that comments that never end are looked at once each
 _TAG = re.compile(
-    rf"<!--.*?-->|<(?P<close>/?)(?P<name>[A-Za-z_][\w:.-]*)(?:\s+[\w:.-]+(?:\s*=\s*{_VALUE})?)*\s*(?P<empty>/?)>"
+    rf"{_COMMENT}|<(?P<close>/?)(?P<name>[A-Za-z_][\w:.-]*+)(?:\s++[\w:.-]++(?:\s*+=\s*+{_VALUE})?)*\s*+(?P<empty>/?)>"
 )
 
 

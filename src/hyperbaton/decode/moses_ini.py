@@ -117,7 +117,7 @@ HARMLESS = frozenset(
 
 # A comment for Moses, options for us: those of a system that Moses does not have.
 OWN_OPTIONS = "# hyperbaton: "
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\{([^{}]*+)\}")
 
 
 class Line(NamedTuple):

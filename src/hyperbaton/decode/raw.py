@@ -33,9 +33,11 @@ _BLOCK_NAMES = (
     "address|article|aside|blockquote|body|br|caption|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|head|header|hr"
     "|html|li|link|main|meta|nav|ol|option|p|pre|section|select|table|tbody|td|tfoot|th|thead|title|tr|ul"
 )
-# What is no part of a sentence in HTML: comments, scripts, and tags of paragraphs and the like.
+# What is no part of a sentence in HTML: comments, scripts, and tags of paragraphs and the like. Comments and scripts that
+# are not closed go on to the end of the text, as in browsers; so all of them are found in time linear in the text.
 _BLOCK = re.compile(
-    rf"(<!--.*?-->|<!\w[^>]*>|<(script|style)\b.*?</\2\s*>|</?(?:{_BLOCK_NAMES})\b[^<>]*>)", re.DOTALL | re.IGNORECASE
+    rf"(<!--.*?(?:-->|\Z)|<!\w[^>]*+(?:>|\Z)|<(script|style)\b.*?(?:</\2\s*+>|\Z)|</?(?:{_BLOCK_NAMES})\b[^<>]*+>)",
+    re.DOTALL | re.IGNORECASE,
 )
 _ENTITY = re.compile(r"&#?\w+;")
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
