@@ -29,16 +29,20 @@ from hyperbaton.corpus.tokenizers import Tokenizer
 NUMBER, ADDRESS = "@number@", "@address@"
 PLACEHOLDERS = (NUMBER, ADDRESS)
 
+# A run that an address may start with is looked at once, from its first character, and repetitions give nothing back where
+# that cannot help: the time of a search grows with the length of the text, not with its square.
 # Tags as people write them; "a < b" and "<3" are none.
-TAG = re.compile(r"</?[A-Za-z][\w:.-]*(?:\s+[\w:.-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?)*\s*/?>")
+_TAG_VALUE = r"(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=]++)"
+TAG = re.compile(rf"</?[A-Za-z][\w:.-]*+(?:\s++[\w:.-]++(?:\s*+=\s*+{_TAG_VALUE})?)*\s*+/?>")
 _URL = r"[!#-&*-;=?-~]+[0-9A-Za-z/=_&#-]"  # ASCII without quotes, brackets and closing punctuation
 # Letters and digits but those of scripts without blanks, in which a number stands right beside words.
 _LETTER = r"[^\W\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f]"
 _HOST = rf"(?:{_LETTER}|-)+"
-_ADDRESS = rf"(?i:https?|ftp)://{_URL}|www\.{_URL}|(?:{_LETTER}|[.+-])+@{_HOST}(?:\.{_HOST})+"
-_SEPARATED = r"\d+(?:[.,:\u00a0\u202f]\d+)+"
+_USER = rf"(?<!{_LETTER})(?<![.+-])(?:{_LETTER}|[.+-])+"
+_ADDRESS = rf"(?i:https?|ftp)://{_URL}|www\.{_URL}|{_USER}@{_HOST}(?:\.{_HOST})+"
+_SEPARATED = r"\d++(?:[.,:\u00a0\u202f]\d++)+"
 _NUMBER = rf"(?<!{_LETTER})(?<![.,]){_SEPARATED}(?!{_LETTER})"
-_ADDRESS_TOKEN, _NUMBER_TOKEN = re.compile(_ADDRESS), re.compile(rf"{_SEPARATED}|\d{{3,}}")
+_ADDRESS_TOKEN, _NUMBER_TOKEN = re.compile(_ADDRESS), re.compile(rf"{_SEPARATED}|\d{{3,}}+")
 _PROTECTED = re.compile(f"(?P<tag>{TAG.pattern})|(?:{_ADDRESS})|(?:{_NUMBER})|[\ue000-\uf8ff]")
 _FIRST, _FIRST_CLOSING, _LAST = 0xE000, 0xF000, 0xF8FF
 

@@ -14,11 +14,14 @@ UNSPACED = frozenset({"ja", "zh"})  # languages that are written without blanks 
 # Private characters that stand for protected text (`placeholders.py`); the second range is that of closing tags.
 _OPAQUE, _CLOSING = "\ue000-\uefff", "\uf000-\uf8ff"
 _CLOSERS = "\"'”’“‘»)\\]」』）】》"  # German closes with “
-_END = re.compile(rf"[.!?؟。！？…]+[{_CLOSERS}]*(?:\s*[{_CLOSING}])*(?=\s)")
-_START = re.compile(rf"\s+[\"'“‘«(\[¿¡„‚{_OPAQUE}\s]*(.)")
-_CJK_MARK = re.compile(rf"[。！？!?｡]+[{_CLOSERS}]*(?:\s*[{_CLOSING}])*")
+_MARKS = "[.!?؟。！？…]"
+# A run of marks is looked at once, from its first mark: otherwise time grows with the square of its length.
+_END = re.compile(rf"(?<!{_MARKS}){_MARKS}++[{_CLOSERS}]*+(?:\s*+[{_CLOSING}])*(?=\s)")
+_START = re.compile(rf"\s++[\"'“‘«(\[¿¡„‚{_OPAQUE}\s]*(.)")
+_CJK_MARK = re.compile(rf"[。！？!?｡]++[{_CLOSERS}]*+(?:\s*+[{_CLOSING}])*")
 _OPENING, _CLOSED = "「『（【《(“", "」』）】》)”"
-_LAST_WORD = re.compile(r"[^\s(\[\"'“‘„«]+$")
+_BEFORE_WORD = "\\s(\\[\"'“‘„«"
+_LAST_WORD = re.compile(rf"(?<![^{_BEFORE_WORD}])[^{_BEFORE_WORD}]++$")
 
 _ABBREVIATIONS = {
     "en": "mr mrs ms dr prof rev hon sen rep gen col capt lt sgt st jr sr vs etc e.g i.e cf no nos vol fig figs eq eqs sec "
@@ -49,17 +52,19 @@ def split_sentences(paragraph: str, language: str = "en") -> list[str]:
 
 def _unspaced_ends(paragraph: str) -> list[int]:
     ends: list[int] = []
+    first = ""  # character of the sentence
     depth, seen = 0, 0
     for mark in _CJK_MARK.finditer(paragraph):
         for char in paragraph[seen : mark.end()]:
+            first = first or char.strip()
             # A bracket that was never opened closes nothing.
             depth = depth + 1 if char in _OPENING else max(depth - 1, 0) if char in _CLOSED else depth
         seen = mark.end()
-        # 「…。」と言った: a sentence that starts with a quotation goes on behind it.
-        sentence = paragraph[ends[-1] if ends else 0 : mark.end()].lstrip()
-        quoted = sentence[-1] in _CLOSED and (sentence[0] in _OPENING or paragraph[mark.end() : mark.end() + 1] == "と")
+        # 「…。」と言った: a sentence that starts with a quotation goes on after it.
+        quoted = paragraph[seen - 1] in _CLOSED and (first in _OPENING or paragraph[seen : seen + 1] == "と")
         if depth == 0 and not quoted:
-            ends.append(mark.end())
+            ends.append(seen)
+            first = ""
     return ends
 
 

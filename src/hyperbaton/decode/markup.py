@@ -18,8 +18,8 @@ import numpy as np
 from hyperbaton.base.errors import SentenceError
 from hyperbaton.corpus import Text
 
-_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)((?:\s+[\w-]+=\"[^\"]*\")*)\s*(/?)>")
-_ATTRIBUTE = re.compile(r"([\w-]+)=\"([^\"]*)\"")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)((?:\s++[\w-]++=\"[^\"]*+\")*)\s*+(/?)>")
+_ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]++)=\"([^\"]*+)\"")
 PUNCTUATION = frozenset(',.!?:;"')
 
 

@@ -148,7 +148,7 @@ SHORT: dict[str, str] = {
 
 # A comment for Moses, options for us: those of a system that Moses does not have.
 OWN_OPTIONS = "# hyperbaton: "
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\{([^{}]*+)\}")
 
 
 class Line(NamedTuple):

@@ -174,7 +174,7 @@ def svg_text(figure: Figure) -> str:
         # A missing glyph is a matter of the reader's fonts: the .svg holds the text itself.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(buffer, format="svg", bbox_inches="tight", facecolor=PAPER, metadata={"Date": None})
-    text = re.sub(r"(font-family: [^;]+);", r"\1, sans-serif;", buffer.getvalue().decode())
+    text = re.sub(r"(font-family: [^:;]++);", r"\1, sans-serif;", buffer.getvalue().decode())
     # Some of matplotlib's names hold addresses in memory: number them as they come.
     names: dict[str, str] = {}
     for name in re.findall(r'\bid="([^"]+)"', text):
@@ -195,7 +195,7 @@ def with_dark_colours(svg: str) -> str:
         if f"{what}: {colour}" in svg
     )
     style = f"<style>@media (prefers-color-scheme:dark){{{rules}}}</style>"
-    return re.sub(r"<svg[^>]*>", lambda m: m[0] + style, svg, count=1)
+    return re.sub(r"<svg[^<>]*+>", lambda m: m[0] + style, svg, count=1)
 
 
 def write_figure(figure: Figure, path: str | PathLike[str]) -> None:

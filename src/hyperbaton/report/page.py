@@ -86,7 +86,7 @@ def inline_svg(svg: str, prefix: str) -> str:
     '<svg><path id="a-p1" style="fill: var(--c22272e)"/></svg>'
     """
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<metadata>(?:(?!<metadata>).)*?</metadata>\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", svg)
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}", svg)
     return re.sub("#[0-9a-f]{6}", lambda m: f"var({_variable(m[0])})" if m[0] in DARK else m[0], svg)

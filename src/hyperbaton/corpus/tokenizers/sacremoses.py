@@ -23,7 +23,12 @@ class Sacremoses(Tokenizer):
             from sacremoses import MosesTokenizer
         except ImportError as error:
             raise MissingExtra("sacremoses", "european") from error
-        return MosesTokenizer(lang=self.language)
+        engine = MosesTokenizer(lang=self.language)
+        # It would make these sets again for every token that ends with a full stop.
+        letters, small = frozenset(engine.IsAlpha), frozenset(engine.IsLower)
+        engine.isanyalpha = lambda text: not letters.isdisjoint(text)
+        engine.islower = small.issuperset
+        return engine
 
     def split(self, line: str) -> list[tuple[str, str]]:
         return [(token, "") for token in self.engine.tokenize(line, escape=True)]
