@@ -102,7 +102,7 @@ class Derivations(Translations):
         )
 
     @property
-    def text(self) -> Text:  # type: ignore[override]
+    def text(self) -> Text:
         """All translations, one line each."""
         return self.words
 
@@ -131,7 +131,7 @@ class Derivations(Translations):
             pair = int(self.batch.pairs[first + i])
             kind = {_UNKNOWN: "unknown", _DEMANDED: "demanded", _GLUE: "glue", _START: "start"}.get(pair, "rule")
             if kind == "rule":
-                source = self.batch.table.source[int(self.batch.sources[first + i])].split(" ")
+                source = self.system.table.source[int(self.batch.sources[first + i])].split(" ")
             elif kind in ("glue", "start"):
                 source = [*SOURCE_GAPS, *SOURCE_GAPS] if kind == "glue" else []
             else:

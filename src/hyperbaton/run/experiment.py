@@ -130,7 +130,10 @@ class Experiment:
             "classes": to_mapping(self.classes),
             "extract": to_mapping(self.extraction) | to_mapping(self.scoring),
             "lm": _without_none(to_mapping(self.lm)),
-            "models": {name: model.resolved() for name, model in {**self.models, **self.translation.rules}.items()},
+            "models": {
+                **{name: model.resolved() for name, model in self.models.items()},
+                **{name: rules.resolved() for name, rules in self.translation.rules.items()},
+            },
             "evaluate": to_mapping(self.evaluating),
             "translation": self.translation.resolved(),
             **({} if self.text is None else {"text": {name: str(side) for name, side in self.text.sides.items()}}),

@@ -173,7 +173,7 @@ def _read_systems(
 ) -> dict[str, tuple[str, ...]]:
     """Each system and its models; unless systems are named, there is one for every model and for all rules."""
     if "systems" not in table:
-        own = {name: () if model.cls.is_distance else (name,) for name, model in models.items()}
+        own: dict[str, tuple[str, ...]] = {name: () if model.cls.is_distance else (name,) for name, model in models.items()}
         return own | {name: (name,) for name in rules}
     named = table.table("systems")
     systems = {}
