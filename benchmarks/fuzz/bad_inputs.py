@@ -516,6 +516,7 @@ def cases() -> list[Case]:
         cases.append(Case(command, 1, r"\bx: not an artefact of hyperbaton", {"x/file": b"something\n"}))
         cases.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"{"}))
         cases.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"[" * 9000}))
+        cases.append(Case(command, 1, r"\bx/manifest.json: cannot be read", {"x/manifest.json/file": b"a folder\n"}))
     cases += [Case(command, 1, r"\bx\b", {"x": b"a file\n"}) for command in OUTPUT_COMMANDS]
     table = b"a ||| b ||| 1 1 1 1 ||| 0-0 ||| 1 1 1\n"
     for content in MOSES:
@@ -527,6 +528,19 @@ def cases() -> list[Case]:
     for content in (b"", b"{", b"[]", b"{}", b"[" * 9000, b"\xff"):
         cases.append(Case("report x", 1, r"\bx/results.json\b", {"x/results.json": content}))
         cases.append(Case("status x", 1, r"\bx/plan.json: ", {"x/plan.json": content}))
+    for content, expected in (
+        (b'{"title": "t", "translation": [{}]}', r"no 'translation\.0\.system'"),
+        (
+            b'{"title": "t", "movement": {"distances": {"a": 1}}}',
+            r"'movement\.distances\.a' is not named by a whole number",
+        ),
+        (b'{"title": "t", "costs": [{"stage": []}]}', r"'costs\.0\.stage' is a list, not text"),
+        (
+            b'{"title": "t", "sentences": [{"source": [], "hypotheses": [1]}]}',
+            r"'sentences\.0\.hypotheses\.0' is a whole number",
+        ),
+    ):
+        cases.append(Case("report x", 1, rf"\bx/results.json: .*{expected}", {"x/results.json": content}))
     for content in (b"[1]", b'[{"stage": "a"}]'):
         cases.append(Case("status x", 1, r"\bx/plan.json: is not the plan of a run", {"x/plan.json": content}))
     for content, expected in (
