@@ -559,6 +559,7 @@ def cases() -> list[Case]:
         cases.append(Case(command, 1, r"\bx: not an artefact of hyperbaton", {"x/file": b"something\n"}))
         cases.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"{"}))
         cases.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"[" * 9000}))
+        cases.append(Case(command, 1, r"\bx/manifest.json: cannot be read", {"x/manifest.json/file": b"a folder\n"}))
     cases += [Case(command, 1, r"\bx\b", {"x": b"a file\n"}) for command in OUTPUT_COMMANDS]
     table = b"a ||| b ||| 1 1 1 1 ||| 0-0 ||| 1 1 1\n"
     for content in MOSES:
@@ -580,6 +581,19 @@ def cases() -> list[Case]:
         (b'{"tokens": ["a"], "\\udfff": 1}\n', r"x:1: the escape \\udfff is half of a character"),
     ):
         cases.append(Case("project spans x c/dev.target c/dev.links", 1, expected, {"x": content}))
+    for content, expected in (
+        (b'{"title": "t", "translation": [{}]}', r"no 'translation\.0\.system'"),
+        (
+            b'{"title": "t", "movement": {"distances": {"a": 1}}}',
+            r"'movement\.distances\.a' is not named by a whole number",
+        ),
+        (b'{"title": "t", "costs": [{"stage": []}]}', r"'costs\.0\.stage' is a list, not text"),
+        (
+            b'{"title": "t", "sentences": [{"source": [], "hypotheses": [1]}]}',
+            r"'sentences\.0\.hypotheses\.0' is a whole number",
+        ),
+    ):
+        cases.append(Case("report x", 1, rf"\bx/results.json: .*{expected}", {"x/results.json": content}))
     for content, expected in (
         (b"haus\n", "x:1: expected a term, a tab"),
         (b"a\tb\tc\n", "x:1: expected"),

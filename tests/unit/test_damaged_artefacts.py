@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,26 +15,28 @@ import pytest
 
 from hyperbaton import _core
 from hyperbaton.base.describe import describe, description_rows
-from hyperbaton.base.errors import ArtefactError, HyperbatonError
+from hyperbaton.base.errors import ArtefactError, DamagedError, HyperbatonError
 from hyperbaton.base.store import manifest_checksum, verify
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import System, Translator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import export_moses
 from hyperbaton.lm import LanguageModel
-from hyperbaton.phrases import Extracted, PhraseTable, extract
+from hyperbaton.models import MODELS, load_model
+from hyperbaton.phrases import Extracted, PhraseTable, Pruning, extract, prune
+from hyperbaton.phrases.lexicon import phrase_lexicon
 from tests.clocks import PATIENCE
 from tests.program import hyperbaton
 
 ROOT = Path(__file__).parents[2]
 SENTENCES = ["wo ai ni", "ni ai wo", "wo"]
+LINKS = [[(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1), (2, 2)], [(0, 0)]]
 SPAN = np.iinfo(np.int64)
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    links = [[(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1), (2, 2)], [(0, 0)]]
-    bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], links)
+    bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], LINKS)
     lm = LanguageModel.estimate(bitext.target, 2, discount_fallback=True)
     folder = tmp_path_factory.mktemp("saved")
     System.of(PhraseTable.build(bitext, extract(bitext)), [lm]).save(folder / "system")
@@ -168,7 +172,132 @@ def test_an_option_of_a_forged_manifest_that_is_no_count_is_one_line(tmp_path: P
     manifest["options"]["min-count"] = float("inf")
     manifest["checksum"] = manifest_checksum(manifest)
     file.write_text(json.dumps(manifest), encoding="utf-8")
-    with pytest.raises(
-        ArtefactError, match=r"phrases/manifest\.json: damaged \('options\.min-count' is a number, not a whole number"
-    ):
+    with pytest.raises(ArtefactError, match=r"damaged \('options\.min-count' is a number, not a whole number\)"):
         assemble(tmp_path / "phrases", reordering={"LR": "msd-bidirectional-fe"})
+
+
+@pytest.fixture(scope="module")
+def extracted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], LINKS)
+    folder = tmp_path_factory.mktemp("extracted") / "phrases"
+    Extracted.of(bitext).save(folder, bitext)
+    return folder
+
+
+def _lexicon(folder: Path) -> None:
+    list(phrase_lexicon(Extracted.load(folder).table))
+
+
+def _translations(folder: Path) -> None:
+    for phrase in SENTENCES:
+        Extracted.load(folder).table.options_of(phrase)
+
+
+def _pruned(folder: Path) -> None:
+    bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], LINKS)
+    prune(Extracted.load(folder), bitext, Pruning(significance="none", top=1))
+
+
+@pytest.mark.parametrize("value", [-1, 2**31, SPAN.max // 2])
+@pytest.mark.parametrize(
+    ("array", "use"),
+    [
+        ("table.source.words", _lexicon),
+        ("table.target.words", _translations),
+        ("table.source.offsets", _translations),
+        ("table.targets", _lexicon),
+        ("table.targets", _translations),
+        ("table.offsets", _translations),
+        ("pairs.sample_offsets", _pruned),
+        ("pairs.sample_order", _pruned),
+        ("samples.offsets", _pruned),
+    ],
+)
+def test_numbers_that_python_reads_are_checked(
+    extracted: Path, tmp_path: Path, array: str, value: int, use: Callable[[Path], None]
+) -> None:
+    shutil.copytree(extracted, tmp_path / "phrases")
+    file = np.lib.format.open_memmap(tmp_path / "phrases" / f"{array}.npy", mode="r+")
+    file[1:-1] = np.array(value).astype(file.dtype)
+    file.flush()
+    with pytest.raises(DamagedError, match=r"a stored array is damaged \(.*\); 'hyperbaton verify' names the file"):
+        use(tmp_path / "phrases")
+
+
+def test_the_lexicon_of_damaged_phrases_is_one_line(extracted: Path, tmp_path: Path) -> None:
+    shutil.copytree(extracted, tmp_path / "phrases")
+    file = np.lib.format.open_memmap(tmp_path / "phrases" / "table.source.words.npy", mode="r+")
+    file[0] ^= 1 << 20
+    file.flush()
+    done = hyperbaton("lexicon", tmp_path / "phrases")
+    line = "hyperbaton: error: a stored array is damaged (the number of a word is out of range); 'hyperbaton verify' names"
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"{line} the file\n"
+
+
+def _forge(folder: Path, array: str, dtype: str, shape: tuple[int, ...]) -> None:
+    """Change the type and shape of an array in its header and in the manifest."""
+    file, manifest_file = folder / f"{array}.npy", folder / "manifest.json"
+    manifest = json.loads(manifest_file.read_text(encoding="utf-8"))
+    data = np.load(file).tobytes()
+    np.save(file, np.frombuffer(data, dtype).reshape(shape))
+    manifest["arrays"][array] |= {"dtype": dtype, "shape": list(np.load(file).shape)}
+    manifest["checksum"] = manifest_checksum(manifest)
+    manifest_file.write_text(json.dumps(manifest), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "name", ["block_me", "dpr", "lexicalized", "linear", "linear_jump", "maxent", "nine_class", "osm", "pair"]
+)
+def test_models_declare_their_arrays(tmp_path: Path, name: str) -> None:
+    """With another type or another number of dimensions, every array of a model is refused by its name."""
+    bitext = Bitext.of(SENTENCES * 9, ["i love you", "you love me", "i"] * 9, LINKS * 9)
+    MODELS[name]().fit(bitext).save(tmp_path / "model")
+    arrays = json.loads((tmp_path / "model" / "manifest.json").read_text(encoding="utf-8"))["arrays"]
+    for array, entry in arrays.items():
+        other = {"f": "<i", "i": "<f", "u": "<i"}[entry["dtype"][1]] + entry["dtype"][2]
+        for dtype, shape in (
+            ("|i1" if other.endswith("1") else other, tuple(entry["shape"])),
+            (entry["dtype"], (1, *entry["shape"])),
+        ):
+            shutil.rmtree(tmp_path / "forged", ignore_errors=True)
+            shutil.copytree(tmp_path / "model", tmp_path / "forged")
+            _forge(tmp_path / "forged", array, dtype, shape)
+            with pytest.raises(ArtefactError, match=rf"damaged \(array '{re.escape(array)}' is"):
+                load_model(tmp_path / "forged")
+
+
+def test_a_mistake_in_a_model_is_not_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], LINKS)
+    MODELS["linear"]().fit(bitext).save(tmp_path / "model")
+    monkeypatch.setattr(MODELS["linear"], "_restore", lambda self, state: state.arays)
+    with pytest.raises(AttributeError, match="arays"):
+        load_model(tmp_path / "model")
+
+
+def test_a_model_that_declares_nothing_is_read_as_it_was_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], LINKS)
+    monkeypatch.setattr(MODELS["linear"], "_layout", lambda self: {})
+    MODELS["linear"]().fit(bitext).save(tmp_path / "model")
+    assert load_model(tmp_path / "model").name == "linear"
+    monkeypatch.setattr(MODELS["linear"], "_restore", lambda self, state: state.arrays["beta"])
+    with pytest.raises(ArtefactError, match=r"model/manifest\.json: lists no array 'beta'"):
+        load_model(tmp_path / "model")
+
+
+def test_a_system_that_is_replaced_while_it_is_opened(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its parts are opened later than its manifest."""
+    shutil.copytree(saved, tmp_path / "system")
+    system, load, n_loaded = System.load(saved), LanguageModel.load, 0
+
+    def replaced_before(path: Path) -> LanguageModel:
+        nonlocal n_loaded
+        n_loaded += 1
+        if n_loaded == 1:
+            system.with_weights({"LM0": 0.25}).save(tmp_path / "system", copy=True)
+            shutil.rmtree(path)
+            system.with_weights({"LM0": 0.125}).save(tmp_path / "system", copy=True)
+        return load(path)
+
+    monkeypatch.setattr(LanguageModel, "load", replaced_before)
+    assert System.load(tmp_path / "system").weights["LM0"][0] in (0.25, 0.125)

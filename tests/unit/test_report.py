@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.report import write_report
+from hyperbaton.report import whole, write_report
 from hyperbaton.report.closing_sections import as_toml
 from hyperbaton.report.corpus_section import movement_section
 from hyperbaton.report.elements import Column, Group, Number, Picture, Table
@@ -198,6 +198,15 @@ def test_bad_results_are_refused_in_one_line(tmp_path: Path, text: str | None, e
     with pytest.raises(InputError) as caught:
         write_report(tmp_path, tmp_path / "out")
     assert expected in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_mistake_in_a_section_is_not_a_fault_of_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def section(results: dict[str, object]) -> None:
+        raise KeyError("typo")
+
+    monkeypatch.setitem(whole._SECTIONS, "corpus", ("corpus statistics", section))
+    with pytest.raises(KeyError, match="typo"):
+        write_report(write(tmp_path, MINIMAL), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
