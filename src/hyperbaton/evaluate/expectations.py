@@ -4,12 +4,16 @@ An orientation model gives probabilities of classes: those of the phrase that is
 the one before it (side `after`, which is charged when the next phrase is known). A jump model gives probabilities of
 the next source word. A model of steps gives scores of the words that are left: word by word if it can be asked from Python;
 one that the core asks scores the options that could have followed the same phrases.
+
+The steps of a derivation are its rules. Jump models are asked at every linked source word, in target order, and what they
+expected belongs to the innermost rule around the word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +24,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
+from hyperbaton.decode.derivations import Derivations
 from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepModel, normalised
 from hyperbaton.phrases import DistanceSet, Options, OrientationSet, orientation_set
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
@@ -72,6 +77,8 @@ def expectations(found: Translations, piece: int, path: int) -> list[list[Expect
     was chosen, or nearly so.
     """
     way = Path(found, piece, path)
+    if isinstance(found, Derivations):
+        return _of_derivation(found, way)
     told: list[list[Expectation]] = [[] for _ in way.steps]
     for name, use in found.system.reordering.items():
         columns: list[Sequence[Expectation | None]] = []  # one for each side of a table
@@ -83,6 +90,19 @@ def expectations(found: Translations, piece: int, path: int) -> list[list[Expect
             for at, row in enumerate(column):
                 if row is not None:
                     told[at].append({"model": name, **row})
+    return told
+
+
+def _of_derivation(found: Derivations, way: Path) -> list[list[Expectation]]:
+    """What jump models expected at each word of a derivation, by segment."""
+    segments = found.segments(way.path)
+    told: list[list[Expectation]] = [[] for _ in segments]
+    innermost = {word: number for number, segment in enumerate(segments) for word in range(*segment.source)}
+    for name, use in found.system.reordering.items():
+        if isinstance(use, ModelUse) and isinstance(use.model, PerJump):
+            matrix = np.asarray(_jumps(use.model, way)[0], np.float64)
+            for current, word in pairwise([-1, *found.order(way.path)]):
+                told[innermost[word]].append({"model": name, **_jump(current, matrix[current + 1], word)})
     return told
 
 
@@ -110,8 +130,7 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 
 @expected.register(PerJump)
 def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
-    asked = (way.source, way.annotations) if getattr(model, "needs", ()) else (way.source,)
-    jumps = model.jump_logprobs(*asked)
+    jumps = _jumps(model, way)
     matrix = np.asarray(jumps[0], np.float64)
     remaining = getattr(model, "candidates", "all") == "remaining"
     alone = JumpLogProbs(
@@ -127,16 +146,21 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
         if not visits or row is None:  # a phrase without links is no jump
             rows.append(None)
         else:
-            rows.append(
-                {
-                    "shape": "next_position",
-                    "from": current,
-                    "words": [round(p, 6) for p in numeric.exp(row).tolist()],
-                    "chosen": step.begin + visits[0],
-                }
-            )
+            rows.append(_jump(current, row, step.begin + visits[0]))
         current = step.begin + visits[-1] if visits else current
     return rows
+
+
+def _jumps(model: Any, way: Path) -> Any:
+    """What a jump model says of the one sentence."""
+    asked = (way.source, way.annotations) if getattr(model, "needs", ()) else (way.source,)
+    return model.jump_logprobs(*asked)
+
+
+def _jump(current: int, row: Any, chosen: int) -> Expectation:
+    """The expectation of a jump model after a word, from its log-probabilities of the next one."""
+    words = [round(p, 6) for p in numeric.exp(row).tolist()]
+    return {"shape": "next_position", "from": current, "words": words, "chosen": chosen}
 
 
 def _row_left(logprobs: JumpLogProbs, current: int, covered: list[int]) -> Any:
