@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
+
+from hyperbaton.__main__ import main
 
 # Loaded by the interpreter of `make sanitize`, not by pytest.
 collect_ignore = ["sanitize"]
@@ -19,6 +22,27 @@ settings.register_profile("any-machine", deadline=None)
 settings.load_profile("any-machine")
 
 GOLDEN = Path(__file__).parent / "golden"
+
+
+class Done(NamedTuple):
+    """What a run of the program left: its exit status and what it wrote."""
+
+    returncode: object
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def hyperbaton(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """The program, in this process: starting another for every message would take longer than all else."""
+
+    def run(*arguments: str | Path) -> Done:
+        monkeypatch.setattr(sys, "argv", ["hyperbaton", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Done(left.value.code or 0, *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -4,33 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from hyperbaton.__main__ import main
-
-
-class Done(NamedTuple):
-    returncode: object
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def hyperbaton(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """The program, in this process: starting another for every message would take longer than all else."""
-
-    def run(*arguments: str | Path) -> Done:
-        monkeypatch.setattr(sys, "argv", ["hyperbaton", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return Done(left.value.code or 0, *capsys.readouterr())
-
-    return run
+from tests.conftest import Done
 
 
 @pytest.fixture

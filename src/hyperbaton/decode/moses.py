@@ -432,6 +432,8 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
         and _operation_lm(model) is None
         and not (isinstance(model, SparseReordering) and _table_of(system, name) is not None)
     ]
+    if foreign and system.is_hierarchical:
+        raise OptionError(f"Moses' chart decoder has no reordering models; leave out {', '.join(foreign)}")
     if foreign:
         raise OptionError(
             f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables, sparse features with a "

@@ -5,8 +5,9 @@ the one before it (side `after`, which is charged when the next phrase is known)
 the next source word. A model of steps gives scores of the words that are left: word by word if it can be asked from Python;
 one that the core asks scores the options that could have followed the same phrases.
 
-The steps of a derivation are its rules. Jump models are asked at every linked source word, in target order, and what they
-expected belongs to the innermost rule around the word.
+The steps of a derivation are its rules. Jump models are asked at linked source words, in target order, and what they
+expected belongs to the innermost rule around the word. As in phrases, jumps between neighbouring words of one rule count
+only if the model is charged inside.
 """
 
 from __future__ import annotations
@@ -97,11 +98,18 @@ def _of_derivation(found: Derivations, way: Path) -> list[list[Expectation]]:
     """What jump models expected at each word of a derivation, by segment."""
     segments = found.segments(way.path)
     told: list[list[Expectation]] = [[] for _ in segments]
-    innermost = {word: number for number, segment in enumerate(segments) for word in range(*segment.source)}
+    innermost, of_target = (
+        {word: number for number, segment in enumerate(segments) for word in range(*(segment.source, segment.target)[side])}
+        for side in (0, 1)
+    )
+    first = dict(sorted(found.links_of(way.path), reverse=True))  # the first target word of each
     for name, use in found.system.reordering.items():
         if isinstance(use, ModelUse) and isinstance(use.model, PerJump):
             matrix = np.asarray(_jumps(use.model, way)[0], np.float64)
             for current, word in pairwise([-1, *found.order(way.path)]):
+                between = range(first.get(current, -1), first[word] + 1)
+                if not use.inside and len({of_target.get(j) for j in between}) == 1:
+                    continue
                 told[innermost[word]].append({"model": name, **_jump(current, matrix[current + 1], word)})
     return told
 
