@@ -16,7 +16,7 @@ from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator
 from hyperbaton.lm import LanguageModel
 from tests.oracles import decode, derivations
 from tests.property.test_decode import ARPA
-from tests.rules import rule_table
+from tests.rule_tables import rule_table
 
 WEIGHTS = {"TranslationModel0": [0.3, 0.7], "LM0": 0.6, "WordPenalty0": -0.4, "PhrasePenalty0": 0.15}
 EVERYTHING = Decoding(pop_limit=100_000, stack=0, table_limit=0, max_span=0)

@@ -221,6 +221,12 @@ class System(Shown, Picklable):
         check_options(options)
         return replace(self, options=options)
 
+    def limited(self, limit: int) -> Decoding:
+        """Its decoding options with a limit on the order, -1 for none: a longest jump, or for rules a longest span."""
+        if self.is_hierarchical:
+            return replace(self.options, max_span=max(limit, 0))
+        return replace(self.options, distortion_limit=limit)
+
     def with_text(self, text: TextProcessing) -> System:
         """The same system with this processing of raw text."""
         return replace(self, text=text)

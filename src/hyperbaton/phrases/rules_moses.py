@@ -271,6 +271,12 @@ class _Side:
         before = np.concatenate([[0], counted])[self.offsets[:-1]]
         self.gap = np.where(is_gap, counted - 1 - before[self.owners], -1)
         self.n_gaps = np.bincount(self.owners[is_gap], minlength=len(rows))
+        # Words without the labels and Moses' spelling of gaps.
+        used = np.unique(self.words[~is_gap])
+        where, ends = gather(vocabulary.offsets, used)
+        self.vocabulary = Vocabulary(vocabulary.bytes[where], ends)
+        self._numbers = np.zeros(len(vocabulary), np.int64)
+        self._numbers[used] = np.arange(len(used))
         refuse(self.gap >= MAX_GAPS, body, "a rule has at most two gaps, found a third {!r}")
 
     def gap_at(self, rows: npt.NDArray[np.int64], positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

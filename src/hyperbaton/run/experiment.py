@@ -129,7 +129,7 @@ class Experiment:
             "classes": to_mapping(self.classes),
             "extract": to_mapping(self.extraction) | to_mapping(self.scoring),
             "lm": _without_none(to_mapping(self.lm)),
-            "models": {name: model.resolved() for name, model in self.models.items()},
+            "models": {name: model.resolved() for name, model in {**self.models, **self.translation.rules}.items()},
             "evaluate": to_mapping(self.evaluating),
             "translation": self.translation.resolved(),
             **({} if self.text is None else {"text": {name: str(side) for name, side in self.text.sides.items()}}),
@@ -170,9 +170,9 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
     extract = top.table("extract")
     extraction, scoring = _two(extract, Extraction, Scoring)
     lm = top.table("lm").options(Estimation)
-    models = read_models(top.table("models"), corpus.has)
+    models, rules = read_models(top.table("models"), corpus.has)
     evaluating = top.table("evaluate").options(Evaluating)
-    translation = read_translation(top.table("translation"), models)
+    translation = read_translation(top.table("translation"), models, rules)
     text = _read_text(top.table("text"), corpus) if "text" in top else _implied_text(corpus.tokenizing)
     offered = {kind: module.Options for kind, module in stage_modules().items() if hasattr(module, "Options")}
     own = {kind: top.table(kind).options(options) for kind, options in offered.items() if kind in top}

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hyperbaton.base.options import options_of, to_mapping
+from hyperbaton.base.options import option, options_of, to_mapping
 from hyperbaton.models import MODELS, ReorderingModel
-from hyperbaton.phrases import ReorderingType, orientation_set
+from hyperbaton.phrases import ReorderingType, RuleLimits, orientation_set
 from hyperbaton.run.keys import Table
 
+RULES = "rules"  # as a model: what takes the place of phrases in a hierarchical system
 # What a table of a model may say besides the model's own options.
 OWN_KEYS = ("model", "direction", "annotations", "inside", "scaled")
 # Columns of the corpus that models may be trained with, by the name that models give them.
@@ -50,21 +51,39 @@ class NamedModel:
         return values | ({"sides": list(self.sides)} if self.sides != ("",) else {})
 
 
-def read_models(table: Table, has: Callable[[str], bool]) -> dict[str, NamedModel]:
-    """Read `[models.*]`; `has` tells which columns the corpus has."""
+@dataclass(frozen=True)
+class Rules:
+    """Hierarchical rules that a system may have in place of phrases: `model = "rules"`."""
+
+    limits: RuleLimits
+    for_texts: bool = option(False, "keep only rules that can match the texts to tune on and to test")
+
+    def resolved(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"model": RULES, **to_mapping(self.limits), "for-texts": self.for_texts}
+
+
+def read_models(table: Table, has: Callable[[str], bool]) -> tuple[dict[str, NamedModel], dict[str, Rules]]:
+    """Read `[models.*]`: reordering models, and rules; `has` tells which columns the corpus has."""
     if not table.rest:
         raise table.error("NAME", f"missing; name at least one model: {', '.join(MODELS.names())}")
-    models = {}
+    models, rules = {}, {}
     for key in list(table.rest):
         name = table.written[key]
         if not all(c.isalnum() or c in "-_+." for c in name):
             raise table.error(key, "a model's name may contain only letters, digits and -_+.")
-        models[name] = _read_model(table.table(key), name, has)
-    return models
+        part = table.table(key)
+        if part.rest.get("model", name) == RULES:
+            part.take("model", str, name)
+            for_texts = part.take("for_texts", bool, False)
+            rules[name] = Rules(part.options(RuleLimits, ("model", "for_texts")), for_texts)
+        else:
+            models[name] = _read_model(part, name, has)
+    return models, rules
 
 
 def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedModel:
-    model = table.choice("model", table.take("model", str, name), MODELS.names()).replace("-", "_")
+    model = table.choice("model", table.take("model", str, name), [*MODELS.names(), RULES]).replace("-", "_")
     cls = MODELS[model]
     directions = ReorderingType.DIRECTIONS
     known = {opt.name for opt in options_of(cls)}

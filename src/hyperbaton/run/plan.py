@@ -102,7 +102,7 @@ class Plan:
         return {f"{split}.{column}": File(path) for split in wanted for column, path in files[split].items()}
 
     def models(self, system: str) -> list[NamedModel]:
-        """The models of a system; its sparse features are none."""
+        """The models of a system; sparse features and rules are none."""
         experiment = self.experiment
         return [experiment.models[n] for n in experiment.translation.systems[system] if n in experiment.models]
 

@@ -11,8 +11,9 @@ from hyperbaton.base.options import Option, check_options, option, to_mapping
 from hyperbaton.decode import Decoding
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.metrics import METRICS, make_metric
+from hyperbaton.models import PerJump
 from hyperbaton.run.keys import Table
-from hyperbaton.run.models import NamedModel
+from hyperbaton.run.models import NamedModel, Rules
 from hyperbaton.tune import OPTIMIZERS, Tuning
 
 NO_LIMIT = -1
@@ -63,7 +64,10 @@ class Sparse:
 
 @dataclass(frozen=True)
 class Translation:
-    """How systems are made, tuned, run and compared. A limit of -1 is none."""
+    """How systems are made, tuned, run and compared.
+
+    A limit is a distortion limit, or the longest span under a rule for a system with rules; -1 is none.
+    """
 
     systems: dict[str, tuple[str, ...]]  # name → models and sparse features
     limits: tuple[int, ...]
@@ -76,6 +80,11 @@ class Translation:
     decoding: Decoding
     sparse: dict[str, Sparse] = field(default_factory=dict)
     tuning_of: dict[str, Tuning] = field(default_factory=dict)  # systems that are tuned in another way
+    rules: dict[str, Rules] = field(default_factory=dict)
+
+    def rules_of(self, system: str) -> str | None:
+        """The name of the rules of a system, if it is hierarchical."""
+        return next((name for name in self.systems[system] if name in self.rules), None)
 
     def resolved(self) -> dict[str, Any]:
         """As plain values."""
@@ -98,10 +107,10 @@ def shown_limit(limit: int) -> int | str:
     return "none" if limit == NO_LIMIT else limit
 
 
-def read_translation(table: Table, models: Mapping[str, NamedModel]) -> Translation:
+def read_translation(table: Table, models: Mapping[str, NamedModel], rules: Mapping[str, Rules]) -> Translation:
     """Read `[translation]`."""
-    sparse = _read_sparse(table.table("sparse"), models)
-    systems = _read_systems(table, models, sparse)
+    sparse = _read_sparse(table.table("sparse"), {**models, **rules})
+    systems = _read_systems(table, models, sparse, rules)
     limits = tuple(_limit(table, "limits", value) for value in table.take("limits", list, [6]))
     if not limits or len(set(limits)) != len(limits):
         raise table.error("limits", 'must be a list of different distortion limits, for example [6, 10, "none"]')
@@ -124,10 +133,12 @@ def read_translation(table: Table, models: Mapping[str, NamedModel]) -> Translat
             )
     decoding = table.table("decoding").options(Decoding)
     counts = table.options(Counts, KEYS)
-    return Translation(systems, limits, tune_limit, baselines, named, fix, counts, tuning, decoding, sparse, tuning_of)
+    return Translation(
+        systems, limits, tune_limit, baselines, named, fix, counts, tuning, decoding, sparse, tuning_of, dict(rules)
+    )
 
 
-def _read_sparse(table: Table, models: Mapping[str, NamedModel]) -> dict[str, Sparse]:
+def _read_sparse(table: Table, models: Mapping[str, Any]) -> dict[str, Sparse]:
     """Sparse features by the names that systems give them."""
     features = {}
     for key in list(table.rest):
@@ -158,18 +169,26 @@ def _checked_tuning(table: Table, tuning: Tuning) -> Tuning:
 
 
 def _read_systems(
-    table: Table, models: Mapping[str, NamedModel], sparse: Mapping[str, Sparse]
+    table: Table, models: Mapping[str, NamedModel], sparse: Mapping[str, Sparse], rules: Mapping[str, Rules]
 ) -> dict[str, tuple[str, ...]]:
-    """Each system and its models; unless systems are named, every model has one of its own."""
+    """Each system and its models; unless systems are named, there is one for every model and for all rules."""
     if "systems" not in table:
-        return {name: () if model.cls.is_distance else (name,) for name, model in models.items()}
+        own = {name: () if model.cls.is_distance else (name,) for name, model in models.items()}
+        return own | {name: (name,) for name in rules}
     named = table.table("systems")
     systems = {}
     for key in list(named.rest):
         name = named.written[key]
         members = named.take_list(key, str, [])
         for member in members:
-            named.choice(key, member, [*models, *sparse])
+            named.choice(key, member, [*models, *sparse, *rules])
+        if any(member in rules for member in members):
+            others = [member for member in members if member not in rules]
+            if len(others) + 1 < len(members):
+                raise named.error(key, "a system has rules once")
+            for member in others:
+                if member in sparse or not issubclass(models[member].cls, PerJump):
+                    raise named.error(key, f"{member} cannot score derivations: beside rules only jump models can")
         if not all(c.isalnum() or c in "-_+." for c in name):
             raise named.error(key, "a system's name may contain only letters, digits and -_+.")
         systems[name] = tuple(members)

@@ -1,4 +1,4 @@
-"""The phrase table, and the samples that it was counted from."""
+"""The phrase table with the samples that it was counted from, and tables of hierarchical rules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.base.scratch import limited
-from hyperbaton.phrases import Extracted, Extraction, Scoring
+from hyperbaton.corpus import Text
+from hyperbaton.corpus.files import read_sentences
+from hyperbaton.phrases import Extracted, Extraction, RuleLimits, Scoring, extract_rules
 from hyperbaton.phrases.shards import extract_shards
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
@@ -17,12 +19,16 @@ if TYPE_CHECKING:
 
 AFTER = ("preorder",)
 SHARDED = True  # the workers of an executor extract, merge and score; the parts are joined here
-RATES = {"": Rate(1, 0.2, 60, 15)}
+RATES = {"": Rate(1, 0.2, 60, 15), "rules": Rate(1, 2, 200, 60)}
 
 
 def plan(plan: Plan) -> None:
-    """The phrase table of all systems, and that of those that translate reordered text."""
-    experiment = plan.experiment
+    """The rules of hierarchical systems, the phrase table of others, and that of those that translate reordered text."""
+    experiment, how = plan.experiment, plan.experiment.translation
+    for name in dict.fromkeys(filter(None, map(how.rules_of, how.systems))):
+        splits = ["train", "dev", "test"] if how.rules[name].for_texts else ["train"]
+        rules = {"rules": to_mapping(how.rules[name].limits)}
+        plan.add(f"extract.{name}", "extract", rules, "rules", splits=splits, keeps_to_memory=True, links=plan.links)
     if experiment.translation.systems:
         options = {"extraction": to_mapping(experiment.extraction), "scoring": to_mapping(experiment.scoring)}
         plan.add("extract", "extract", options, splits=["train"], keeps_to_memory=True, links=plan.links)
@@ -32,7 +38,17 @@ def plan(plan: Plan) -> None:
 
 def run(work: Work) -> None:
     scratch = limited(work.memory)
-    bitext = Texts(work.inputs).bitext("train", scratch=scratch)
+    texts = Texts(work.inputs)
+    bitext = texts.bitext("train", scratch=scratch)
+    if "rules" in work.options:
+        limits = from_mapping(RuleLimits, work.options["rules"])
+        held_out = [texts.path(split, "source") for split in ("dev", "test") if texts.has(split, "source")]
+        lines = [line for path in held_out for line in read_sentences(str(path))]
+        rules = extract_rules(
+            bitext, limits, text=Text.of(lines) if held_out else None, threads=work.threads, scratch=scratch
+        )
+        rules.save(work.out / "rules")
+        return
     extraction = from_mapping(Extraction, work.options["extraction"])
     scoring = from_mapping(Scoring, work.options["scoring"])
     sharding = work.sharding()

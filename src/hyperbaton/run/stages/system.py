@@ -27,8 +27,12 @@ def plan(plan: Plan) -> None:
         reordering: dict[str, Any] = {}
         kinds = {""}
         extracted = plan.stages["extract.preordered" if system in plan.preordered else "extract"]
-        inputs: dict[str, Stage | File] = {"phrases": extracted, "lm": plan.stages["lm"]}
+        rules = how.rules_of(system)
+        table = {"phrases": extracted} if rules is None else {"rules": plan.stages[f"extract.{rules}"]}
+        inputs: dict[str, Stage | File] = {**table, "lm": plan.stages["lm"]}
         for name in members:
+            if name == rules:
+                continue
             if name in how.sparse:
                 reordering[name] = {"sparse": to_mapping(how.sparse[name])}
                 kinds.add("sparse")
@@ -58,12 +62,13 @@ def plan(plan: Plan) -> None:
 def run(work: Work) -> None:
     uses = work.options["reordering"]
     system = assemble(
-        work.inputs["phrases"] / "phrases",
+        work.inputs["phrases"] / "phrases" if "phrases" in work.inputs else None,
         [work.inputs["lm"] / "lm"],
         {name: _written(work, name, use) for name, use in uses.items()},
         options=from_mapping(Decoding, work.options["decoding"]),
         scaled={name: use["scaled"] for name, use in uses.items() if use.get("scaled") is not None},
         inside=[name for name, use in uses.items() if use.get("inside")],
+        rules=work.inputs["rules"] / "rules" if "rules" in work.inputs else None,
     )
     if "casing" in work.inputs:
         system = system.with_text(TextProcessing.load(work.inputs["casing"] / "casing"))

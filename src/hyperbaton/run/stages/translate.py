@@ -48,7 +48,7 @@ def run(work: Work) -> None:
     system = System.load(work.inputs["system"] / "system")
     if "weights" in work.inputs:
         system = system.with_weights(read_json(work.inputs["weights"] / "weights.json")["weights"])
-    decoding = replace(system.options, distortion_limit=work.options["limit"], max_words=MAX_WORDS)
+    decoding = replace(system.limited(work.options["limit"]), max_words=MAX_WORDS)
     translator = Translator(system, decoding, threads=work.threads)
     source = texts.lines("test", "source")
     started = time.perf_counter()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hyperbaton.base.options import from_mapping, to_mapping
@@ -83,5 +82,5 @@ def _how(work: Work, texts: Texts, system: System) -> dict[str, Any]:
         "annotations": texts.for_decoder("dev", work.options["columns"]),
         "fix": work.options["fix"],
         "n_best": work.options["n_best"],
-        "options": replace(system.options, distortion_limit=work.options["limit"]),
+        "options": system.limited(work.options["limit"]),
     }
