@@ -23,7 +23,7 @@ from hyperbaton.serve.dialects.moses import _phrases
 from hyperbaton.serve.engine import Engine, Request
 from hyperbaton.tune.system import SystemDecoder
 from tests.conftest import Done
-from tests.rules import rule_table
+from tests.rule_tables import rule_table
 
 SOURCE, TARGET = "ta zai jia chi fan", "he eats rice at home"
 LINKS = [(0, 0), (1, 3), (2, 4), (3, 1), (4, 2)]

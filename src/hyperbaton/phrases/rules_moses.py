@@ -243,10 +243,6 @@ class _Side:
         words, offsets = rows.columns[f"{side}_words"], rows.columns[f"{side}_offsets"]
         labels, gap = vocabulary.number(LABEL), vocabulary.number(GAP)
         spelled = vocabulary.words()
-        # Labels and gaps are not words.
-        is_word = np.array([word not in (LABEL, GAP) for word in spelled], np.bool_)
-        self._numbers = np.cumsum(is_word) - 1
-        self.vocabulary = Vocabulary.of([word for word, keep in zip(spelled, is_word, strict=True) if keep])
         bracketed = np.array([word[0] == "[" and word[-1] == "]" for word in spelled], np.bool_)
 
         def refuse(bad: npt.NDArray[np.bool_], places: npt.NDArray[np.int64], what: str) -> None:
