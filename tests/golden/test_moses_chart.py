@@ -9,6 +9,7 @@ import pytest
 
 from hyperbaton.decode import Decoding, NBest, System, Translator
 from hyperbaton.decode.derivations import Derivations
+from hyperbaton.decode.moses import import_moses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases import RuleTable
 from tests.golden.test_moses_decode import parse
@@ -80,6 +81,23 @@ def test_derivations(found: Derivations) -> None:
         ours = {(0 if rule.kind in ("glue", "start") else rule.begin + 1, rule.end) for rule in rules} | {(0, n_words + 1)}
         n_same += ours == spans
     assert n_same >= len(golden) - 2  # of equal derivations any may come first
+
+
+def test_import(found: Derivations, tmp_path: Path) -> None:
+    """Moses' own file gives the same system."""
+    text = (GOLDEN / "hiero" / "hiero.moses.ini").read_text(encoding="utf-8")
+    for name, path in {
+        "rule-table.gz": GOLDEN / "hiero" / "rule-table.xz",
+        "glue-grammar": GOLDEN / "hiero" / "glue-grammar",
+        "../lm/lm5.x86-64.arpa.gz": GOLDEN.parent / "lm" / "lm5.arpa.gz",
+    }.items():
+        text = text.replace(f"path={name}", f"path={path}")
+    (tmp_path / "moses.ini").write_text(text, encoding="utf-8")
+    system = import_moses(tmp_path)
+    assert system.weights == found.system.weights
+    assert (system.options.max_span, system.options.pop_limit, system.options.table_limit) == (20, 1000, 20)
+    again = Translator(system).translate_batch(LINES[:3], NBest(5, distinct=True))
+    assert list(again.nbest()) == list(found.nbest())[: len(again.scores)]
 
 
 def test_threads_make_no_difference(found: Derivations) -> None:

@@ -19,6 +19,7 @@ from hyperbaton.corpus import Annotations, Text, read_tree_lines
 from hyperbaton.corpus.files import read_sentences, shown
 from hyperbaton.corpus.processing import TextProcessing, TextSide
 from hyperbaton.decode import Decoding, System, annotate
+from hyperbaton.decode.options import check_applies
 
 Weights = Annotated[
     list[str] | None, typer.Option("--weight", help="Weight of a feature, NAME=V or NAME=V,V,…; may be repeated.")
@@ -144,7 +145,9 @@ def _parse_side(flag: str, text: str | None) -> TextSide:
 def changed(system: System, flags: Any) -> Decoding:
     """The system's decoding options with those that were given."""
     values = {f.name: getattr(flags, f.name) for f in dataclasses.fields(flags)}
-    return dataclasses.replace(system.options, **{name: value for name, value in values.items() if value is not None})
+    asked = {name: value for name, value in values.items() if value is not None}
+    check_applies(asked, hierarchical=system.is_hierarchical)
+    return dataclasses.replace(system.options, **asked)
 
 
 def parse_pairs(pairs: Sequence[str] | None, what: str) -> dict[str, str]:

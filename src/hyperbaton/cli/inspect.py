@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -16,13 +17,21 @@ from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import print_json, say
 from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.corpus import Bitext
-from hyperbaton.corpus.files import write_pieces
+from hyperbaton.corpus.files import read_sentences, write_pieces
+from hyperbaton.decode import NBest, System, Translator
 
 
 def inspect(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links."), READS],
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="TGT", help="Tokenized target text; not with --system.", show_default=False),
+        READS,
+    ] = None,
+    links: Annotated[
+        str | None, typer.Argument(metavar="LINKS", help="Word links; not with --system.", show_default=False), READS
+    ] = None,
+    *,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Picture to write, .svg, .png or .pdf; .html with --sample."),
@@ -31,6 +40,9 @@ def inspect(
     line: Annotated[int, typer.Option("--line", "-n", help="Number of the sentence pair, from 1.", min=1)] = 1,
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words.", min=1, max=255)] = 8,
     every_box: Annotated[bool, typer.Option("--all", help="Draw every phrase pair, not only the smallest.")] = False,
+    system: Annotated[
+        Path | None, typer.Option(help="Draw how this translation system translates the line of SRC instead."), READS
+    ] = None,
     sample: Annotated[
         int | None, typer.Option(help="Write a page of this many sentence pairs, the least certain first.", min=1)
     ] = None,
@@ -46,12 +58,15 @@ def inspect(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Draw one sentence pair, alignment matrix, phrase boxes and jumps; or write a page of many.
+    """Draw one sentence pair, its links, phrase boxes and jumps; a translation and its rules; or a page of many pairs.
 
     Without -o a pair is drawn in characters, on stdout. With --json, print its words, links, visit order and phrase
     pairs. With --sample, one HTML page has pairs with lines between linked words, as strong as the aligner is sure of
     them, and lights up what the pointer is at. Scores come from --scores, --model, or an aligner that learns from
     this text.
+
+    With --system, the line is translated, and the picture has the rules of its derivation, or its phrases: target words
+    above, source words below, one colour for each rule, bars that are thin over its gaps. Without -o they are a tree.
 
     Examples:
 
@@ -60,7 +75,14 @@ def inspect(
         hyperbaton inspect train.zh train.en train.links --line 12 -o pair.svg
 
         hyperbaton inspect train.zh train.en train.links --sample 50 --worst -o page.html
+
+        hyperbaton inspect test.zh --system hiero --line 12 -o derivation.svg
     """
+    if system is not None:
+        _draw_translation(source, target, system, line, output, n_threads(threads), quiet, as_json, sample, every_box)
+        return
+    if target is None or links is None:
+        raise OptionError("a sentence pair needs SRC, TGT and LINKS; a translation needs SRC and --system")
     if sample is not None:
         _write_page(source, target, links, output, sample, worst, scores, model, seed, n_threads(threads), quiet)
         return
@@ -84,6 +106,39 @@ def inspect(
 
         width = shutil.get_terminal_size().columns
         print(pair_text(bitext, line - 1, width=width, max_length=max_length, every_box=every_box), end="")
+
+
+def _draw_translation(
+    source: str,
+    target: str | None,
+    system: Path,
+    line: int,
+    output: Path | None,
+    threads: int,
+    quiet: bool,
+    as_json: bool,
+    sample: int | None,
+    every_box: bool,
+) -> None:
+    """Translate one line, and draw how."""
+    if target is not None or sample is not None or every_box:
+        raise OptionError("--system translates a line of SRC: leave out TGT, LINKS, --sample and --all")
+    lines = list(islice(read_sentences(source), line))
+    if line > len(lines):
+        raise OptionError(f"--line {line}: {source} has {counted(len(lines), 'line')}")
+    found = Translator(System.load(system), threads=threads).translate_batch(lines[-1:], NBest())
+
+    from hyperbaton.report.derivation import best_path, derivation_text, describe_derivation, draw_derivation
+    from hyperbaton.report.figures import write_figure
+
+    path = best_path(found)
+    if output is not None:
+        write_figure(draw_derivation(found, path), output)
+        say(f"wrote {output}", quiet)
+    if as_json:
+        print_json(describe_derivation(found, path))
+    elif output is None:
+        print(derivation_text(found, path), end="")
 
 
 def _write_page(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -13,14 +13,15 @@ import numpy.typing as npt
 from hyperbaton.corpus import Links, Text
 from hyperbaton.corpus.text import gather
 from hyperbaton.decode.request import Request
-from hyperbaton.decode.result import Translations
+from hyperbaton.decode.result import Segment, Translations
 from hyperbaton.decode.system import System
 from hyperbaton.models import Batch
 from hyperbaton.phrases import Options, Spans
-from hyperbaton.phrases.rules import SOURCE_GAPS
+from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 
 # Rules that are not in the table, by the numbers that the core has for them.
 _UNKNOWN, _DEMANDED, _GLUE, _START = -1, -2, -3, -4
+_KINDS = {_UNKNOWN: "unknown", _DEMANDED: "demanded", _GLUE: "glue", _START: "start"}
 _NO_TEXT, _NO_POINTS = np.zeros(0, np.uint32), np.zeros((0, 2), np.uint16)
 
 
@@ -28,7 +29,8 @@ class RuleUse(NamedTuple):
     """A rule of a derivation: its source span, both sides, and its features, unweighted.
 
     `parent` is the number of the rule in whose gap it stands, -1 at the top; `kind` is rule, unknown, demanded, glue or
-    start.
+    start. `target_begin` and `target_end` are the target span, gaps included; `source_words` and `target_words` the
+    positions of its own words. A glue rule spans the part that it adds.
     """
 
     begin: int
@@ -38,6 +40,10 @@ class RuleUse(NamedTuple):
     parent: int
     kind: str
     features: dict[str, list[float]]
+    target_begin: int
+    target_end: int
+    source_words: tuple[int, ...]
+    target_words: tuple[int, ...]
 
 
 def source_batch(request: Request) -> Batch:
@@ -126,39 +132,75 @@ class Derivations(Translations):
     def rules(self, path: int) -> list[RuleUse]:
         """The rules of a derivation."""
         first = int(self.step_offsets[path])
+        steps = self.steps(path)
+        parents = self.parents[first : first + len(steps)].tolist()
+        children: list[list[int]] = [[] for _ in steps]  # of each rule, in the order of its source gaps
+        for number, parent in enumerate(parents):
+            if parent >= 0:
+                children[parent].append(number)
+        kinds = [_KINDS.get(pair, "rule") for pair in self.batch.pairs[first : first + len(steps)].tolist()]
+        placed = _place_targets([step.target for step in steps], kinds, parents, children)
         uses = []
-        for i, step in enumerate(self.steps(path)):
-            pair = int(self.batch.pairs[first + i])
-            kind = {_UNKNOWN: "unknown", _DEMANDED: "demanded", _GLUE: "glue", _START: "start"}.get(pair, "rule")
+        for i, (step, kind) in enumerate(zip(steps, kinds, strict=True)):
             if kind == "rule":
                 source = self.system.table.source[int(self.batch.sources[first + i])].split(" ")
             elif kind in ("glue", "start"):
                 source = [*SOURCE_GAPS, *SOURCE_GAPS] if kind == "glue" else []
             else:
                 source = self.batch.source[int(self.batch.options.source.sentence[first + i])][step.begin : step.end]
+            spans = [(steps[child].begin, steps[child].end) for child in children[i]]
+            begin, end = spans[0] if kind == "glue" else (step.begin, step.end)
+            inside = {word for span in spans for word in range(*span)}
+            own = tuple(word for word in range(begin, end) if word not in inside)
             uses.append(
-                RuleUse(step.begin, step.end, source, step.target, int(self.parents[first + i]), kind, step.features)
+                RuleUse(begin, end, source, step.target, parents[i], kind, step.features, *placed[i][:2], own, placed[i][2])
             )
         return uses
+
+    def segments(self, path: int) -> list[Segment]:
+        """The rules of a derivation, each before those in its gaps; the start of the sentence is not one."""
+        uses = [use for use in self.rules(path) if use.kind != "start"]
+        n_left_out = len(self.steps(path)) - len(uses)
+        return [
+            Segment(
+                (use.begin, use.end),
+                (use.target_begin, use.target_end),
+                use.features,
+                use.kind,
+                use.parent - n_left_out if use.parent >= 0 else -1,
+                (" ".join(use.source), " ".join(use.target)),
+            )
+            for use in uses
+        ]
+
+    def end_features(self, path: int) -> npt.NDArray[np.float32]:
+        """The values of the start and the end of the sentence."""
+        first, end = int(self.step_offsets[path]), super().end_features(path)
+        has_start = first < int(self.step_offsets[path + 1]) and self.batch.pairs[first] == _START
+        return end + self.features[first + path] if has_start else end
+
+    def links_of(self, path: int) -> list[tuple[int, int]]:
+        """The links of a translation, by source word."""
+        first, last = self.word_links.offsets[path : path + 2]
+        return sorted((int(i), int(j)) for i, j in self.word_links.points[first:last].tolist())
 
     def records(self, piece: int, path: int) -> list[dict[str, Any]]:
         """The rules of a derivation, for people and programs; `parent` is the number of the rule above."""
         return [
             {
-                "span": [use.begin, use.end],
+                "span": [step.begin, step.end],
                 "source": " ".join(use.source),
                 "target": " ".join(use.target),
                 "kind": use.kind,
                 "parent": use.parent,
             }
-            for use in self.rules(path)
+            for use, step in zip(self.rules(path), self.steps(path), strict=True)
         ]
 
     def order(self, path: int) -> list[int]:
         """The linked source words in the order of their target words, each once."""
-        first, last = self.word_links.offsets[path : path + 2]
-        points = self.word_links.points[first:last].tolist()
-        return list(dict.fromkeys(i for i, _ in sorted(points, key=lambda point: (point[1], point[0]))))
+        points = sorted(self.links_of(path), key=lambda point: (point[1], point[0]))
+        return list(dict.fromkeys(i for i, _ in points))
 
     def longest_jump(self, path: int) -> int:
         """The longest jump between linked source words in target order."""
@@ -175,5 +217,47 @@ class Derivations(Translations):
                 yield f"{line} gaps={','.join(map(str, below))} out={' '.join(self.graph_targets[row])}"
 
     def _alignment(self, path: int) -> str:
-        first, last = self.word_links.offsets[path : path + 2]
-        return " ".join(f"{i}-{j}" for i, j in self.word_links.points[first:last].tolist())
+        return " ".join(f"{i}-{j}" for i, j in self.links_of(path))
+
+
+def _place_targets(
+    targets: Sequence[Sequence[str]], kinds: Sequence[str], parents: Sequence[int], children: Sequence[Sequence[int]]
+) -> list[tuple[int, int, tuple[int, ...]]]:
+    """The target span of each rule of a derivation, and the positions of its own words.
+
+    >>> _place_targets([["[X,1]"], ["[X,2]", "of", "[X,1]"], ["a"], ["b"]], ["glue", "rule", "rule", "rule"],
+    ...     [-1, 0, 1, 1], [[1], [2, 3], [], []])
+    [(0, 3, ()), (0, 3, (1,)), (2, 3, (0,)), (0, 1, (0,))]
+    """
+    begins, ends = [0] * len(targets), [0] * len(targets)
+    own: list[list[int]] = [[] for _ in targets]
+    at = 0
+    # A stack instead of recursion, since rules can be nested deeply; what is left to do of each open rule.
+    for top in (number for number, parent in enumerate(parents) if parent < 0):
+        stack: list[tuple[int, Iterator[int | None]]] = []
+        opened: int | None = top
+        while opened is not None or stack:
+            if opened is not None:
+                begins[opened] = at
+                stack.append((opened, _parts(targets[opened], kinds[opened], children[opened])))
+                opened = None
+            number, left = stack[-1]
+            for child in left:
+                if child is not None:
+                    opened = child
+                    break
+                own[number].append(at)
+                at += 1
+            else:
+                ends[number] = at
+                stack.pop()
+    return [(begin, end, tuple(words)) for begin, end, words in zip(begins, ends, own, strict=True)]
+
+
+def _parts(target: Sequence[str], kind: str, children: Sequence[int]) -> Iterator[int | None]:
+    """What a target side consists of, from left to right: the rules in its gaps, and None for each word."""
+    if kind in ("glue", "start"):
+        yield from children
+        return
+    for symbol in target:
+        yield children[TARGET_GAPS.index(symbol)] if kind == "rule" and symbol in TARGET_GAPS else None

@@ -1,4 +1,8 @@
-"""Systems from and to Moses: a `moses.ini` with text tables and ARPA models."""
+"""Systems from and to Moses: a `moses.ini` with text tables and ARPA models.
+
+A system with rules is one for Moses' chart decoder, `[search-algorithm]` 3: its first table has the rules, the second is
+the glue grammar.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +15,22 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import Option, options_of, parse_settings, to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus.files import read_lines, write_files
 from hyperbaton.corpus.text import gather
-from hyperbaton.decode.moses_ini import OWN_OPTIONS, Feature, MosesIni
+from hyperbaton.decode.moses_ini import CHART, OWN_OPTIONS, Feature, MosesIni
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
 from hyperbaton.decode.sparse import Labels, SparseReordering, read_weights, weight_lines
-from hyperbaton.decode.system import DISTORTION, PHRASE_PENALTY, TRANSLATION, UNKNOWN_WORD, WORD_PENALTY, System
+from hyperbaton.decode.system import DISTORTION, GLUE, PHRASE_PENALTY, TRANSLATION, UNKNOWN_WORD, WORD_PENALTY, System
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models.osm import OperationSequence
-from hyperbaton.phrases import Phrases, PhraseTable, ReorderingType
+from hyperbaton.phrases import Phrases, PhraseTable, ReorderingType, RuleTable
 from hyperbaton.phrases.moses import phrase_table_pieces, read_phrase_table, read_reordering_table, reordering_table_pieces
+from hyperbaton.phrases.rules_moses import GLUE_FILE, RULE_FILE, glue_pieces, read_glue, rule_table_pieces
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +71,9 @@ _FLAGS = {
 }
 _OWN = ("future_distortion", "max_words")
 _SEARCHES = {"0": "stack", "1": "cube"}
+_PHRASES_ALONE = ("distortion_limit", "early_distortion", "monotone_at_punctuation", "future_distortion")
+_CHART_SPAN = "max-chart-span"
+_WHOLE_SENTENCE = 1000  # the span of glue rules that Moses' training writes
 _MARKUP = {"pass-through": False, "exclusive": True}
 _MAX_PHRASE_LENGTH = 20  # where a moses.ini does not say
 
@@ -78,19 +87,31 @@ def import_moses(path: str | PathLike[str]) -> System:
     for feature in ini.features.values():
         _check_feature(ini, feature)
     tables = [f for f in ini.features.values() if f.kind.startswith(_TABLE)]
-    if len(tables) != 1:
-        raise InputError(f"expected one phrase table, found {len(tables)}", ini.path, tables[1].line if tables else None)
+    expected = "a rule table and a glue grammar" if ini.is_chart else "one phrase table"
+    n_expected = 2 if ini.is_chart else 1
+    if len(tables) != n_expected:
+        line = tables[min(n_expected, len(tables) - 1)].line if tables else ini.sections["feature"].number
+        found = counted(len(tables), "line of PhraseDictionary…", "lines of PhraseDictionary…")
+        raise InputError(f"expected {expected}, found {found}", ini.path, line)
     options = _decoding(ini, tables[0])
-    table = _read_table(ini, tables[0])
+    table = _read_rules(ini, *tables) if ini.is_chart else _read_table(ini, tables[0])
     lms: dict[str, LanguageModel] = {}
     reordering: dict[str, Reordering] = {}
     ours: dict[str, str] = {}  # the system's name of each feature
+    of_tables = dict(zip((table.name for table in tables), (TRANSLATION, GLUE), strict=False))
     for name, feature in ini.features.items():
-        own = TRANSLATION if feature is tables[0] else _PLAIN.get(feature.kind, name)
+        own = of_tables.get(name) or _PLAIN.get(feature.kind, name)
         if own in ours.values():
             raise InputError(f"there is another feature {own}", ini.path, feature.line)
         ours[name] = own
-        if feature.kind == _REORDERING:
+        if isinstance(table, RuleTable):
+            if feature.kind in (_REORDERING, _OPERATIONS, "Distortion"):
+                raise InputError(
+                    f"{feature.kind} scores phrases; a system with rules cannot have it", ini.path, feature.line
+                )
+            if feature.kind in _LMS:
+                lms[name] = _read_lm(ini, feature)
+        elif feature.kind == _REORDERING:
             reordering[name] = _read_reordering(ini, feature, table)
             if (sparse := _read_sparse(ini, feature, reordering[name])) is not None:
                 reordering[f"{name}.{_SPARSE}"] = sparse
@@ -98,7 +119,8 @@ def import_moses(path: str | PathLike[str]) -> System:
             reordering[name] = _read_operations(ini, feature)
         elif feature.kind in _LMS:
             lms[name] = _read_lm(ini, feature)
-    absent = {name: 0.0 for kind, name in _PLAIN.items() if all(f.kind != kind for f in ini.features.values())}
+    kinds = {feature.kind for feature in ini.features.values()} | ({"Distortion"} if ini.is_chart else set())
+    absent = {name: 0.0 for kind, name in _PLAIN.items() if kind not in kinds}
     system = System.of(table, lms, reordering, absent, options)
     system = system.with_weights(_sparse_weights(ini, system))
     for name, weights in ini.weights.items():
@@ -163,6 +185,34 @@ def _read_table(ini: MosesIni, feature: Feature) -> PhraseTable:
         longest = int(line.text)
     keep = np.diff(table.source.offsets)[table.sources] <= longest
     return table if keep.all() else table.select(keep)
+
+
+def _read_rules(ini: MosesIni, rules: Feature, glue: Feature) -> RuleTable:
+    """The rules of a rule table, and a check of the glue grammar, which is built in."""
+    if "table-limit" in glue.values:
+        raise InputError("a glue grammar has no table-limit", ini.path, glue.line)
+    file = ini.file(rules)
+    table = RuleTable.from_moses(file)
+    if len(table):
+        _check_n_features(ini, rules, table.table.scores.shape[1], f"the scores in a row of {file} are")
+    _check_n_features(ini, glue, 1, "the scores of a glue grammar are")
+    read_glue(ini.file(glue))
+    return table
+
+
+def _chart_span(ini: MosesIni, opt: Option) -> dict[str, Any]:
+    """The longest span of a rule. Glue rules must be able to span whole sentences."""
+    section = ini.sections.get(_CHART_SPAN)
+    lines = section.lines if section is not None else []
+    if len(lines) != 2:
+        at = lines[-1].number if lines else section.number if section is not None else None
+        message = f"[{_CHART_SPAN}] expects two values, of rules and of the glue grammar, found {len(lines)}"
+        raise InputError(message, ini.path, at)
+    span, whole = (_number(ini, f"[{_CHART_SPAN}]", opt, line.text, line.number) for line in lines)
+    if 0 < whole < _WHOLE_SENTENCE:
+        message = f"[{_CHART_SPAN}] of the glue grammar must be {_WHOLE_SENTENCE} or more, found {lines[1].text}"
+        raise InputError(message, ini.path, lines[1].number)
+    return {opt.name: span}
 
 
 def _read_reordering(ini: MosesIni, feature: Feature, table: PhraseTable) -> ReorderingTable:
@@ -265,13 +315,17 @@ def _decoding(ini: MosesIni, table: Feature) -> Decoding:
         future_distortion=False,
     )
     values: dict[str, Any] = {}
+    unused = _PHRASES_ALONE if ini.is_chart else ()
     for name, section in _SECTIONS.items():
-        if (line := ini.value(section)) is not None:
+        if name not in unused and (line := ini.value(section)) is not None:
             values[name] = _number(ini, f"[{section}]", known[name], line.text, line.number)
     if "table-limit" in table.values:
         values["table_limit"] = _number(ini, "table-limit", known["table_limit"], table.values["table-limit"], table.line)
-    values |= {name: ini.flag(section) for name, section in _FLAGS.items()}
-    values |= _choice(ini, "search-algorithm", "search", _SEARCHES)
+    values |= {name: ini.flag(section) for name, section in _FLAGS.items() if name not in unused}
+    if ini.is_chart:
+        values |= _chart_span(ini, known["max_span"])
+    else:
+        values |= _choice(ini, "search-algorithm", "search", _SEARCHES)
     values |= _choice(ini, "xml-input", "markup", _MARKUP)
     if (own := ini.own_options) is not None:
         try:
@@ -344,6 +398,30 @@ def _operation_lm(model: Reordering) -> LanguageModel | None:
     return None
 
 
+def _rule_rows(table: PhraseTable, progress: Progress | None, *, exact: bool) -> Iterator[bytes]:
+    return rule_table_pieces(RuleTable(table), progress, exact=exact)
+
+
+def _chart_sections(options: Decoding) -> dict[str, Any]:
+    """How Moses' chart decoder searches."""
+    return {
+        "mapping": "0 T 0\n1 T 1",
+        "search-algorithm": CHART,
+        "inputtype": 3,
+        "non-terminals": "X",
+        _CHART_SPAN: f"{options.max_span}\n{_WHOLE_SENTENCE}",
+    }
+
+
+def _phrase_sections(system: System) -> dict[str, Any]:
+    """How Moses' decoder of phrases searches."""
+    return {
+        "mapping": "0 T 0",
+        "search-algorithm": next(number for number, search in _SEARCHES.items() if search == system.options.search),
+        "max-phrase-length": max(_MAX_PHRASE_LENGTH, system.max_source_length),
+    }
+
+
 def export_moses(system: System, folder: str | PathLike[str], progress: Progress | None = None) -> Path:
     """Write a system as Moses reads it: moses.ini, text tables, ARPA models; returns the moses.ini.
 
@@ -357,6 +435,8 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
         and _operation_lm(model) is None
         and not (isinstance(model, SparseReordering) and _table_of(system, name) is not None)
     ]
+    if foreign and system.is_hierarchical:
+        raise OptionError(f"Moses' chart decoder has no reordering models; leave out {', '.join(foreign)}")
     if foreign:
         raise OptionError(
             f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables, sparse features with a "
@@ -366,11 +446,19 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
     system.table.check()
     sparse_weights: list[bytes] = []
     features: list[str] = ["UnknownWordPenalty", "WordPenalty", "PhrasePenalty"]
-    files = {str(folder / "phrase-table.gz"): phrase_table_pieces(system.table, progress, exact=True)}
+    table_file = RULE_FILE if system.is_hierarchical else "phrase-table.gz"
+    write_rows = _rule_rows if system.is_hierarchical else phrase_table_pieces
+    files = {str(folder / table_file): write_rows(system.table, progress, exact=True)}
     features.append(
-        f"PhraseDictionaryMemory name={TRANSLATION} num-features={system.table.scores.shape[1]} path=phrase-table.gz "
+        f"PhraseDictionaryMemory name={TRANSLATION} num-features={system.table.scores.shape[1]} path={table_file} "
         f"input-factor=0 output-factor=0 table-limit={system.options.table_limit}"
     )
+    if system.is_hierarchical:
+        files[str(folder / GLUE_FILE)] = glue_pieces()
+        features.append(
+            f"PhraseDictionaryMemory name={GLUE} num-features=1 path={GLUE_FILE} input-factor=0 output-factor=0 "
+            "tuneable=true"
+        )
     for name, model in system.reordering.items():
         if isinstance(model, ReorderingTable):
             file = f"reordering-table.{name}.{model.kind.name}.gz"
@@ -397,19 +485,19 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
                 f"{_OPERATIONS} name={name} num-features={model.n_features} path={file} input-factor=0 output-factor=0 "
                 f"support-features={'no' if model.n_features == 1 else 'yes'}"
             )
-    features.append("Distortion")
+    if not system.is_hierarchical:
+        features.append("Distortion")
     for name, lm in system.lms.items():
         files[str(folder / f"{name}.arpa.gz")] = lm.arpa_pieces()
         features.append(f"KENLM name={name} factor=0 path={name}.arpa.gz order={lm.order}")
     options = system.options
     own = to_mapping(options)
+    unused = _PHRASES_ALONE if system.is_hierarchical else ()
     sections: dict[str, Any] = {
         "input-factors": 0,
-        "mapping": "0 T 0",
-        **{section: repr(getattr(options, name)) for name, section in _SECTIONS.items()},
-        "search-algorithm": next(number for number, search in _SEARCHES.items() if search == options.search),
-        "max-phrase-length": max(_MAX_PHRASE_LENGTH, system.max_source_length),
-        **{section: "true" for name, section in _FLAGS.items() if getattr(options, name)},
+        **(_chart_sections(options) if system.is_hierarchical else _phrase_sections(system)),
+        **{section: repr(getattr(options, name)) for name, section in _SECTIONS.items() if name not in unused},
+        **{section: "true" for name, section in _FLAGS.items() if name not in unused and getattr(options, name)},
         **({"xml-input": "exclusive"} if options.markup else {}),
         "feature": "\n".join(features),
         "weight": "\n".join(
@@ -419,7 +507,8 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
     if system.sparse:
         sections["weight-file"] = "sparse-weights"
         files[str(folder / "sparse-weights")] = iter(sparse_weights)
-    settings = " ".join(f"{opt.flag}={str(own[opt.flag]).lower()}" for opt in options_of(Decoding) if opt.name in _OWN)
+    own_names = [name for name in _OWN if name not in unused]
+    settings = " ".join(f"{opt.flag}={str(own[opt.flag]).lower()}" for opt in options_of(Decoding) if opt.name in own_names)
     text = f"{OWN_OPTIONS}{settings}\n\n" + "".join(f"[{name}]\n{value}\n\n" for name, value in sections.items())
     ini = folder / "moses.ini"
     files[str(ini)] = iter([text.encode()])

@@ -9,6 +9,8 @@ Every section that Moses knows is in one of four groups. A section that is in no
 
 Moses accepts the short name of a parameter as a section too, but only its command line gives a short name an effect.
 Here both names mean the same, and a warning names the short ones that Moses passes over.
+
+Some sections mean something else to the chart decoder (`[search-algorithm]` 3): CHART has their groups there.
 """
 
 from __future__ import annotations
@@ -146,6 +148,23 @@ SHORT: dict[str, str] = {
     )
 }
 
+# Sections of the chart decoder: those that it applies, ignores, or refuses unless they have these values.
+CHART = "3"
+CHART_APPLIED = ("max-chart-span",)
+CHART_HARMLESS = frozenset(_names("distortion-limit early-distortion-cost max-phrase-length"))
+CHART_NEUTRAL: dict[str, tuple[str, ...]] = {
+    "inputtype": ("0", "3"),
+    "mapping": ("0 T 0", "1 T 1"),
+    "non-terminals": ("X",),
+    "rule-limit": ("5000",),
+    "source-label-overlap": ("0",),
+    "default-non-term-for-empty-range-only": ("true",),
+}
+CHART_REFUSED = {
+    "unknown-lhs": "unknown words have the label X",
+    "monotone-at-punctuation": "Moses' chart decoder does not have it",
+}
+
 # A comment for Moses, options for us: those of a system that Moses does not have.
 OWN_OPTIONS = "# hyperbaton: "
 _VARIABLE = re.compile(r"\$\{([^{}]*+)\}")
@@ -207,15 +226,22 @@ class MosesIni(NamedTuple):
     @property
     def ignored(self) -> list[str]:
         """The headings of sections that do not change translations."""
-        return [section.heading for name, section in self.sections.items() if name in HARMLESS]
+        groups = _Groups.of(self.sections)
+        return [section.heading for name, section in self.sections.items() if name in groups.harmless]
+
+    @property
+    def is_chart(self) -> bool:
+        """Whether it is for Moses' chart decoder, which translates with rules."""
+        return _is_chart(self.sections)
 
     @property
     def shortened(self) -> list[str]:
         """The headings of sections that change translations here, but not in Moses, since they are short names."""
+        groups = _Groups.of(self.sections)
         return [
             f"{section.heading} as [{name}]"
             for name, section in self.sections.items()
-            if name in APPLIED and section.heading != f"[{name}]"
+            if name in groups.applied and section.heading != f"[{name}]"
         ]
 
     def value(self, section: str) -> Line | None:
@@ -284,20 +310,49 @@ def _read_sections(path: Path) -> tuple[dict[str, Section], Line | None]:
     return sections, own_options
 
 
+class _Groups(NamedTuple):
+    """The groups of sections for one of the decoders."""
+
+    applied: frozenset[str]
+    neutral: dict[str, tuple[str, ...]]
+    refused: dict[str, str]
+    harmless: frozenset[str]
+
+    @classmethod
+    def of(cls, sections: dict[str, Section]) -> _Groups:
+        """The groups for the decoder that the sections ask for."""
+        if not _is_chart(sections):
+            return cls(frozenset(APPLIED), NEUTRAL, REFUSED, HARMLESS)
+        own = {*CHART_APPLIED, *CHART_NEUTRAL, *CHART_REFUSED}
+        return cls(
+            frozenset(APPLIED) - CHART_HARMLESS | {*CHART_APPLIED},
+            NEUTRAL | CHART_NEUTRAL,
+            REFUSED | CHART_REFUSED,
+            (HARMLESS | CHART_HARMLESS) - own,
+        )
+
+
+def _is_chart(sections: dict[str, Section]) -> bool:
+    section = sections.get("search-algorithm")
+    return section is not None and [line.text for line in section.lines] == [CHART]
+
+
 def _check_sections(path: Path, sections: dict[str, Section]) -> None:
+    groups = _Groups.of(sections)
     for name, section in sections.items():
-        if name in REFUSED:
-            raise InputError(f"{section.heading} cannot be imported: {REFUSED[name]}", path, section.number)
-        if name in NEUTRAL:
+        if name in groups.refused:
+            raise InputError(f"{section.heading} cannot be imported: {groups.refused[name]}", path, section.number)
+        if name in groups.neutral:
+            accepted = groups.neutral[name]
             # A flag without a value is on.
             for line in section.lines or [Line(section.number, "")]:
-                if not any(_same(line.text, value) for value in NEUTRAL[name]):
-                    values = NEUTRAL[name][:1] if NEUTRAL[name] is _OFF else NEUTRAL[name]
+                if not any(_same(line.text, value) for value in accepted):
+                    values = accepted[:1] if accepted is _OFF else accepted
                     expected = " or ".join(map(repr, values))
                     content = repr(line.text) if line.text else "nothing"
                     message = f"{section.heading} cannot be imported unless its value is {expected}; found {content}"
                     raise InputError(message, path, line.number)
-        elif name not in APPLIED and name not in HARMLESS:
+        elif name not in groups.applied and name not in groups.harmless:
             raise InputError(f"{section.heading} is not a section that Moses has", path, section.number)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hyperbaton.base.options import option
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import option, options_of
 
 
 @dataclass
@@ -34,3 +36,19 @@ class Decoding:
     monotone_at_punctuation: bool = option(False, "do not reorder across punctuation")
     markup: bool = option(False, "read <x translation=…>, <zone> and <wall/> in the input")
     max_words: int = option(250, "longer lines are translated in pieces", minimum=1, maximum=2000)
+
+
+OF_PHRASES = frozenset(
+    ("search", "distortion_limit", "early_distortion", "future_distortion", "future_jumps", "jump_threshold")
+)
+OF_RULES = frozenset(("max_span",))
+
+
+def check_applies(names: Iterable[str], *, hierarchical: bool) -> None:
+    """Refuse options that were asked for but do not apply to a system: with rules, those of phrases, and the reverse."""
+    foreign, kind = (OF_PHRASES, "rules") if hierarchical else (OF_RULES, "phrases")
+    flags = [opt.flag for opt in options_of(Decoding) if opt.name in foreign and opt.name in set(names)]
+    if flags:
+        raise OptionError(
+            f"{' and '.join(f'--{flag}' for flag in flags)}: not an option of a system with {kind}; leave it out"
+        )

@@ -31,6 +31,21 @@ class Step(NamedTuple):
     features: dict[str, list[float]]
 
 
+class Segment(NamedTuple):
+    """A part of a translation to show: a phrase, or a rule with everything in its gaps; spans are half-open.
+
+    `kind` is phrase, or that of a `RuleUse`; `parent` is the number of the segment in whose gap it is, -1 at the top;
+    `rule` has both sides of a rule.
+    """
+
+    source: tuple[int, int]
+    target: tuple[int, int]
+    features: dict[str, list[float]]
+    kind: str = "phrase"
+    parent: int = -1
+    rule: tuple[str, str] | None = None
+
+
 def feature_columns(system: System, search_input: _core.DecodeInput) -> dict[str, list[int]]:
     """The core's columns of values that belong to each feature, in the order of n-best lists."""
     columns: dict[str, list[int]] = {name: [] for name in system.features}
@@ -134,6 +149,27 @@ class Translations:
             steps.append(Step(begin, begin + int(source.length[option]), target, self.named(self.features[base + i])))
         return steps
 
+    def segments(self, path: int) -> list[Segment]:
+        """The phrases of a translation in target order; with `end_features` their features add up to its own."""
+        at, segments = 0, []
+        for step in self.steps(path):
+            segments.append(Segment((step.begin, step.end), (at, at + len(step.target)), step.features))
+            at += len(step.target)
+        return segments
+
+    def end_features(self, path: int) -> npt.NDArray[np.float32]:
+        """The values of a translation that belong to none of its segments."""
+        return self.features[int(self.step_offsets[path + 1]) + path]
+
+    def links_of(self, path: int) -> list[tuple[int, int]]:
+        """The links of a translation, by source word."""
+        options = self.options[self.step_offsets[path] : self.step_offsets[path + 1]].tolist()
+        return sorted(
+            (segment.source[0] + i, segment.target[0] + j)
+            for segment, option in zip(self.segments(path), options, strict=True)
+            for i, j in self.batch.options.links[option]
+        )
+
     def records(self, piece: int, path: int) -> list[dict[str, Any]]:
         """The steps of a translation of a piece, for people and programs: spans, words and jumps."""
         words, end, records = self.batch.source[piece], 0, []
@@ -216,11 +252,7 @@ class Translations:
 
     def _alignment(self, path: int) -> str:
         """The segments of a translation, `source=target`."""
-        at, segments = 0, []
-        for step in self.steps(path):
-            segments.append(f"{_inclusive(step.begin, step.end)}={_inclusive(at, at + len(step.target))}")
-            at += len(step.target)
-        return " ".join(segments)
+        return " ".join(f"{_inclusive(*own.source)}={_inclusive(*own.target)}" for own in self.segments(path))
 
 
 def _inclusive(begin: int, end: int) -> str:

@@ -4,12 +4,17 @@ An orientation model gives probabilities of classes: those of the phrase that is
 the one before it (side `after`, which is charged when the next phrase is known). A jump model gives probabilities of
 the next source word. A model of steps gives scores of the words that are left: word by word if it can be asked from Python;
 one that the core asks scores the options that could have followed the same phrases.
+
+The steps of a derivation are its rules. Jump models are asked at linked source words, in target order, and what they
+expected belongs to the innermost rule around the word. As in phrases, jumps between neighbouring words of one rule count
+only if the model is charged inside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +25,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
+from hyperbaton.decode.derivations import Derivations
 from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepModel, normalised
 from hyperbaton.phrases import DistanceSet, Options, OrientationSet, orientation_set
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
@@ -72,6 +78,8 @@ def expectations(found: Translations, piece: int, path: int) -> list[list[Expect
     was chosen, or nearly so.
     """
     way = Path(found, piece, path)
+    if isinstance(found, Derivations):
+        return _of_derivation(found, way)
     told: list[list[Expectation]] = [[] for _ in way.steps]
     for name, use in found.system.reordering.items():
         columns: list[Sequence[Expectation | None]] = []  # one for each side of a table
@@ -83,6 +91,26 @@ def expectations(found: Translations, piece: int, path: int) -> list[list[Expect
             for at, row in enumerate(column):
                 if row is not None:
                     told[at].append({"model": name, **row})
+    return told
+
+
+def _of_derivation(found: Derivations, way: Path) -> list[list[Expectation]]:
+    """What jump models expected at each word of a derivation, by segment."""
+    segments = found.segments(way.path)
+    told: list[list[Expectation]] = [[] for _ in segments]
+    innermost, of_target = (
+        {word: number for number, segment in enumerate(segments) for word in range(*(segment.source, segment.target)[side])}
+        for side in (0, 1)
+    )
+    first = dict(sorted(found.links_of(way.path), reverse=True))  # the first target word of each
+    for name, use in found.system.reordering.items():
+        if isinstance(use, ModelUse) and isinstance(use.model, PerJump):
+            matrix = np.asarray(_jumps(use.model, way)[0], np.float64)
+            for current, word in pairwise([-1, *found.order(way.path)]):
+                between = range(first.get(current, -1), first[word] + 1)
+                if not use.inside and len({of_target.get(j) for j in between}) == 1:
+                    continue
+                told[innermost[word]].append({"model": name, **_jump(current, matrix[current + 1], word)})
     return told
 
 
@@ -110,8 +138,7 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 
 @expected.register(PerJump)
 def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
-    asked = (way.source, way.annotations) if getattr(model, "needs", ()) else (way.source,)
-    jumps = model.jump_logprobs(*asked)
+    jumps = _jumps(model, way)
     matrix = np.asarray(jumps[0], np.float64)
     remaining = getattr(model, "candidates", "all") == "remaining"
     alone = JumpLogProbs(
@@ -127,16 +154,21 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
         if not visits or row is None:  # a phrase without links is no jump
             rows.append(None)
         else:
-            rows.append(
-                {
-                    "shape": "next_position",
-                    "from": current,
-                    "words": [round(p, 6) for p in numeric.exp(row).tolist()],
-                    "chosen": step.begin + visits[0],
-                }
-            )
+            rows.append(_jump(current, row, step.begin + visits[0]))
         current = step.begin + visits[-1] if visits else current
     return rows
+
+
+def _jumps(model: Any, way: Path) -> Any:
+    """What a jump model says of the one sentence."""
+    asked = (way.source, way.annotations) if getattr(model, "needs", ()) else (way.source,)
+    return model.jump_logprobs(*asked)
+
+
+def _jump(current: int, row: Any, chosen: int) -> Expectation:
+    """The expectation of a jump model after a word, from its log-probabilities of the next one."""
+    words = [round(p, 6) for p in numeric.exp(row).tolist()]
+    return {"shape": "next_position", "from": current, "words": words, "chosen": chosen}
 
 
 def _row_left(logprobs: JumpLogProbs, current: int, covered: list[int]) -> Any:

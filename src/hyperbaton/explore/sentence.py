@@ -33,7 +33,8 @@ def sentence_object(
     """The tokens of a sentence and of its translation, phrases, links, scores, and what else is asked for.
 
     `confidence` of the translation is its share among the translations that were searched for. `distance` is the end of
-    the phrase before minus the begin of the phrase.
+    the phrase before minus the begin of the phrase. Rules have both sides (`rule`), a `kind`, and the number of the rule
+    whose gap they fill (`parent`) instead.
 
     Arguments:
         piece: the number of the sentence among those that were searched.
@@ -50,12 +51,11 @@ def sentence_object(
     if not paths:
         return record | {"target": [], "score": None, "features": {}, "weighted": {}, "phrases": [], "links": []}
     best = paths[0]
-    hypotheses, spans, cut = translations.counts[piece].tolist()
     record |= path_object(translations, best)
     record |= {
         "links": _links(translations, best, record["phrases"], confidences),
-        "end": _nonzero(translations.named(translations.features[int(translations.step_offsets[best + 1]) + best])),
-        "search": {"hypotheses": hypotheses, "spans": spans, "spans_cut": cut},
+        "end": _nonzero(translations.named(translations.end_features(best))),
+        "search": dict(zip(translations.counted, translations.counts[piece].tolist(), strict=True)),
     }
     if n_best:
         scores = np.asarray(translations.scores[paths.start : paths.stop], np.float64)
@@ -78,18 +78,21 @@ def path_object(translations: Translations, path: int) -> dict[str, Any]:
     """One translation: its words, score, features and phrases."""
     weights = translations.system.weights
     features = translations.named(translations.totals[path])
-    phrases, at, end = [], 0, 0
-    for step in translations.steps(path):
+    phrases: list[dict[str, Any]] = []
+    end = 0
+    for segment in translations.segments(path):
+        is_rule = segment.rule is not None
         phrases.append(
             {
-                "source": [step.begin, step.end],
-                "target": [at, at + len(step.target)],
-                "distance": end - step.begin,
-                "features": _nonzero(step.features),
-                "weighted": _weighted(step.features, weights),
+                "source": list(segment.source),
+                "target": list(segment.target),
+                **({"kind": segment.kind, "parent": segment.parent, "rule": segment.rule} if is_rule else {}),
+                **({} if is_rule else {"distance": end - segment.source[0]}),
+                "features": _nonzero(segment.features),
+                "weighted": _weighted(segment.features, weights),
             }
         )
-        at, end = at + len(step.target), step.end
+        end = segment.source[1]
     return {
         "target": translations.text[path],
         "score": _short(float(translations.scores[path])),
@@ -103,17 +106,16 @@ def _links(
     translations: Translations, path: int, phrases: Sequence[Mapping[str, Any]], confidences: Confidences | None
 ) -> list[dict[str, Any]]:
     """The links inside the phrases of a translation, with their confidences."""
-    inner = translations.batch.options.links
-    options = translations.options[translations.step_offsets[path] : translations.step_offsets[path + 1]].tolist()
-    links = []
-    for phrase, option in zip(phrases, options, strict=True):
+    of_word: dict[int, float] = {}  # a rule comes before those in its gaps: the innermost one counts
+    for phrase in phrases:
         scores = phrase["features"].get(TRANSLATION, [])
-        of_phrase = float(numeric.exp(np.array(scores[FORWARD]))) if len(scores) == 4 else 1.0
-        for i, j in inner[option]:
-            link = phrase["source"][0] + int(i), phrase["target"][0] + int(j)
-            confidence = of_phrase if confidences is None else confidences.get(link, 0.0)
-            links.append({"source": link[0], "target": link[1], "confidence": _short(min(confidence, 1.0))})
-    return sorted(links, key=lambda link: (link["source"], link["target"]))
+        own = float(numeric.exp(np.array(scores[FORWARD]))) if len(scores) == 4 else 1.0
+        of_word |= dict.fromkeys(range(*phrase["source"]), own)
+    links = []
+    for i, j in translations.links_of(path):
+        confidence = of_word[i] if confidences is None else confidences.get((i, j), 0.0)
+        links.append({"source": i, "target": j, "confidence": _short(min(confidence, 1.0))})
+    return links
 
 
 def _weighted(features: Mapping[str, Sequence[float]], weights: Mapping[str, Sequence[float]]) -> dict[str, float]:

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton.align import Aligner, LexicalTable
 from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Bitext, Vocabulary
 from hyperbaton.decode import NBest, System, Translations, Translator
+from hyperbaton.decode.derivations import Derivations
 
 try:
     from machine.annotations.range import Range
@@ -273,6 +275,9 @@ class HyperbatonTranslationEngine(TranslationEngine):
         batch, scores = found.batch, found.system.table.scores
         column = 2 if scores.shape[1] > 2 else 0
         for path in paths:
+            if isinstance(found, Derivations):
+                _append_derivation(builder, found, path, scores[:, column], first_piece)
+                continue
             for option in found.options[found.step_offsets[path] : found.step_offsets[path + 1]].tolist():
                 piece = int(batch.options.source.sentence[option])
                 start = int(batch.source.offsets[piece] - batch.source.offsets[first_piece])
@@ -287,3 +292,23 @@ class HyperbatonTranslationEngine(TranslationEngine):
                 builder.mark_phrase(Range.create(begin, end), matrix)
         builder.set_sequence_confidence(float(np.mean(builder.confidences)) if builder.confidences else 0.0)
         return builder.to_result()
+
+
+def _append_derivation(
+    builder: TranslationResultBuilder,
+    found: Derivations,
+    path: int,
+    probabilities: npt.NDArray[np.floating[Any]],
+    first_piece: int,
+) -> None:
+    """A translation by rules, whose words and links may cross: one phrase, with the confidence of each word's rule."""
+    batch, first = found.batch, int(found.step_offsets[path])
+    piece = int(np.searchsorted(found.path_offsets, path, side="right")) - 1
+    words = found.text[path]
+    pair_of = {j: int(batch.pairs[first + i]) for i, use in enumerate(found.rules(path)) for j in use.target_words}
+    for j, word in enumerate(words):
+        known = TranslationSources.NONE if pair_of[j] < 0 else TranslationSources.SMT
+        builder.append_token(word, known, 0.0 if pair_of[j] < 0 else float(probabilities[pair_of[j]]))
+    begin, end = (batch.source.offsets[[piece, piece + 1]] - batch.source.offsets[first_piece]).tolist()
+    matrix = WordAlignmentMatrix.from_word_pairs(end - begin, len(words), found.links_of(path))
+    builder.mark_phrase(Range.create(begin, end), matrix)

@@ -38,6 +38,7 @@ GLUE = (
     "[X][S] </s> [X] ||| [X][S] </s> [S] ||| 1 ||| 0-0 1-1 ||| 0 ||| |||",
     "[X][S] [X][X] [X] ||| [X][S] [X][X] [S] ||| 2.718 ||| 0-0 1-1 ||| 0 ||| |||",
 )
+RULE_FILE, GLUE_FILE = "rule-table.gz", "glue-grammar"
 _ROWS = 1 << 16  # written at a time
 _N_SCORES = 4
 MAX_GAPS = len(TARGET_GAPS)
@@ -49,14 +50,19 @@ _BEFORE_DASH, _AT_END = (
 
 def write_rules(folder: str | PathLike[str], rules: RuleTable, *, progress: Progress | None = None) -> list[Path]:
     """Write `rule-table.gz` and `glue-grammar` into a folder; returns the files."""
-    written = [Path(folder) / "rule-table.gz", Path(folder) / "glue-grammar"]
+    written = [Path(folder) / RULE_FILE, Path(folder) / GLUE_FILE]
     write_pieces(written[0], rule_table_pieces(rules, progress))
-    write_pieces(written[1], ("".join(f"{line}\n" for line in GLUE).encode(),))
+    write_pieces(written[1], glue_pieces())
     return written
 
 
-def rule_table_pieces(rules: RuleTable, progress: Progress | None = None) -> Iterator[bytes]:
-    """The rows of a rule table as Moses writes them."""
+def glue_pieces() -> Iterator[bytes]:
+    """The lines of the glue grammar."""
+    return (f"{line}\n".encode() for line in GLUE)
+
+
+def rule_table_pieces(rules: RuleTable, progress: Progress | None = None, *, exact: bool = False) -> Iterator[bytes]:
+    """The rows of a rule table, scores with six digits as Moses writes them, or `exact`, as they are read back."""
     table, threads = rules.table, default_threads()
     table.check()
     source, target = (
@@ -73,7 +79,7 @@ def rule_table_pieces(rules: RuleTable, progress: Progress | None = None) -> Ite
     )
     target_places = np.empty(len(table.target), np.uint32)
     target_places[target_order] = np.arange(len(table.target), dtype=np.uint32)
-    written = _Written(table, source, target)
+    written = _Written(table, source, target, exact)
     ends = np.cumsum(np.diff(table.offsets)[order])
     begin = 0
     while begin < len(order):
@@ -88,8 +94,8 @@ def rule_table_pieces(rules: RuleTable, progress: Progress | None = None) -> Ite
 class _Written:
     """A rule table as a phrase table whose words are those of Moses' file: all gaps alike, and labels."""
 
-    def __init__(self, table: PhraseTable, source: Vocabulary, target: Vocabulary) -> None:
-        self._table = table
+    def __init__(self, table: PhraseTable, source: Vocabulary, target: Vocabulary, exact: bool) -> None:
+        self._table, self._exact = table, exact
         self._words = len(source), len(target)
         self._vocabularies = extended(source, (GAP, LABEL)), extended(target, (GAP, LABEL))
 
@@ -113,7 +119,7 @@ class _Written:
             link_offsets,
             links,
         )
-        text = b"".join(phrase_table_pieces(piece))
+        text = b"".join(phrase_table_pieces(piece, exact=self._exact))
         # Rules that differ in the order of gaps only are sorted by the rest of their rows.
         same = (owners[1:] == owners[:-1]) & _equal_rows(target)
         yield _sorted_where(text, same) if same.any() else text

@@ -54,13 +54,7 @@ class Searched(NamedTuple):
 
     def translated(self, path: int) -> Translated:
         """A translation with its links."""
-        links, at = [], 0
-        found = self.found
-        options = found.options[found.step_offsets[path] : found.step_offsets[path + 1]].tolist()
-        for step, option in zip(found.steps(path), options, strict=True):
-            links += [(step.begin + i, at + j) for i, j in found.batch.options.links[option]]
-            at += len(step.target)
-        return Translated(found.text[path], sorted(links))
+        return Translated(self.found.text[path], self.found.links_of(path))
 
     def best(self) -> Translated:
         """The best translation; empty where there is none."""

@@ -38,6 +38,13 @@ _PATH: dict[str, Any] = {
                 "source": _SPAN,
                 "target": _SPAN,
                 "distance": {"type": "integer", "description": "end of the phrase before minus begin of this one"},
+                "rule": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "both sides, in a system with rules; spans include what is in the gaps",
+                },
+                "kind": {"type": "string", "description": "rule, unknown, demanded or glue"},
+                "parent": {"type": "integer", "description": "the number of the rule in whose gap it is, or -1"},
                 "features": _SCORES,
                 "weighted": _WEIGHTED,
             },

@@ -47,6 +47,8 @@ class SystemDecoder:
         for n, line in enumerate(sentences, start=1):
             if line.count(" ") >= MAX_WORDS:
                 raise SentenceError(f"a sentence of more than {MAX_WORDS} words; tune without it", first + n)
+        if lattice and system.is_hierarchical:
+            raise OptionError("--lattice searches graphs of phrases; leave it out for a system with rules")
         self.system, self.fixed = fix_weights(system, fix or {})
         self.sentences = sentences
         self.annotations, self.first = annotations, first

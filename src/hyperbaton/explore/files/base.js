@@ -88,13 +88,40 @@ function translationOf(sentence, system) {
   return { target, phrases, boxes: false, links: links.map(([source, to]) => ({ source, target: to, confidence: 1 })) };
 }
 
-/** Jumps of a translation: from one phrase to the next that is not its neighbour. */
-function jumpsOf(translation) {
-  return translation.phrases.flatMap((phrase, at) => phrase.distance === 0 ? [] : [{
-    at, distance: phrase.distance, to: phrase.source[0], from: at ? translation.phrases[at - 1].source[1] - 1 : -1,
-  }]);
+/** Whether a translation was made with rules: then its phrases are nested, each before those in its gaps. */
+const isDerivation = translation => translation.phrases[0]?.rule !== undefined;
+
+/** The phrase of each source and target word; the innermost one of rules. */
+function ownersOf(translation) {
+  const source = {}, target = {}, nested = isDerivation(translation);
+  translation.phrases.forEach((phrase, p) => {
+    for (let i = phrase.source[0]; i < phrase.source[1]; i++) source[i] = p;
+    for (let j = phrase.target[0]; j < phrase.target[1]; j++) if (nested || target[j] === undefined) target[j] = p;
+  });
+  return { source, target };
 }
-const longestJump = translation => Math.max(0, ...translation.phrases.map(phrase => Math.abs(phrase.distance)));
+
+/** Moves from one phrase to the next; of rules, from one linked word to the next in target order. `last` is the last word reached. */
+function movesOf(translation) {
+  let from = -1;
+  const move = (n, at, to, last) => {
+    const made = { n, at, from, to, last, distance: from + 1 - to };
+    from = last;
+    return made;
+  };
+  if (!isDerivation(translation)) return translation.phrases.map((phrase, p) => move(p, p, phrase.source[0], phrase.source[1] - 1));
+  const { source } = ownersOf(translation);
+  const links = [...translation.links ?? []].sort((a, b) => a.target - b.target || a.source - b.source);
+  return [...new Set(links.map(link => link.source))].map((word, n) => move(n, source[word], word, word));
+}
+
+/** Jumps of a translation: moves to what is not the neighbour. */
+const jumpsOf = translation => movesOf(translation).filter(move => move.distance !== 0);
+const longestJump = translation => Math.max(0, ...movesOf(translation).map(move => Math.abs(move.distance)));
+
+/** What is said of a phrase: how far it moves; or the sides of a rule. */
+const factsOf = phrase => phrase.rule === undefined ? [["d", signed(phrase.distance, 0)], ["", KINDS[kindOf(phrase.distance)]]]
+  : phrase.kind === "rule" ? [["rule", phrase.rule.join(" → ")]] : [["", phrase.kind]];
 
 const VERDICTS = {
   reference: ["the reference", "The system's translation is the reference."],

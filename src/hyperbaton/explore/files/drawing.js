@@ -49,7 +49,7 @@ function drawLinks(words, tags, translation, how) {
   const { rows, targetRows, total } = rowLengths(words, tags, translation, pad, gap);
   const inRows = Math.max(total(rows), total(targetRows)) + 8 <= how.width;
   const height = 28;
-  const jumps = jumpsOf(translation).filter(jump => jump.distance);
+  const jumps = jumpsOf(translation);
   const arrow = jump => inRows ? Math.min(22 + 5 * Math.abs(jump.distance), 92) : Math.min(16 + (how.width > 500 ? 10 : 5) * Math.abs(jump.distance), how.width > 500 ? 130 : 70);
   const room = jumps.length ? Math.max(...jumps.map(arrow)) * 0.75 + 14 : 6;
   // Along (u): where words stand one after the other. Across (v): from the arrows over the source to the target.
@@ -73,8 +73,8 @@ function drawLinks(words, tags, translation, how) {
     extent = { width: across.target[1] + 4, height: longest + 8 };
   }
   const point = (u, v) => inRows ? `${round(u)} ${round(v)}` : `${round(v)} ${round(u)}`;
-  const rect = (places, [begin, end], [v0, v1], name) => {
-    const u0 = places[begin].begin, u1 = places[end - 1].end;
+  const rect = (places, [begin, end], [top, bottom], name, inset) => {
+    const u0 = places[begin].begin + inset, u1 = places[end - 1].end - inset, v0 = top + inset, v1 = bottom - inset;
     const box = inRows ? { x: u0, y: v0, width: u1 - u0, height: v1 - v0 } : { x: v0, y: u0, width: v1 - v0, height: u1 - u0 };
     return put("rect", { ...box, rx: 4, class: name });
   };
@@ -93,11 +93,7 @@ function drawLinks(words, tags, translation, how) {
   const svg = picture(extent.width, extent.height, `${words.join(" ")} – ${translation.target.join(" ")}`);
   const [, bottom] = across.source, [top] = across.target, middle = (bottom + top) / 2;
   const curve = (from, to) => `M${point(from, bottom)}C${point(from, middle)} ${point(to, middle)} ${point(to, top)}`;
-  const owner = {}, targetOwner = {};
-  translation.phrases.forEach((phrase, p) => {
-    for (let i = phrase.source[0]; i < phrase.source[1]; i++) owner[i] = p;
-    for (let j = phrase.target[0]; j < phrase.target[1]; j++) targetOwner[j] ??= p;
-  });
+  const { source: owner, target: targetOwner } = ownersOf(translation);
   for (const link of translation.links ?? []) {
     svg.append(put("path", { class: "link", d: curve(source[link.source].middle, target[link.target].middle), "data-p": owner[link.source],
       "stroke-opacity": round(0.2 + 0.8 * link.confidence) },
@@ -105,8 +101,11 @@ function drawLinks(words, tags, translation, how) {
   }
   const linked = new Set((translation.links ?? []).map(link => owner[link.source]));
   const boxes = translation.boxes !== false;
+  const depths = [];  // of rules in the gaps of others, whose boxes are smaller
   translation.phrases.forEach((phrase, p) => {
-    const kind = kindOf(phrase.distance);
+    depths[p] = phrase.parent >= 0 ? depths[phrase.parent] + (translation.phrases[phrase.parent].kind === "glue" ? 0 : 1) : 0;
+    if (phrase.kind === "glue") return;  // its box is that of the rule that it adds
+    const kind = kindOf(phrase.distance), inset = Math.min(2 * depths[p], 6);
     if (boxes && !linked.has(p) && phrase.target[1] > phrase.target[0]) {
       const centre = (places, [begin, end]) => (places[begin].begin + places[end - 1].end) / 2;
       svg.append(put("path", { class: "tie", "data-p": p, d: curve(centre(source, phrase.source), centre(target, phrase.target)) }));
@@ -114,11 +113,11 @@ function drawLinks(words, tags, translation, how) {
     const group = put("g", { class: `phrase ${kind}${how.marked?.has(p) ? " same" : ""}`, "data-p": p, tabindex: "0", role: "button",
       "aria-label": `${wordsOf(words, phrase.source)}: ${wordsOf(translation.target, phrase.target) || "nothing"}` });
     group.append(put("title", {}, about(words, translation, p)));
-    group.append(rect(source, phrase.source, across.source, "box"));
-    for (let i = phrase.source[0]; i < phrase.source[1]; i++) group.append(...word(words[i], source[i], across.source, tags?.[i], true).filter(Boolean));
+    group.append(rect(source, phrase.source, across.source, "box", inset));
+    for (let i = phrase.source[0]; i < phrase.source[1]; i++) if (owner[i] === p) group.append(...word(words[i], source[i], across.source, tags?.[i], true).filter(Boolean));
     if (boxes && phrase.target[1] > phrase.target[0]) {
-      group.append(rect(target, phrase.target, across.target, "box"));
-      for (let j = phrase.target[0]; j < phrase.target[1]; j++) group.append(...word(translation.target[j], target[j], across.target).filter(Boolean));
+      group.append(rect(target, phrase.target, across.target, "box", inset));
+      for (let j = phrase.target[0]; j < phrase.target[1]; j++) if (targetOwner[j] === p) group.append(...word(translation.target[j], target[j], across.target).filter(Boolean));
     }
     svg.append(group);
   });
@@ -172,11 +171,7 @@ function drawGrid(words, tags, translation, how) {
   const svg = picture(width, height, `${words.join(" ")} – ${translation.target.join(" ")}, as a grid`);
   for (let i = 0; i <= words.length; i++) svg.append(put("path", { class: "rule", d: `M${x(i)} ${y(0)}V${y(translation.target.length)}` }));
   for (let j = 0; j <= translation.target.length; j++) svg.append(put("path", { class: "rule", d: `M${x(0)} ${y(j)}H${x(words.length)}` }));
-  const owner = {}, targetOwner = {};
-  translation.phrases.forEach((phrase, p) => {
-    for (let i = phrase.source[0]; i < phrase.source[1]; i++) owner[i] = p;
-    for (let j = phrase.target[0]; j < phrase.target[1]; j++) targetOwner[j] ??= p;
-  });
+  const { source: owner, target: targetOwner } = ownersOf(translation);
   words.forEach((word, i) => svg.append(put("text", { class: "phrase", lang: languageOf("source"), "data-p": owner[i] ?? "", "font-size": size, x: x(i) + cell / 2, y: top - 5,
     transform: `rotate(-62 ${round(x(i) + cell / 2)} ${round(top - 5)})` }, word)));
   translation.target.forEach((word, j) => svg.append(put("text", { class: "phrase", lang: languageOf("target"), "data-p": targetOwner[j] ?? "", "font-size": Math.min(size, 13), x: left - 5,
@@ -184,7 +179,7 @@ function drawGrid(words, tags, translation, how) {
   const boxes = translation.boxes !== false;
   translation.phrases.forEach((phrase, p) => {
     const [b, e] = phrase.source, [f, t] = phrase.target;
-    if (!boxes || f === t) return;
+    if (!boxes || f === t || phrase.kind === "glue") return;
     svg.append(put("g", { class: `phrase ${kindOf(phrase.distance)}`, "data-p": p, tabindex: "0", role: "button",
       "aria-label": `${wordsOf(words, phrase.source)}: ${wordsOf(translation.target, phrase.target)}` },
     put("title", {}, about(words, translation, p)),
@@ -200,7 +195,7 @@ function drawGrid(words, tags, translation, how) {
       r: round(dot), "fill-opacity": round(0.25 + 0.75 * link.confidence), stroke: "none" }));
   }
   let at = null;
-  for (const phrase of translation.phrases) {
+  for (const phrase of isDerivation(translation) ? [] : translation.phrases) {
     if (phrase.target[0] === phrase.target[1]) continue;
     const start = [x(phrase.source[0]) + cell * 0.3, y(phrase.target[0]) + targetCell * 0.3];
     const end = [x(phrase.source[1]) - cell * 0.3, y(phrase.target[1]) - targetCell * 0.3];
@@ -231,7 +226,8 @@ function freePlace(curve, taken, inRows) {
 function about(words, translation, p) {
   const phrase = translation.phrases[p];
   const lines = [`${wordsOf(words, phrase.source)} → ${wordsOf(translation.target, phrase.target) || "∅"}`,
-    phrase.distance ? `${KINDS[kindOf(phrase.distance)]}, d = ${signed(phrase.distance, 0)}` : "next word, d = 0"];
+    phrase.rule ? phrase.rule.join(" → ")
+      : phrase.distance ? `${KINDS[kindOf(phrase.distance)]}, d = ${signed(phrase.distance, 0)}` : "next word, d = 0"];
   return lines.concat(Object.entries(phrase.weighted ?? {}).map(([name, value]) => `${signed(value, 3)}  ${name}`)).join("\n");
 }
 

@@ -188,20 +188,20 @@ def _response(text: str) -> Response:
 
 
 def _phrases(paths: list[tuple[Searched, int]]) -> list[dict[str, int]]:
-    """Phrases in target order; ends are inclusive, as in Moses."""
+    """Phrases in target order, or rules with what is in their gaps; ends are inclusive, as in Moses."""
     rows, source, target = [], 0, 0
     for searched, path in paths:
-        for step in searched.found.steps(path):
-            end = target + len(step.target)
+        segments = [segment for segment in searched.found.segments(path) if segment.kind != "glue"]
+        for segment in sorted(segments, key=lambda segment: segment.target[0]):
             rows.append(
                 {
-                    "tgt-start": target,
-                    "tgt-end": end - 1,
-                    "src-start": source + step.begin,
-                    "src-end": source + step.end - 1,
+                    "tgt-start": target + segment.target[0],
+                    "tgt-end": target + segment.target[1] - 1,
+                    "src-start": source + segment.source[0],
+                    "src-end": source + segment.source[1] - 1,
                 }
             )
-            target = end
+        target += len(searched.found.text[path])
         source += len(searched.sentence.tokens)
     return rows
 

@@ -12,8 +12,9 @@ from starlette.routing import Route
 
 from hyperbaton.base.options import options_of
 from hyperbaton.corpus import Bitext
-from hyperbaton.decode import Decoding
+from hyperbaton.decode import Decoding, System
 from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode.options import OF_PHRASES, OF_RULES
 from hyperbaton.decode.raw_structure import HTML, PLAIN
 from hyperbaton.serve.batching import Job
 from hyperbaton.serve.details import sentence_details
@@ -96,7 +97,7 @@ class V1(Dialect):
             n_best=max(asked["nbest"], 1),
             glossary=await call.apart(_glossary, asked["glossary"], engine, call.while_wanted),
             constraints=_constraints(asked["constraints"] or []),
-            options=_options(engine.system.options, asked["options"] or {}),
+            options=_options(engine.system, asked["options"] or {}),
         )
         if request.tags is not None and len(request.tags) != len(texts):
             raise Refusal(400, "there must be as many lists of tags as of tokens")
@@ -245,8 +246,10 @@ def _words(value: Any) -> str:
     return " ".join(value.split())
 
 
-def _options(own: Decoding, changes: dict[str, Any]) -> Decoding:
-    known = {opt.flag: opt for opt in options_of(Decoding) if opt.flag in CHANGEABLE}
+def _options(system: System, changes: dict[str, Any]) -> Decoding:
+    foreign = OF_PHRASES if system.is_hierarchical else OF_RULES
+    known = {opt.flag: opt for opt in options_of(Decoding) if opt.flag in CHANGEABLE and opt.name not in foreign}
+    own = system.options
     chosen = {}
     for name, value in changes.items():
         flag = name.replace("_", "-")

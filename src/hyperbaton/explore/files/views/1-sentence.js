@@ -53,7 +53,7 @@ views.sentence = {
       const phrase = translation.phrases[p];
       sides.append(make("section", {},
         make("h2", {}, bothSides(chosen, translation, phrase)),
-        facts([["step", p + 1], ["d", signed(phrase.distance, 0)], ["", KINDS[kindOf(phrase.distance)]]]),
+        facts([["step", p + 1], ...factsOf(phrase)]),
         featureTable(phrase.weighted),
         make("p", {}, make("a", { href: address({ view: "decisions", step: p }) }, "What was expected at this step"))));
     }

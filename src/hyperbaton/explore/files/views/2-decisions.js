@@ -42,13 +42,14 @@ views.decisions = {
     const step = clamp(Number(state.step) || 0, 0, translation.phrases.length - 1);
     const phrase = translation.phrases[step];
     if (!phrase) return main.append(make("p", {}, "This sentence has no translation."));
-    const done = new Set(translation.phrases.slice(0, step).flatMap(one => wordNumbers(one.source)));
+    const nested = isDerivation(translation);
+    const done = new Set(nested ? [] : translation.phrases.slice(0, step).flatMap(one => wordNumbers(one.source)));
     const steps = [
       make("ol", { class: "steps", "aria-label": "Steps" }, translation.phrases.map((one, n) => make("li", {},
         make("button", { type: "button", class: kindOf(one.distance), "aria-pressed": String(n === step), click: () => go({ step: n }) },
           `${n + 1} `, inLanguage("target", wordsOf(translation.target, one.target) || "∅"))))),
       make("h2", {}, `Step ${step + 1} of ${translation.phrases.length}: `, bothSides(chosen, translation, phrase)),
-      facts([["d", signed(phrase.distance, 0)], ["", KINDS[kindOf(phrase.distance)]]])];
+      facts(factsOf(phrase))];
     const sides = make("div", { class: "sides" });
     const expected = translation.expectations?.[step] ?? [];
     for (const expectation of expected) {
@@ -63,7 +64,7 @@ views.decisions = {
     }
     if (!expected.length) {
       const models = systemOf(ownSystem())?.models ?? [];
-      sides.append(make("p", { class: "card" }, models.length
+      sides.append(make("p", { class: "card" }, nested ? "No order model was asked about a word of this rule." : models.length
         ? `The models of this system (${models.join(", ")}) do not tell what they expected here; their scores are among the features.`
         : "This system has no order model but the distance."));
     }

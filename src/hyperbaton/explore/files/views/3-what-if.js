@@ -16,8 +16,8 @@ function withDemand(begin, end, text) {
  * before the word that it reaches; or if all between is translated, before that, whose turn had not come.
  */
 function wallAgainst(jump, translation) {
-  if (jump.distance > 0) return translation.phrases[jump.at].source[1] - 1;
-  const done = new Set(translation.phrases.slice(0, jump.at).flatMap(phrase => wordNumbers(phrase.source)));
+  if (jump.distance > 0) return jump.last;
+  const done = new Set(movesOf(translation).slice(0, jump.n).flatMap(move => wordNumbers([move.to, move.last + 1])));
   const between = wordNumbers([jump.from + 1, jump.to]);
   return between.every(word => done.has(word)) ? Math.max(jump.from, 0) : jump.to - 1;
 }

@@ -4,13 +4,8 @@ const tagOf = (sentence, word) => word < 0 ? "start" : sentence.tags?.[word] ?? 
 
 /** Whether a sentence has a jump between two tags, at least so far; jumps to the next phrase count where no length is asked. */
 function hasJump(sentence, translation, from, to, least) {
-  let last = -1;
-  for (const phrase of translation.phrases) {
-    const fits = Math.abs(phrase.distance) >= least && (!from || tagOf(sentence, last) === from) && (!to || tagOf(sentence, phrase.source[0]) === to);
-    if (fits) return true;
-    last = phrase.source[1] - 1;
-  }
-  return false;
+  return movesOf(translation).some(move => Math.abs(move.distance) >= least
+    && (!from || tagOf(sentence, move.from) === from) && (!to || tagOf(sentence, move.to) === to));
 }
 
 const COLUMNS = [

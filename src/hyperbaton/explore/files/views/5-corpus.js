@@ -8,16 +8,15 @@ function corpora() {
   return data.systems.map(one => {
     const jumps = {}, by_tag = {};
     for (const each of data.sentences) {
-      let last = -1;
-      for (const phrase of translationOf(each, one.name)?.phrases ?? []) {
-        const jump = phrase.source[0] - last, tag = tagOf(each, phrase.source[0]);
+      const translation = translationOf(each, one.name);
+      for (const move of translation ? movesOf(translation) : []) {
+        const jump = move.to - move.from, tag = tagOf(each, move.to);
         jumps[jump] = (jumps[jump] ?? 0) + 1;
         if (tag) {
           const clipped = clamp(jump, -TAG_FARTHEST, TAG_FARTHEST);
           by_tag[tag] ??= {};
           by_tag[tag][clipped] = (by_tag[tag][clipped] ?? 0) + 1;
         }
-        last = phrase.source[1] - 1;
       }
     }
     return { name: one.name, kind: "system", jumps, by_tag };

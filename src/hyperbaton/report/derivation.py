@@ -1,0 +1,210 @@
+"""A translation as a picture or in characters: the rules of its derivation with their gaps, or its phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Curve
+from rich.cells import cell_len
+
+from hyperbaton.base.errors import OptionError
+from hyperbaton.decode import Translations
+from hyperbaton.decode.result import Segment
+from hyperbaton.report.figures import COLOURS, INK, MONOTONE, style
+
+# Inches.
+_LETTER, _SPACE, _LEVEL, _BETWEEN, _WORD = 0.085, 0.16, 0.13, 0.75, 0.22
+
+
+class Part(NamedTuple):
+    """A segment to draw: which words are its own, how many levels are below it, and the number of the part above."""
+
+    segment: Segment
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    level: int
+    parent: int
+
+
+def parts_of(translations: Translations, path: int) -> list[Part]:
+    """The segments of a translation without glue, each before those in its gaps."""
+    segments = translations.segments(path)
+    kept = [number for number, segment in enumerate(segments) if segment.kind != "glue"]
+    places = {number: place for place, number in enumerate(kept)}
+    parents = [places.get(segments[number].parent, -1) for number in kept]
+    levels = [1] * len(kept)
+    inside: list[list[Segment]] = [[] for _ in kept]
+    for place in reversed(range(len(kept))):
+        if (parent := parents[place]) >= 0:
+            levels[parent] = max(levels[parent], levels[place] + 1)
+            inside[parent].append(segments[kept[place]])
+    parts = []
+    for place, number in enumerate(kept):
+        segment = segments[number]
+        source = _left_over(segment.source, [child.source for child in inside[place]])
+        target = _left_over(segment.target, [child.target for child in inside[place]])
+        parts.append(Part(segment, source, target, levels[place], parents[place]))
+    return parts
+
+
+def _left_over(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """The positions of a span that are in no other one."""
+    inside = {position for other in spans for position in range(*other)}
+    return tuple(position for position in range(*span) if position not in inside)
+
+
+def best_path(translations: Translations) -> int:
+    """The best translation of a request of one sentence."""
+    if len(translations.pieces) != 2 or translations.pieces[1] != 1:
+        raise OptionError("the sentence is translated in pieces; only one that is translated whole can be drawn")
+    if not translations.path_offsets[1]:
+        raise OptionError("the sentence has no translation")
+    return 0
+
+
+def describe_derivation(translations: Translations, path: int) -> dict[str, Any]:
+    """What `draw_derivation` draws, as plain values; spans are half-open, `parent` is the number of the part above."""
+    return {
+        "source": translations.batch.source[0],
+        "target": translations.text[path],
+        "links": [list(link) for link in translations.links_of(path)],
+        "score": float(translations.scores[path]),
+        "parts": [
+            {
+                "source": list(part.segment.source),
+                "target": list(part.segment.target),
+                "kind": part.segment.kind,
+                "rule": list(_sides(translations, path, part)),
+                "parent": part.parent,
+            }
+            for part in parts_of(translations, path)
+        ],
+    }
+
+
+def _sides(translations: Translations, path: int, part: Part) -> tuple[str, str]:
+    segment = part.segment
+    if segment.rule is not None:
+        return segment.rule
+    words = translations.batch.source[0][slice(*segment.source)], translations.text[path][slice(*segment.target)]
+    return " ".join(words[0]), " ".join(words[1])
+
+
+def derivation_text(translations: Translations, path: int) -> str:
+    """A translation as a tree in characters: each rule with those in its gaps below it."""
+    parts = parts_of(translations, path)
+    rows = [_sides(translations, path, part) for part in parts]
+    children: dict[int, list[int]] = {}
+    for number, part in enumerate(parts):
+        children.setdefault(part.parent, []).append(number)
+    lines = [" ".join(translations.batch.source[0]), " ".join(translations.text[path]), ""]
+    # Those left to print, the next one last: the number of a part, and what stands before it and before those below it.
+    left = [(number, "", "") for number in reversed(children.get(-1, []))]
+    while left:
+        number, before, below = left.pop()
+        lines.append(f"{before}{rows[number][0]} → {rows[number][1]}".rstrip())
+        own = children.get(number, [])
+        for child in reversed(own):
+            is_last = child == own[-1]
+            left.append((child, below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  ")))
+    return "\n".join([*lines, "", f"score {translations.scores[path]:g}", ""])
+
+
+def draw_derivation(translations: Translations, path: int) -> Figure:
+    """Draw a translation: target words above, source words below, and between them each rule on both sides.
+
+    A rule has one colour. Its bar is thick over its own words and thin over its gaps; the bars of rules in its gaps lie
+    nearer to the words. Lines join linked words.
+    """
+    source, target = translations.batch.source[0], translations.text[path]
+    parts = parts_of(translations, path)
+    height = _LEVEL * max((part.level for part in parts), default=0)
+    top = 2 * (_WORD + height) + _BETWEEN
+    places = [_places(source), _places(target)]
+    width = max((places[side][-1][1] for side in (0, 1) if places[side]), default=1.0)
+    for side in (0, 1):
+        shift = (width - places[side][-1][1]) / 2 if places[side] else 0.0
+        places[side] = [(begin + shift, end + shift) for begin, end in places[side]]
+    with style():
+        figure = Figure(figsize=(width + 0.3, top + 0.3))
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set_xlim(-0.15, width + 0.15)
+        axes.set_ylim(-0.15, top + 0.15)
+        axes.axis("off")
+        edges = _WORD + height, top - _WORD - height
+        colours: tuple[dict[int, str], dict[int, str]] = {}, {}
+        rules = cycle(COLOURS[:6])
+        for part in parts:
+            colour = next(rules) if part.segment.kind in ("rule", "phrase") else MONOTONE
+            for side, (span, own) in enumerate(((part.segment.source, part.source), (part.segment.target, part.target))):
+                colours[side].update(dict.fromkeys(own, colour))
+                base, step = (_WORD, _LEVEL) if side == 0 else (top - _WORD, -_LEVEL)
+                _bar(axes, places[side], span, own, base, base + step * (part.level - 0.5), colour)
+        for i, j in translations.links_of(path):
+            _curve(axes, (_middle(places[0][i]), edges[0]), (_middle(places[1][j]), edges[1]), colours[0].get(i, MONOTONE))
+        for side, (words, y) in enumerate(((source, 0.0), (target, top))):
+            for n, word in enumerate(words):
+                x, align = _middle(places[side][n]), "bottom" if side == 0 else "top"
+                axes.text(x, y, word, ha="center", va=align, color=colours[side].get(n, INK))
+    return figure
+
+
+def _places(words: Sequence[str]) -> list[tuple[float, float]]:
+    """Where words stand in a line, in inches."""
+    places, at = [], 0.0
+    for word in words:
+        end = at + _LETTER * max(cell_len(word), 1)
+        places.append((at, end))
+        at = end + _SPACE
+    return places
+
+
+def _middle(place: tuple[float, float]) -> float:
+    return (place[0] + place[1]) / 2
+
+
+def _runs(positions: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Neighbouring positions as spans, first and last.
+
+    >>> list(_runs([0, 1, 3]))
+    [(0, 1), (3, 3)]
+    """
+    first = None
+    for n, position in enumerate(positions):
+        first = position if first is None else first
+        if n + 1 == len(positions) or positions[n + 1] != position + 1:
+            yield first, position
+            first = None
+
+
+def _bar(
+    axes: Axes,
+    places: Sequence[tuple[float, float]],
+    span: tuple[int, int],
+    own: Sequence[int],
+    base: float,
+    y: float,
+    colour: str,
+) -> None:
+    """The bar of a rule on one side: thin from end to end, thick over its own words, which it is joined to."""
+    if span[0] == span[1]:
+        return
+    axes.plot((places[span[0]][0], places[span[1] - 1][1]), (y, y), color=colour, linewidth=1.0, solid_capstyle="butt")
+    for first, last in _runs(own):
+        axes.plot((places[first][0], places[last][1]), (y, y), color=colour, linewidth=4.5, solid_capstyle="round")
+    for position in own:
+        x = _middle(places[position])
+        axes.plot((x, x), (base, y), color=colour, linewidth=0.8, zorder=1)
+
+
+def _curve(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
+    """A link between the two sides."""
+    middle = (start[1] + end[1]) / 2
+    points = [start, (start[0], middle), (end[0], middle), end]
+    codes = [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4]
+    axes.add_patch(PathPatch(Curve(points, codes), fill=False, edgecolor=colour, linewidth=1.0, alpha=0.75, zorder=0))

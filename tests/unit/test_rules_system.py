@@ -1,0 +1,272 @@
+"""A system with rules through everything that takes systems: Moses' files, options, services, pages and pictures."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator
+from hyperbaton.decode.moses import export_moses, import_moses
+from hyperbaton.decode.options import check_applies
+from hyperbaton.evaluate.expectations import expectations
+from hyperbaton.explore import sentence_object
+from hyperbaton.lm import LanguageModel
+from hyperbaton.report.derivation import derivation_text, describe_derivation, draw_derivation
+from hyperbaton.serve.dialects.moses import _phrases
+from hyperbaton.serve.engine import Engine, Request
+from hyperbaton.tune.system import SystemDecoder
+from tests.program import hyperbaton
+from tests.rule_tables import rule_table
+
+SOURCE, TARGET = "ta zai jia chi fan", "he eats rice at home"
+LINKS = [(0, 0), (1, 3), (2, 4), (3, 1), (4, 2)]
+RULES = {
+    ("ta", "he"): ([0.5, 0.5, 0.9, 0.5], [(0, 0)]),
+    ("zai [X] [X]", "[X,2] at [X,1]"): ([0.5, 0.5, 0.75, 0.5], [(0, 1)]),
+    ("jia", "home"): ([0.5, 0.5, 0.5, 0.5], [(0, 0)]),
+    ("chi fan", "eats rice"): ([0.5, 0.5, 0.123456789, 0.5], [(0, 0), (1, 1)]),
+}
+WEIGHTS: dict[str, float | list[float]] = {"TranslationModel0": 1.0, "PhrasePenalty0": -1.0, "TranslationModel1": -1.0}
+ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-9 <unk>\n-9 <s>\n-1 </s>\n-1 he\n\n\\end\\\n"
+
+
+class Near:
+    """A jump model: the next word is likeliest."""
+
+    needs = ()
+
+    def jump_logprobs(self, text: Any) -> list[Any]:
+        rows = []
+        for n in text.lengths.tolist():
+            away = -np.abs(np.arange(n + 1)[None, :] - np.arange(n + 1)[:, None]).astype(np.float64)
+            rows.append(away - np.log(np.exp(away).sum(axis=1, keepdims=True)))
+        return rows
+
+
+@pytest.fixture(scope="module")
+def lm(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
+    """A language model of one word."""
+    path = tmp_path_factory.mktemp("lm") / "lm.arpa"
+    path.write_text(ARPA)
+    return LanguageModel.read_arpa(path)
+
+
+@pytest.fixture(scope="module")
+def system(lm: LanguageModel) -> System:
+    """A system whose best derivation of SOURCE has rules in the gaps of another."""
+    return System.of(rule_table(RULES), {"LM0": lm}, weights=WEIGHTS)
+
+
+@pytest.fixture(scope="module")
+def saved(system: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same on disk."""
+    path = tmp_path_factory.mktemp("system") / "system"
+    system.save(path)
+    return path
+
+
+def test_segments_are_nested_and_add_up(system: System) -> None:
+    found = Translator(system).translate_batch([SOURCE], NBest(3))
+    assert found.lines() == [TARGET]
+    assert found.links_of(0) == LINKS
+    segments = [segment for segment in found.segments(0) if segment.kind == "rule"]
+    assert [(s.source, s.target) for s in segments] == [
+        ((0, 1), (0, 1)),
+        ((1, 5), (1, 5)),
+        ((2, 3), (4, 5)),
+        ((3, 5), (1, 3)),
+    ]
+    assert segments[1].rule == ("zai [X] [X]", "[X,2] at [X,1]")
+    for path in range(len(found.scores)):
+        sums = {name: np.zeros(n) for name, n in system.features.items()}
+        for features in [*(s.features for s in found.segments(path)), found.named(found.end_features(path))]:
+            for name, values in features.items():
+                sums[name] += values
+        total = found.named(found.totals[path])
+        assert all(np.allclose(sums[name], total[name], atol=1e-4) for name in total)
+
+
+def test_unknown_and_demanded_words_have_places(system: System) -> None:
+    translator = Translator(system, Decoding(markup=True))
+    found = translator.translate_batch(['ta oh <x translation="the house">jia</x>'], NBest())
+    uses = {use.kind: use for use in found.rules(0)}  # type: ignore[attr-defined]
+    assert uses["unknown"].target_words == (1,)
+    assert uses["demanded"].target_words == (2, 3)
+    assert (uses["demanded"].begin, uses["demanded"].end) == (2, 3)
+
+
+def test_empty_sentence(system: System) -> None:
+    found = Translator(system).translate_batch([""], NBest())
+    assert [found.segments(path) for path in range(len(found.scores))] in ([], [[]])
+
+
+def test_moses_and_back(system: System, tmp_path: Path) -> None:
+    ini = export_moses(system, tmp_path / "moses")
+    again = import_moses(ini)
+    assert again.is_hierarchical
+    assert (again.weights, again.options.max_span) == (system.weights, system.options.max_span)
+    before, after = (Translator(one).translate_batch([SOURCE, "zai ta zai jia"], NBest(5)) for one in (system, again))
+    assert list(before.nbest()) == list(after.nbest())
+    assert np.array_equal(before.scores, after.scores)  # scores of rules are written with all digits
+    assert sorted(file.name for file in (tmp_path / "moses").iterdir()) == [
+        "LM0.arpa.gz",
+        "glue-grammar",
+        "moses.ini",
+        "rule-table.gz",
+    ]
+
+
+Change = Callable[[str], str]
+
+
+def changed(old: str, new: str) -> Change:
+    """A change of a moses.ini."""
+    return lambda text: text.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (changed("[search-algorithm]\n3", "[search-algorithm]\n1"), r"\[mapping\] cannot be imported unless"),
+        (
+            changed("PhraseDictionaryMemory name=TranslationModel1", "# "),
+            "expected a rule table and a glue grammar, found 1",
+        ),
+        (changed("path=glue-grammar", "path=rule-table.gz"), "not a rule of the standard glue grammar"),
+        (changed("path=rule-table.gz", "path=glue-grammar"), "has 4 scores in a row, found 1"),
+        (changed("[non-terminals]\nX", "[non-terminals]\nNP"), r"\[non-terminals\] cannot be imported unless.*'NP'"),
+        (changed("20\n1000", "20"), "expects two values, of rules and of the glue grammar, found 1"),
+        (changed("20\n1000", "20\n30"), "of the glue grammar must be 1000 or more, found 30"),
+        (changed("20\n1000", "much\n1000"), "expects a whole number, found 'much'"),
+        (changed("KENLM", "Distortion\nKENLM"), "Distortion scores phrases; a system with rules cannot have it"),
+        (changed("num-features=1 ", "num-features=2 "), "num-features=2, but the scores of a glue grammar are 1"),
+        (changed("[inputtype]\n3", "[rule-limit]\n7"), r"\[rule-limit\] cannot be imported unless its value is '5000'"),
+        (changed("[inputtype]\n3", "[unknown-lhs]\nfile"), r"\[unknown-lhs\] cannot be imported"),
+    ],
+)
+def test_chart_files_that_cannot_be_imported(system: System, tmp_path: Path, change: Change, message: str) -> None:
+    ini = export_moses(system, tmp_path)
+    ini.write_text(change(ini.read_text()))
+    with pytest.raises(InputError, match=message) as raised:
+        import_moses(ini)
+    assert re.match(r"\S+:\d+: ", str(raised.value))
+
+
+def test_rules_where_phrases_are_expected_and_the_reverse(system: System, tmp_path: Path) -> None:
+    ini = export_moses(system, tmp_path)
+    text = ini.read_text().replace("[search-algorithm]\n3", "[search-algorithm]\n1").replace("[inputtype]\n3\n", "")
+    text = re.sub(".*glue-grammar.*\n", "", text.replace("1 T 1\n", "")).replace("TranslationModel1= -1.0\n", "")
+    ini.write_text(text)
+    with pytest.raises(InputError, match=r"rule-table.gz:1: a rule table, .*where a phrase table is expected"):
+        import_moses(ini)
+    export_moses(system, tmp_path)
+    (tmp_path / "rule-table").write_text("ta ||| he ||| 1 1 1 1 ||| 0-0 ||| 1 1 1 ||| |||\n")
+    ini.write_text(ini.read_text().replace("rule-table.gz", "rule-table"))
+    with pytest.raises(InputError, match=r"rule-table:1: expected the label \[X\]"):
+        import_moses(ini)
+
+
+def test_options_of_the_other_kind_are_refused(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(f"{SOURCE}\n")
+    done = hyperbaton("translate", saved, tmp_path / "a", "--distortion-limit", "3", "--search", "stack")
+    assert done.returncode == 1
+    assert "--search and --distortion-limit: not an option of a system with rules; leave it out" in done.stderr
+    assert hyperbaton("translate", saved, tmp_path / "a", "--max-span", "3").returncode == 0
+    with pytest.raises(OptionError, match="--max-span: not an option of a system with phrases"):
+        check_applies(["max_span", "stack"], hierarchical=False)
+    with pytest.raises(OptionError, match="--lattice searches graphs of phrases"):
+        SystemDecoder(System.load(saved), [SOURCE], lattice=True)
+
+
+def test_reordering_models_cannot_be_exported(system: System, tmp_path: Path) -> None:
+    with_model = System.of(rule_table(RULES), reordering={"J": ModelUse(Near())})
+    with pytest.raises(OptionError, match="Moses' chart decoder has no reordering models; leave out J"):
+        export_moses(with_model, tmp_path)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_jump_models_say_what_they_expected(inside: bool) -> None:
+    use = ModelUse(Near(), inside=inside)
+    system = System.of(rule_table(RULES), reordering={"J": use}, weights=WEIGHTS | {"J": 0.1})
+    found = Translator(system).translate_batch([SOURCE], NBest())
+    rows = expectations(found, 0, 0)
+    assert len(rows) == len(found.segments(0))
+    told = {row["chosen"]: row for of_segment in rows for row in of_segment}
+    visited = {0: -1, 3: 0, 1: 4, 2: 1} | ({4: 3} if inside else {})
+    assert {word: row["from"] for word, row in told.items()} == visited
+    logprobs = [np.log(row["words"][row["chosen"]]) for row in told.values()]
+    end = Near().jump_logprobs(found.batch.source)[0][3][5]  # from the last word visited to the end
+    assert np.isclose(sum(logprobs) + end, found.totals[0][found.columns["J"][0]], atol=1e-3)
+
+
+def test_pages_and_services_show_rules(system: System) -> None:
+    found = Translator(system).translate_batch([SOURCE], NBest(2))
+    record = sentence_object(found, 0, n_best=2, expected=True)
+    assert record["target"] == TARGET.split()
+    assert [(link["source"], link["target"]) for link in record["links"]] == LINKS
+    assert record["links"][3]["confidence"] == pytest.approx(0.12346)  # of the rule that the word comes from
+    nested = [phrase for phrase in record["phrases"] if phrase["rule"][0] == "jia"]
+    assert record["phrases"][nested[0]["parent"]]["rule"] == ("zai [X] [X]", "[X,2] at [X,1]")
+    assert all("distance" not in phrase for phrase in record["phrases"])
+    assert set(record["search"]) == {"hypotheses", "source_sides", "spans"}
+    json.dumps(record)
+    engine = Engine("hiero", system, "zh", "en")
+    answers: list[Any] = []
+    job = engine.job(Request(answers.append, lines=[SOURCE]), 60)
+    job.run([job])
+    searched = answers[0].searched[0]
+    assert searched.best().links == LINKS
+    assert [(row["src-start"], row["src-end"], row["tgt-start"]) for row in _phrases([(searched, searched.paths[0])])] == [
+        (0, 0, 0),
+        (1, 4, 1),
+        (3, 4, 1),
+        (2, 2, 4),
+    ]
+
+
+def test_a_derivation_is_drawn(system: System, saved: Path, tmp_path: Path) -> None:
+    found = Translator(system).translate_batch([SOURCE], NBest())
+    assert derivation_text(found, 0).splitlines()[3:7] == [
+        "ta → he",
+        "zai [X] [X] → [X,2] at [X,1]",
+        "├─ jia → home",
+        "└─ chi fan → eats rice",
+    ]
+    assert [part["parent"] for part in describe_derivation(found, 0)["parts"]] == [-1, -1, 1, 1]
+    figure = draw_derivation(found, 0)
+    assert [text.get_text() for text in figure.axes[0].texts] == [*SOURCE.split(), *TARGET.split()]
+    colour = {text.get_text(): text.get_color() for text in figure.axes[0].texts}
+    assert colour["zai"] == colour["at"] != colour["home"] == colour["jia"]
+    line = tmp_path / "line"
+    line.write_text(f"x\n{SOURCE}\n")
+    asked = ("inspect", line, "--system", saved, "--line")
+    assert hyperbaton(*asked, "2", "-o", tmp_path / "a.svg").returncode == 0
+    assert (tmp_path / "a.svg").read_text().count(">rice<") == 1
+    assert "└─ chi fan → eats rice" in hyperbaton(*asked, "2").stdout
+    described = json.loads(hyperbaton(*asked, "2", "--json").stdout)
+    assert described["links"] == [list(link) for link in LINKS]
+    for arguments, message in (
+        ((*asked, "3"), "--line 3: "),
+        (("inspect", line), "a sentence pair needs SRC, TGT and LINKS; a translation needs SRC and --system"),
+        (("inspect", line, "b", "c", "--system", saved), "leave out TGT, LINKS"),
+    ):
+        done = hyperbaton(*arguments)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert message in done.stderr
+
+
+def test_phrases_are_drawn_too(tmp_path: Path) -> None:
+    from hyperbaton.corpus import Bitext
+    from hyperbaton.phrases import PhraseTable, extract
+
+    bitext = Bitext.of(["wo ai ni"], ["i love you"], [[(0, 0), (1, 1), (2, 2)]])
+    system = System.of(PhraseTable.build(bitext, extract(bitext)))
+    found = Translator(system).translate_batch(["ni ai wo"], NBest())
+    assert derivation_text(found, 0).splitlines()[3:6] == ["ni → you", "ai → love", "wo → i"]
+    assert found.links_of(0) == [(0, 0), (1, 1), (2, 2)]
