@@ -19,34 +19,67 @@ struct BoundGrammar {
   Grammar grammar;
 };
 
-using NamedFeatures = std::vector<std::pair<std::string, nb::handle_t<BoundFeature>>>;
+// What is translated and scored, with the objects it stands on.
+class BoundChartInput {
+ public:
+  using NamedFeatures = std::vector<std::pair<std::string, nb::handle_t<BoundFeature>>>;
 
-ChartInput make_input(const BoundGrammar& grammar, const SourceTokens& source, const NamedFeatures& features,
-                      const Array<float>& weights, const BoundDemands& demands, std::span<const Wall> walls,
-                      std::span<const Zone> zones, const BoundTokens* forced) {
-  const auto tokens = source.tokens.tokens();
-  const std::size_t n = tokens.offsets.size() - 1;
-  ChartInput input{grammar.grammar, tokens, view(source.copies),   {}, {}, view(weights), demands.demands(),
-                   walls,           zones,  view_forced(forced, n)};
-  if (weights.size() != input.n_own()) throw Error("a weight for each score of the rules is needed");
-  for (const auto& [name, handle] : features) {
-    const auto value = nb::cast<const BoundFeature&>(handle).input();
-    if (const auto* lm = std::get_if<WeightedLm>(&value)) {
-      if (lm->words.size() < grammar.grammar.n_target_words)
+  BoundChartInput(const BoundGrammar& grammar, const SourceTokens& source, const NamedFeatures& features,
+                  Array<float> weights, const BoundDemands& demands, const Array2<std::int64_t>& walls,
+                  const Array2<std::int64_t>& zones, const BoundTokens* forced)
+      : source_(source),
+        weights_(std::move(weights)),
+        demands_(demands),
+        walls_(walls_of(walls)),
+        zones_(zones_of(zones)),
+        forced_(forced ? std::optional(*forced) : std::nullopt),
+        input_{grammar.grammar,
+               source_.tokens.tokens(),
+               view(source_.copies),
+               {},
+               {},
+               view(weights_),
+               demands_.demands(),
+               walls_,
+               zones_,
+               view_forced(forced_ ? &*forced_ : nullptr, source_.tokens.offsets.size() - 1)} {
+    if (weights_.size() != input_.n_own()) throw Error("a weight for each score of the rules is needed");
+    for (const auto& [name, handle] : features) {
+      add(name, nb::cast<const BoundFeature&>(handle).input());
+      features_.push_back(nb::borrow(handle));
+    }
+  }
+  BoundChartInput(const BoundChartInput&) = delete;
+  BoundChartInput& operator=(const BoundChartInput&) = delete;
+
+  const ChartInput& input() const { return input_; }
+
+ private:
+  void add(const std::string& name, const FeatureInput& feature) {
+    if (const auto* lm = std::get_if<WeightedLm>(&feature)) {
+      if (lm->words.size() < input_.grammar.n_target_words)
         throw Error("a language model's number of each target word is needed");
-      input.lms.push_back({name, *lm});
-    } else if (const auto* jumps = std::get_if<JumpScorer>(&value)) {
+      input_.lms.push_back({name, *lm});
+    } else if (const auto* jumps = std::get_if<JumpScorer>(&feature)) {
       if (jumps->remaining) throw Error(name + ": a derivation does not know which words remain");
-      jumps->check(tokens.offsets);
-      if (!input.jumps.empty() && input.jumps.front().input.inside != jumps->inside)
+      jumps->check(input_.source.offsets);
+      if (!input_.jumps.empty() && input_.jumps.front().input.inside != jumps->inside)
         throw Error(name + ": jump models must agree on whether jumps inside rules count");
-      input.jumps.push_back({name, *jumps});
+      input_.jumps.push_back({name, *jumps});
     } else {
       throw Error(name + ": only language models and jump models score derivations");
     }
   }
-  return input;
-}
+
+  SourceTokens source_;
+  Array<float> weights_;
+  BoundDemands demands_;
+  std::vector<Wall> walls_;
+  std::vector<Zone> zones_;
+  std::optional<BoundTokens> forced_;
+  std::vector<nb::object> features_;
+  ChartInput input_;
+};
 
 nb::dict to_dict(ChartDecoded&& decoded, std::size_t n_values) {
   std::vector<std::int64_t> counts, places;
@@ -133,27 +166,28 @@ HYPERBATON_BINDINGS(hierarchical) {
           nb::kw_only(), "table_limit"_a, "pop_limit"_a, "stack"_a, "log_threshold"_a, "max_span"_a, "drop_unknown"_a,
           "n_best"_a, "graph"_a, "n_threads"_a);
 
+  nb::class_<BoundChartInput>(m, "ChartInput", "Sentences, the rules that translate them, and what scores derivations.")
+      .def(nb::init<const BoundGrammar&, const SourceTokens&, const BoundChartInput::NamedFeatures&, Array<float>,
+                    const BoundDemands&, const Array2<std::int64_t>&, const Array2<std::int64_t>&, const BoundTokens*>(),
+           nb::kw_only(), "grammar"_a, "source"_a, "features"_a, "weights"_a, "demands"_a, "walls"_a, "zones"_a,
+           nb::arg("forced").none(), nb::keep_alive<1, 2>())
+      .def_prop_ro(
+          "columns", [](const BoundChartInput& self) { return self.input().column_names(); },
+          "The name of the feature that each column of values belongs to.");
+
   m.def(
       "decode_chart",
-      [](const BoundGrammar& grammar, RankCache& cache, const SourceTokens& source, const NamedFeatures& features,
-         const Array<float>& weights, const BoundDemands& demands, const Array2<std::int64_t>& walls,
-         const Array2<std::int64_t>& zones, const BoundTokens* forced, const ChartSettings& settings,
+      [](const BoundChartInput& input, RankCache& cache, const ChartSettings& settings,
          const std::optional<nb::callable>& progress) {
-        const auto wall_rows = walls_of(walls);
-        const auto zone_rows = zones_of(zones);
-        const auto input = make_input(grammar, source, features, weights, demands, wall_rows, zone_rows, forced);
         const auto report = make_progress(progress);
         ChartDecoded decoded;
         {
           const nb::gil_scoped_release release;
-          decoded = decode_chart(input, settings, cache, report);
+          decoded = decode_chart(input.input(), settings, cache, report);
         }
-        auto columns = to_dict(std::move(decoded), input.n_values());
-        columns["columns"] = input.column_names();
-        return columns;
+        return to_dict(std::move(decoded), input.input().n_values());
       },
-      nb::kw_only(), "grammar"_a, "cache"_a, "source"_a, "features"_a, "weights"_a, "demands"_a, "walls"_a, "zones"_a,
-      nb::arg("forced").none(), "settings"_a, nb::arg("progress").none(),
+      "input"_a, "cache"_a, "settings"_a, nb::arg("progress").none(),
       "The best translations of sentences by rules, as columns.");
 }
 

@@ -102,7 +102,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
     ),
     "flag": (add("[drop-unknown]\nmaybe\n"), "moses.ini:20: [drop-unknown] expects true or false, found 'maybe'"),
     "search": (
-        add("[search-algorithm]\n3\n"),
+        add("[search-algorithm]\n4\n"),
         "moses.ini:20: [search-algorithm] cannot be imported unless its value is 0 or 1",
     ),
     "markup": (add("[xml-input]\ninclusive\n"), "moses.ini:20: [xml-input] cannot be imported unless"),

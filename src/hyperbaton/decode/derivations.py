@@ -71,12 +71,9 @@ class Derivations(Translations):
     graph_targets: Text
 
     @classmethod
-    def of(cls, system: System, request: Request, found: Mapping[str, Any]) -> Derivations:
-        """What the core found for a request."""
+    def of(cls, system: System, request: Request, columns: dict[str, list[int]], found: Mapping[str, Any]) -> Derivations:
+        """What the core found for a request; `columns` are those of each feature."""
         vocabulary = request.target.vocabulary
-        columns: dict[str, list[int]] = {name: [] for name in system.features}
-        for column, name in enumerate(found["columns"]):
-            columns[name].append(column)
         begin, pairs = found["step_begin"], found["step_pair"]
         n_pieces = len(request.source)
         options = Options(

@@ -46,7 +46,7 @@ class Segment(NamedTuple):
     rule: tuple[str, str] | None = None
 
 
-def feature_columns(system: System, search_input: _core.DecodeInput) -> dict[str, list[int]]:
+def feature_columns(system: System, search_input: _core.DecodeInput | _core.ChartInput) -> dict[str, list[int]]:
     """The core's columns of values that belong to each feature, in the order of n-best lists."""
     columns: dict[str, list[int]] = {name: [] for name in system.features}
     for column, name in enumerate(search_input.columns):

@@ -194,9 +194,8 @@ class Translator(Picklable):
         if n_best.directions is not None:
             raise OptionError("translations along directions are not known for hierarchical systems")
         weights = self.system.weights
-        columns = _core.decode_chart(
+        chart_input = _core.ChartInput(
             grammar=self.system.grammar,
-            cache=self._cache,
             source=request.tokens,
             features=[*lms.items(), *self._reordering(source_batch(request))],
             weights=np.array([w for name in (TRANSLATION, *OWN_FEATURES, GLUE) for w in weights[name]], np.float32),
@@ -204,20 +203,20 @@ class Translator(Picklable):
             walls=request.walls,
             zones=request.zones,
             forced=request.forced,
-            settings=_core.ChartSettings(
-                table_limit=self.options.table_limit,
-                pop_limit=self.options.pop_limit,
-                stack=self.options.stack,
-                log_threshold=_log_threshold(self.options),
-                max_span=self.options.max_span,
-                drop_unknown=self.options.drop_unknown,
-                n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
-                graph=graph,
-                n_threads=self.threads,
-            ),
-            progress=progress,
         )
-        return Derivations.of(self.system, request, columns)
+        settings = _core.ChartSettings(
+            table_limit=self.options.table_limit,
+            pop_limit=self.options.pop_limit,
+            stack=self.options.stack,
+            log_threshold=_log_threshold(self.options),
+            max_span=self.options.max_span,
+            drop_unknown=self.options.drop_unknown,
+            n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
+            graph=graph,
+            n_threads=self.threads,
+        )
+        found = _core.decode_chart(chart_input, self._cache, settings, progress)
+        return Derivations.of(self.system, request, feature_columns(self.system, chart_input), found)
 
     def _lms(self, request: Request) -> dict[str, _core.WeightedLm]:
         """The language models over the words of a request."""
