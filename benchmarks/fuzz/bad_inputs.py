@@ -296,6 +296,11 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"order {BITEXT} --against {TEXTS} c/test.links", 1, r"c/test.links:\d+: "),
     (f"order {BITEXT} -o new.gif", 1, "new.gif: pictures end in"),
     ("order empty empty empty", 1, "no sentence pairs to measure"),
+    (
+        f"train pair {BITEXT} -o new -q --memory 64M",
+        1,
+        r"--memory 64M: training pair with [0-9,]+ weights needs at least 1",
+    ),
     ("symmetrize c/dev.links c/dev.links -m both", 1, "unknown symmetrisation 'both'"),
     ("symmetrize c/dev.links c/dev.links --format xml", 1, "unknown link format 'xml'"),
     ("symmetrize c/dev.links c/dev.links -o c/dev.links", 1, "--output would write to c/dev.links, which is also an input"),
@@ -547,6 +552,7 @@ def cases() -> list[Case]:
     cases += [Case(command, 1, r"x:2: a sentence of more than 4000 words", long) for command in LONG_COMMANDS]
     expected = r"x:2: a sentence of more than 250 words cannot be forced to its reference"
     cases.append(Case("diagnose system x x -q", 1, expected, {"x": long["x"]}))
+    cases.append(Case("order x x x", 1, "nothing to measure: no sentence pair has links", {"x": b"\n\n"}))
     for command in ("symmetrize x c/dev.links", "evaluate-links c/dev.links x"):
         cases += [Case(command, 1, expected, {"x": content}) for content, expected in LINK_FAULTS.values()]
     for command in ("translate tagged c/dev.source --source-tags x", f"tune tagged {TEXTS} -q -o new --source-tags x"):

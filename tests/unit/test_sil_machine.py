@@ -15,7 +15,7 @@ from hyperbaton.phrases import PhraseTable, extract
 
 pytest.importorskip("machine.translation", reason="pip install 'hyperbaton[sil]'")
 
-from machine.corpora import DictionaryTextCorpus, MemoryText, TextRow
+from machine.corpora import AlignedWordPair, DictionaryTextCorpus, MemoryText, TextRow
 from machine.translation import (
     SymmetrizedWordAligner,
     TranslationEngine,
@@ -84,6 +84,13 @@ def test_a_model_is_trained_saved_and_asked(bitext: Bitext, tmp_path: Path) -> N
         assert sum(p for _, p in again.get_translations(None)) > 0.5
         pairs = again.get_best_aligned_word_pairs(bitext.source[0], bitext.target[0])
         assert all(pair.translation_score > 0 for pair in pairs)
+        scores = again.aligner.score(bitext.select([0]), again.aligner.align(bitext.select([0])))
+        assert [pair.alignment_score for pair in pairs] == scores.confidences.tolist()
+        assert len({pair.alignment_score for pair in pairs}) == len(pairs) > 2
+        unusual = [AlignedWordPair(0, 1), AlignedWordPair(-1, 0), *pairs]
+        again.compute_aligned_word_pair_scores(bitext.source[0], bitext.target[0], unusual)
+        assert unusual[0].alignment_score < 0.5 and unusual[1].alignment_score == 0
+        assert [pair.alignment_score for pair in unusual[2:]] == scores.confidences.tolist()
         table = again.get_translation_table(0.5)
         assert word.lower() in table
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -132,3 +133,21 @@ def test_an_empty_text_is_an_error(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "") and "no sentence pairs to measure" in done.stderr
     assert len(measure_order(Bitext.of(["a"], ["b"], [[]])).values()) == 13
     assert Links.of([[]]).points.shape == (0, 2)
+
+
+def test_text_without_links_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("\n\n")
+    done = hyperbaton("order", *[tmp_path / "x"] * 3)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "hyperbaton: error: nothing to measure: no sentence pair has links\n"
+
+
+def test_measures_that_count_nothing_say_nothing(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("a b c\na\n")
+    (tmp_path / "links").write_text("0-0 0-2\n\n")  # no phrase pair of one word on each side
+    files = [tmp_path / "x", tmp_path / "x", tmp_path / "links"]
+    done = hyperbaton("order", *files, "--max-length", 1, "--against", *files, "-o", tmp_path / "x.svg")
+    assert done.returncode == 0 and "Warning" not in done.stderr
+    one = measure_order(Bitext.of(["a"], ["a"], [[(0, 0)]]))
+    estimates = one.estimates()  # warnings are errors here
+    assert any(math.isnan(end) for value in estimates.values() for end in value.interval)

@@ -73,15 +73,14 @@ class WordOrder:
 
     def estimates(self, *, samples: int = 1000, seed: int = 0) -> dict[str, Value]:
         """Every measure with its interval."""
-        drawn = self._drawn(samples, seed)
-        low, high = np.nanquantile(drawn, [0.025, 0.975], axis=0).tolist()
+        low, high = _interval(self._drawn(samples, seed))
         rows = zip(self.values().items(), low, high, strict=True)
         return {name: Value(value, (a, b)) for (name, value), a, b in rows}
 
     def differences(self, other: WordOrder, *, samples: int = 1000, seed: int = 0) -> dict[str, Value]:
         """Each measure less that of another text, both drawn independently of each other."""
         drawn = self._drawn(samples, seed) - other._drawn(samples, seed + 1)
-        low, high = np.nanquantile(drawn, [0.025, 0.975], axis=0).tolist()
+        low, high = _interval(drawn)
         here, there = self.values(), other.values()
         return {name: Value(here[name] - there[name], (a, b)) for name, a, b in zip(self.names, low, high, strict=True)}
 
@@ -89,6 +88,8 @@ class WordOrder:
         n_pairs, n_measures, _ = self.sums.shape
         if n_pairs == 0:
             raise InputError("no sentence pairs to measure")
+        if self.n_links == 0:
+            raise InputError("nothing to measure: no sentence pair has links")
         starts = np.unique(np.linspace(0, n_pairs, min(n_pairs, _MOST_GROUPS), endpoint=False).astype(np.int64))
         grouped = np.add.reduceat(self.sums.reshape(n_pairs, -1), starts, axis=0)
         return self._ratios(bootstrap_sums(grouped, samples=samples, seed=seed).reshape(samples, n_measures, 2))
@@ -97,6 +98,15 @@ class WordOrder:
         scale = np.array([100.0 if name in PERCENT or name.startswith("beyond") else 1.0 for name in self.names])
         below = sums[..., 1]
         return np.asarray(scale * np.divide(sums[..., 0], below, out=np.full(below.shape, np.nan), where=below > 0))
+
+
+def _interval(drawn: Values) -> list[list[float]]:
+    """The ends of the 95% interval of each column, NaN where there is nothing but NaN."""
+    ends = np.full((2, drawn.shape[1]), np.nan)
+    known = ~np.isnan(drawn).all(axis=0)
+    ends[:, known] = np.nanquantile(drawn[:, known], [0.025, 0.975], axis=0)
+    low, high = ends.tolist()
+    return [low, high]
 
 
 def measure_order(

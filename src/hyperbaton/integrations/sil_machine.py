@@ -27,6 +27,7 @@ from hyperbaton.decode.derivations import Derivations
 
 try:
     from machine.annotations.range import Range
+    from machine.corpora import AlignedWordPair
     from machine.tokenization import WHITESPACE_DETOKENIZER, WHITESPACE_TOKENIZER
     from machine.translation import (
         Trainer,
@@ -114,7 +115,7 @@ class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
     """An aligner that can be trained and asked for translation probabilities, kept in a folder.
 
     Words are numbered as the aligner sees them (lower-cased unless its options say otherwise); 0 is the empty word.
-    Translation scores are p(target word | source word).
+    Translation scores are p(target word | source word), alignment scores posteriors of links.
     """
 
     def __init__(self, path: str | PathLike[str] | None = None, options: Aligner | None = None) -> None:
@@ -160,6 +161,22 @@ class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
         if target <= 0:
             return 0.0
         return dict(self.get_translations(source_word)).get(target, 0.0)
+
+    def compute_aligned_word_pair_scores(
+        self, source_segment: Sequence[str], target_segment: Sequence[str], word_pairs: Collection[AlignedWordPair]
+    ) -> None:
+        """Score word pairs: by p(target word | source word), and by the posterior of the link, the mean of both directions;
+        a pair with the empty word is no link and has a posterior of 0."""
+        super().compute_aligned_word_pair_scores(source_segment, target_segment, word_pairs)
+        for pair in word_pairs:
+            pair.alignment_score = 0.0
+        linked = [pair for pair in word_pairs if pair.source_index >= 0 and pair.target_index >= 0]
+        linked.sort(key=lambda pair: (pair.source_index, pair.target_index))
+        points = [(pair.source_index, pair.target_index) for pair in linked]
+        bitext = Bitext.of([as_line(source_segment)], [as_line(target_segment)], [points])
+        posteriors = self.aligner.score(bitext, threads=1).confidences.tolist() if points else []
+        for pair, posterior in zip(linked, posteriors, strict=True):
+            pair.alignment_score = posterior
 
     def _lexical_table(self) -> LexicalTable:
         self._table = self._table or self.aligner.lexical_table()

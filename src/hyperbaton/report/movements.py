@@ -102,7 +102,7 @@ def _bars(axes: Axes, counts: Mapping[int, float], xlabel: str = "distance d", y
     colours = {-1: FORWARD, 0: MONOTONE, 1: BACK}
     heights = [100 * counts.get(d, 0) / total for d in drawn.tolist()]
     axes.bar(drawn, heights, color=[colours[sign] for sign in np.sign(drawn).tolist()], width=0.85)
-    axes.set_yscale("log")
+    axes.set_yscale("log" if any(heights) else "linear")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
