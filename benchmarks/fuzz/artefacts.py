@@ -76,6 +76,10 @@ def make_uses(folder: Path) -> list[Use]:
     parts = [f"{at}/phrases", "--reordering", f"LEX={at}/lexicalized", "--reordering", f"JUMP={at}/jump"]
     run([*system, *parts, "-o", f"{at}/system", "--copy"])
     run([*system, f"{at}/phrases", "-o", f"{at}/plain", "--copy"])
+    run(["extract", *train, "-o", f"{at}/rules", "--hierarchical", "--max-span", "4", "-q"])
+    with_rules = ["system", "-q", "--lm", f"{at}/lm", "--reordering", f"JUMP={at}/jump", "--rules"]
+    run([*with_rules, f"{at}/rules", "-o", f"{at}/hiero", "--copy"])
+    run(["system", "-q", "--lm", f"{at}/lm", "--rules", f"{at}/rules", "-o", f"{at}/plain-hiero", "--copy"])
     alone = ["-q", "-t", "1"]
     return [
         Use(folder / "phrases", [*system, "@", "-o", "%/system"]),
@@ -88,6 +92,11 @@ def make_uses(folder: Path) -> list[Use]:
         Use(folder / "system", ["translate", "@", test[0], "--nbest", "3", "--stack", "20", *alone]),
         Use(folder / "system", ["translate", "@", test[0], "--trace", "%/trace", "--stack", "20", *alone]),
         Use(folder / "plain", ["export", "moses", "@", "%/moses", "-q"]),
+        Use(folder / "rules", [*with_rules, "@", "-o", "%/system"]),
+        Use(folder / "hiero", ["translate", "@", test[0], "--nbest", "3", "--pop-limit", "20", *alone]),
+        Use(folder / "hiero", ["translate", "@", test[0], "--trace", "%/trace", "--pop-limit", "20", *alone]),
+        Use(folder / "hiero", ["inspect", test[0], "--system", "@", "--json", *alone]),
+        Use(folder / "plain-hiero", ["export", "moses", "@", "%/moses", "-q"]),
         Use(folder / "system", ["show", "@"]),
         Use(folder / "phrases", ["lexicon", "@"]),
         Use(folder / "aligner", ["lexicon", "@"]),

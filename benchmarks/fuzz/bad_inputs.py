@@ -35,6 +35,7 @@ from hyperbaton.base.options import plain_type
 from hyperbaton.base.signals import Signals
 from hyperbaton.cli import build, run_program, verbs
 from hyperbaton.models import MODELS
+from hyperbaton.phrases.rules_moses import GLUE
 
 # Files of the folder in which commands run; see `prepare`.
 TEXTS = "c/dev.source c/dev.target"
@@ -366,6 +367,17 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("system -o new --from nowhere", 1, "nowhere"),
     ("system -o new --from system --phrases phrases", 1, "--from names all parts"),
     ("system -o new --phrases phrases --moses-ini x.ini", 1, "--moses-ini names all parts"),
+    ("translate system c/dev.source --max-span 3", 1, "--max-span: not an option of a system with phrases"),
+    ("translate hiero c/dev.source --distortion-limit 3", 1, "--distortion-limit: not an option of a system with rules"),
+    (f"tune hiero {TEXTS} -o new --lattice -q", 1, "--lattice searches graphs of phrases"),
+    ("inspect c/dev.source", 1, "a sentence pair needs SRC, TGT and LINKS; a translation needs SRC and --system"),
+    ("inspect c/dev.source --system hiero --line 99", 1, "--line 99: c/dev.source has 6 lines"),
+    ("inspect c/dev.source --system hiero -o new.txt", 1, "new.txt: pictures end in "),
+    ("system -o new --phrases phrases --rules rules", 1, "a system has --phrases or --rules, not both"),
+    ("system -o new --phrases rules", 1, "rules: is a rules artefact, not"),
+    ("system -o new --rules phrases", 1, "phrases: is a phrases artefact, not"),
+    ("system -o new --rules rules --reordering R=lr", 1, "R=lr: a system with rules can use jump models"),
+    ("system -o new --rules rules --distortion-limit 3", 1, "--distortion-limit: not an option of a system with rules"),
     ("system -o new --phrases phrases --reordering R", 1, "--reordering expects NAME=VALUE, not 'R'"),
     ("system -o new --phrases phrases --reordering R=wbe-xyz-fe", 1, "wbe-xyz-fe"),
     ("system -o new --phrases phrases --inside R", 1, "no reordering model 'R'"),
@@ -434,6 +446,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("demo -o new --set nothing", 1, "--set expects KEY=VALUE"),
     ("demo -o new --set corpus.generate.style=klingon", 1, "klingon"),
 )
+_CHART = b"PhraseDictionaryMemory path=rules\nPhraseDictionaryMemory path=glue\n"
 # What a moses.ini says; the message names it, and the line where there is one.
 MOSES: tuple[bytes, ...] = (
     b"",
@@ -458,6 +471,23 @@ MOSES: tuple[bytes, ...] = (
     b"[feature]\nPhraseDictionaryMemory path=table\n[q]\n1\n",
     b"[feature]\nPhraseDictionaryMemory path=table\n[distortion-limit]\nfar\n",
     b"[feature]\nPhraseDictionaryMemory path=table\n[beam-threshold]\nnan\n",
+    b"[search-algorithm]\n3\n[feature]\nPhraseDictionaryMemory path=rules\n",
+    b"[search-algorithm]\n3\n[non-terminals]\nNP\n[feature]\nPhraseDictionaryMemory path=rules\n",
+    b"[search-algorithm]\n3\n[feature]\nPhraseDictionaryMemory path=rules\nPhraseDictionaryMemory path=glue\n",
+    b"[search-algorithm]\n3\n[max-chart-span]\n20\nx\n[feature]\n" + _CHART,
+    b"[search-algorithm]\n3\n[max-chart-span]\n20\n1000\n[feature]\nDistortion\n" + _CHART,
+    b"[search-algorithm]\n3\n[max-chart-span]\n20\n1000\n[feature]\n" + _CHART.replace(b"path=glue", b"path=nowhere"),
+    b"[search-algorithm]\n3\n[max-chart-span]\n20\n1000\n[feature]\n" + _CHART + b"[weight]\nTranslationModel1= 1 2\n",
+)
+# Files that a moses.ini of the chart decoder names: rules and glue in place of each other, and of phrases.
+CHART_FILES: tuple[tuple[bytes, str], ...] = (
+    (_CHART.replace(b"path=rules", b"path=table"), r"x/table:1: expected the label \[X\] at the end of the source side"),
+    (_CHART.replace(b"path=rules", b"path=glue"), "x/glue:1: a rule table has 4 scores in a row, found 1"),
+    (_CHART.replace(b"path=glue", b"path=rules"), "x/rules:1: not a rule of the standard glue grammar"),
+    (
+        _CHART.replace(b"path=glue", b"path=empty"),
+        "x/empty(:0)?: expected the 3 rules of the standard glue grammar, found 0",
+    ),
 )
 # What a table of Moses says.
 TABLES: tuple[tuple[bytes, str], ...] = (
@@ -470,6 +500,26 @@ TABLES: tuple[tuple[bytes, str], ...] = (
     (b"a ||| b ||| 1 1 1 1\na ||| b ||| 1 1 1 1\n", "x:2: the same phrase pair"),
     (b"a ||| b ||| 1 1 1 1\nc ||| d ||| 1\n", "x:2: "),
     (b"a ||| \xff ||| 1 1 1 1\n", "x:1: not valid UTF-8"),
+    (b"a [X] ||| b [X] ||| 1 1 1 1 ||| 0-0\n", "x:1: a rule table, .* where a phrase table is expected"),
+)
+# What a rule table of Moses says.
+RULES: tuple[tuple[bytes, str], ...] = (
+    (b"", "x: contains no rules"),
+    (b"a ||| b ||| 1 1 1 1 ||| 0-0\n", r"x:1: expected the label \[X\] at the end of the source side, found 'a'"),
+    (b"a [X] ||| b ||| 1 1 1 1 ||| 0-0\n", r"x:1: expected the label \[X\] at the end of the target side, found 'b'"),
+    (b"a [X] ||| b [X] ||| 1 1 ||| 0-0\n", "x:1: a rule table has 4 scores in a row, found 2"),
+    (b"[X] ||| b [X] ||| 1 1 1 1 |||\n", "x:1: the source side is empty"),
+    (b"a [X][X] [X] ||| b [X] ||| 1 1 1 1 ||| 0-0\n", "x:1: the sides of a rule must have the same number of gaps"),
+    (b"a [X][X] [X] ||| [X][X] b [X] ||| 1 1 1 1 ||| 0-1\n", "x:1: each gap must be linked to one gap of the other side"),
+    (b"a [X][X] [X] ||| [X][X] b [X] ||| 1 1 1 1 ||| 1-1\n", "x:1: a link joins a gap and a word"),
+    (b"a [X] ||| b [X] ||| 1 1 1 1 ||| 1-1\n", "x:1: a link goes to the label of a side"),
+    (
+        b"[X][X] [X][X] a [X][X] [X] ||| [X][X] [X][X] b [X][X] [X] ||| 1 1 1 1 ||| 0-0 1-1 2-2 3-3\n",
+        "x:1: a rule has at most two gaps, found a third",
+    ),
+    (b"a [NP][NP] [X] ||| [NP][NP] b [X] ||| 1 1 1 1 ||| 0-1 1-0\n", r"x:1: unknown label '\[NP\]\[NP\]'"),
+    (b"a [X] ||| b [X] ||| 1 1 1 1 ||| 0-0\nc [NP] ||| d [NP] ||| 1 1 1 1 ||| 0-0\n", "x:2: expected the label "),
+    (b"a [X] ||| b [X] ||| 1 1 1 1 |||\na [X] ||| b [X] ||| 1 1 1 1 |||\n", "x:2: the same "),
 )
 ARPA: tuple[tuple[bytes, str], ...] = (
     (b"", "x.arpa:1: "),
@@ -567,11 +617,20 @@ def cases() -> list[Case]:
         cases.append(Case(command, 1, r"\bx/manifest.json: damaged", {"x/manifest.json": b"[" * 9000}))
         cases.append(Case(command, 1, r"\bx/manifest.json: cannot be read", {"x/manifest.json/file": b"a folder\n"}))
     cases += [Case(command, 1, r"\bx\b", {"x": b"a file\n"}) for command in OUTPUT_COMMANDS]
-    table = b"a ||| b ||| 1 1 1 1 ||| 0-0 ||| 1 1 1\n"
+    tables = {
+        "x/table": b"a ||| b ||| 1 1 1 1 ||| 0-0 ||| 1 1 1\n",
+        "x/rules": b"a [X] ||| b [X] ||| 1 1 1 1 ||| 0-0 ||| 1 1 1 ||| |||\n",
+        "x/glue": "".join(f"{line}\n" for line in GLUE).encode(),
+        "x/empty": b"",
+    }
     for content in MOSES:
-        files = {"x/moses.ini": content, "x/table": table}
+        files = {"x/moses.ini": content, **tables}
         cases.append(Case("import moses x -o new", 1, r"x/moses.ini(:\d+)?: ", files))
+    chart = b"[search-algorithm]\n3\n[max-chart-span]\n20\n1000\n[feature]\n"
+    for content, expected in CHART_FILES:
+        cases.append(Case("import moses x -o new", 1, expected, {"x/moses.ini": chart + content, **tables}))
     cases += [Case("system -o new --phrases x", 1, expected, {"x": content}) for content, expected in TABLES]
+    cases += [Case("system -o new --rules x", 1, expected, {"x": content}) for content, expected in RULES]
     for command in ("lm x.arpa -o new", "perplexity x.arpa c/dev.target", "system -o new --phrases phrases --lm x.arpa"):
         cases += [Case(command, 1, expected, {"x.arpa": content}) for content, expected in ARPA]
     for content in (b"", b"{", b"[]", b"{}", b"[" * 9000, b"\xff"):
@@ -700,6 +759,8 @@ def prepare(folder: Path) -> None:
             " --source-trees c/train.source.trees",
             "system -o system --phrases phrases --lm lm -q",
             "system -o tagged --phrases phrases --lm lm --reordering P=tagpair -q",
+            f"extract {train} -o rules -q --hierarchical --max-span 4",
+            "system -o hiero --rules rules --lm lm -q",
             "system -o block-system --phrases phrases --lm lm --reordering B=block -q",
         ):
             status, _, err = run(command)
