@@ -164,7 +164,7 @@ def test_rules_where_phrases_are_expected_and_the_reverse(system: System, tmp_pa
     text = ini.read_text().replace("[search-algorithm]\n3", "[search-algorithm]\n1").replace("[inputtype]\n3\n", "")
     text = re.sub(".*glue-grammar.*\n", "", text.replace("1 T 1\n", "")).replace("TranslationModel1= -1.0\n", "")
     ini.write_text(text)
-    with pytest.raises(InputError, match=r"rule-table.gz:1: a rule table, .*where a phrase table is expected"):
+    with pytest.raises(InputError, match=r"rule-table.gz:1: expected a phrase table, found a rule table"):
         import_moses(ini)
     export_moses(system, tmp_path)
     (tmp_path / "rule-table").write_text("ta ||| he ||| 1 1 1 1 ||| 0-0 ||| 1 1 1 ||| |||\n")
