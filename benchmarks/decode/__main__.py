@@ -1,11 +1,15 @@
 """How fast sentences are translated, against the model score that is reached.
 
     python -m benchmarks.decode SRC SYSTEM… [--source-tags TAGS] [--lines 500] [--searches cube:100:6 stack:100:6]
+    python -m benchmarks.decode SRC HIERARCHICAL… --searches chart:200:20 chart:1000:20 [--lengths 10 20 40 80]
 
-A search is `cube:POPS:LIMIT` or `stack:SIZE:LIMIT`. Prints, for each system, search and 1 and 2 threads: words per second
-of processor and wall time, the mean model score, seconds to load, peak memory, and the speed relative to the first system
-with the same search and threads: what a reordering model costs. Where `moses` or `moses2` is on PATH, the systems that
-Moses can read go through it in the same run, with the same search, one thread.
+A search is `cube:POPS:LIMIT`, `stack:SIZE:LIMIT` or, for systems with rules, `chart:POPS:SPAN` (0 for no span limit).
+With --lengths, every sentence is cut or repeated to that many words, so that the table shows how costs grow.
+
+Prints, for each system, search and number of threads: sentences and words per second of processor time, words per second
+of wall time, the mean model score, seconds to load, peak memory, and the speed relative to the first system with the same
+search and threads: what a reordering model costs. Where `moses` or `moses2` is on PATH, the systems that Moses can read go
+through it in the same run, with the same search, one thread.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +38,8 @@ def parse_search(search: str) -> dict[str, Any]:
     {'search': 'stack', 'stack': 100, 'pop_limit': 1, 'distortion_limit': 6}
     """
     kind, size, limit = search.split(":")
+    if kind == "chart":
+        return {"stack": max(int(size) // 5, 20), "pop_limit": int(size), "max_span": int(limit)}
     pops = int(size) if kind == "cube" else 1
     return {
         "search": kind,
@@ -53,29 +59,30 @@ def main() -> None:
         "--searches", nargs="+", default=["cube:100:6", "cube:300:6", "cube:1000:6", "cube:1000:-1", "stack:50:6"]
     )
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--lengths", nargs="+", type=int, default=[0], help="words of each sentence; 0: as they are")
     options = parser.parse_args()
 
     rows = []
-    first: dict[tuple[str, int], float] = {}
-    for search in options.searches:
-        for system in options.systems:
-            for threads in options.threads:
-                how = parse_search(search)
-                measured = alone(translate, system, options.source, options.source_tags, options.lines, how, threads)
-                speed = measured["words"] / measured["processor_s"]
-                rows.append(
-                    {
-                        "system": Path(system).name,
-                        "search": search,
-                        "threads": threads,
-                        "words/cpu s": speed,
-                        "words/s": measured["words"] / measured["seconds"],
-                        "score": f"{measured['score']:.4f}",
-                        "relative": speed / first.setdefault((search, threads), speed),
-                        "load s": measured["load_s"],
-                        "peak MiB": measured["peak_mib"],
-                    }
-                )
+    first: dict[tuple[str, int, int], float] = {}
+    for search, system, threads, length in product(options.searches, options.systems, options.threads, options.lengths):
+        how = parse_search(search)
+        measured = alone(translate, system, options.source, options.source_tags, options.lines, how, threads, length)
+        speed = measured["words"] / measured["processor_s"]
+        rows.append(
+            {
+                "system": Path(system).name,
+                "search": search,
+                "threads": threads,
+                "length": measured["words"] / measured["sentences"],
+                "sentences/cpu s": measured["sentences"] / measured["processor_s"],
+                "words/cpu s": speed,
+                "words/s": measured["words"] / measured["seconds"],
+                "score": f"{measured['score']:.4f}",
+                "relative": speed / first.setdefault((search, threads, length), speed),
+                "load s": measured["load_s"],
+                "peak MiB": measured["peak_mib"],
+            }
+        )
     print_rows(rows)
     for program in ("moses", "moses2"):
         if shutil.which(program):
@@ -95,6 +102,8 @@ def _moses(program: str, source: str, systems: list[str], n: int, searches: list
                 continue  # has a model that Moses does not
             for search in searches:
                 how = parse_search(search)
+                if "search" not in how:
+                    continue
                 command = [program, "-f", "moses.ini", "-threads", "1", "-v", "0", "-beam-threshold", "0"]
                 command += ["-search-algorithm", "1" if how["search"] == "cube" else "0", "-stack", str(how["stack"])]
                 command += [

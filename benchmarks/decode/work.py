@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import time
+from itertools import cycle, islice
 from typing import Any
 
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode import Decoding, System, Translator, annotate
 
 
-def translate(system: str, source: str, tags: str | None, n: int, options: dict[str, Any], threads: int) -> dict[str, Any]:
-    """Translate the first n lines; seconds to load, wall and processor seconds, words, mean model score."""
+def translate(
+    system: str, source: str, tags: str | None, n: int, options: dict[str, Any], threads: int, length: int = 0
+) -> dict[str, Any]:
+    """Translate the first n lines; seconds to load, wall and processor seconds, words, mean model score.
+
+    With `length`, every line is cut or repeated to that many words.
+    """
     start = time.perf_counter()
     loaded = System.load(system)
     translator = Translator(loaded, Decoding(**options), threads=threads)
     list(translator.batches([""], annotations=annotate([""], tags=None if tags is None else [""])))
     loading = time.perf_counter() - start
-    lines = list(read_lines(source))[:n]
-    annotations = annotate(lines, tags=None if tags is None else list(read_lines(tags))[:n])
+    lines = [_of_length(line, length) for line in list(read_lines(source))[:n]]
+    labels = None if tags is None else [_of_length(line, length) for line in list(read_lines(tags))[:n]]
+    annotations = annotate(lines, tags=labels)
     start, processor = time.perf_counter(), time.process_time()
     scores = [score for batch in translator.batches(lines, annotations=annotations) for score in batch.scores.tolist()]
     return {
         "load_s": loading,
         "seconds": time.perf_counter() - start,
         "processor_s": time.process_time() - processor,
+        "sentences": len(lines),
         "words": sum(len(line.split()) for line in lines),
         "score": sum(scores) / len(scores),
     }
+
+
+def _of_length(line: str, length: int) -> str:
+    """A line cut or repeated to a number of words; 0 leaves it as it is.
+
+    >>> _of_length("a b c", 5), _of_length("a b c", 2)
+    ('a b c a b', 'a b')
+    """
+    words = line.split()
+    return " ".join(islice(cycle(words), length)) if length and words else line
