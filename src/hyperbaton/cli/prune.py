@@ -45,7 +45,8 @@ def prune(
 ) -> None:
     """Drop phrase pairs that are not worth keeping: those that chance explains, rare ones, all but the best.
 
-    Pairs are tested with Fisher's exact test, which counts how many sentence pairs have either phrase and both. With
+    Pairs are tested with Fisher's exact test, which counts how many sentence pairs have either phrase and both; rules of
+    'extract --hierarchical' are tested on the counts of their table. With
     --relative-entropy, pairs that shorter ones compose nearly as well are dropped too. Sizes before and after are printed.
 
     Examples:
@@ -56,7 +57,7 @@ def prune(
 
         hyperbaton prune phrases train.zh train.en -o pruned --significance none --relative-entropy 1
 
-        hyperbaton prune rules train.zh train.en -o pruned --significance none --top 20
+        hyperbaton prune rules train.zh train.en -o pruned --top 20
     """
     is_rules = Artefact(phrases).kind == RULES
     artefact = Artefact(phrases, STORED_RULES if is_rules else STORED)
@@ -70,7 +71,7 @@ def prune(
     if is_rules:
         rules = RuleTable.load(phrases)
         rows = [_rule_row("before", rules, phrases)]  # the output may take its place
-        fewer = prune_rules(rules, bitext, pruning)
+        fewer = prune_rules(rules, pruning, threads=n_threads(threads))
         fewer.save(output, inputs={"bitext": bitext.signature()}, options=more, details={"n_sentences": len(bitext)})
         _print([*rows, _rule_row("after", fewer, output)], as_json)
         return

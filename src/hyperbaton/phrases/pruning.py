@@ -89,6 +89,22 @@ def significance(
     return _core.significance(pairs, sources[table.sources], targets[table.targets], len(bitext), threads)
 
 
+def rule_significance(table: PhraseTable, n: int, *, threads: int | None = None) -> npt.NDArray[np.float64]:
+    """−ln of the p-value of each rule by Fisher's exact test on the counts of the table, of `n` rules in all.
+
+    Where a rule occurs is not looked up: c(s), c(t) and c(s, t) are the counts that its probabilities come from. They are
+    fractions, and are rounded up.
+
+    >>> from hyperbaton.phrases import extract_rules
+    >>> bitext = Bitext.of(["a", "b", "b"], ["x", "y", "y"], [[(0, 0)]] * 3)
+    >>> rule_significance(extract_rules(bitext).table, 3).round(3).tolist()
+    [1.099, 1.099]
+    """
+    target, source, both = np.ceil(table.counts.T).astype(np.uint32)
+    both = np.minimum(both, np.minimum(source, target))
+    return _core.significance(both, source, target, n, threads or default_threads())
+
+
 def composition_costs(
     table: PhraseTable, *, threads: int | None = None, progress: Progress | None = None
 ) -> npt.NDArray[np.float64]:
@@ -115,18 +131,27 @@ def composition_costs(
 
 def kept_pairs(
     table: PhraseTable,
-    bitext: Bitext,
+    bitext: Bitext | None,
     options: Pruning | None = None,
     *,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Keep:
-    """Which pairs of a table are kept: those that pass every threshold, of them the `top` of each source phrase."""
+    """Which pairs of a table are kept: those that pass every threshold, of them the `top` of each source phrase.
+
+    Without a bitext, the significance of rules is tested on the counts of the table.
+    """
     options = options or Pruning()
     keep: Keep = table.counts[:, 2] >= (options.min_count if options.min_count > 1 else 0)  # those of rules are fractions
-    threshold = options.threshold(len(bitext))
+    n = int(np.ceil(table.counts[:, 2].astype(np.float64)).sum()) if bitext is None else len(bitext)
+    threshold = options.threshold(n)
     if threshold is not None:
-        keep &= significance(table, bitext, threads=threads, progress=progress) > threshold
+        values = (
+            rule_significance(table, n, threads=threads)
+            if bitext is None
+            else significance(table, bitext, threads=threads, progress=progress)
+        )
+        keep &= values > threshold
     if options.relative_entropy is not None:
         keep &= composition_costs(table, threads=threads, progress=progress) > options.relative_entropy
     if options.top:
@@ -181,18 +206,16 @@ def prune(
     )
 
 
-def prune_rules(rules: RuleTable, bitext: Bitext, options: Pruning | None = None) -> RuleTable:
-    """Rules that are worth keeping, by count and by rank among those of the same source side.
+def prune_rules(rules: RuleTable, options: Pruning | None = None, *, threads: int | None = None) -> RuleTable:
+    """Rules that are worth keeping: by significance, by count, and by rank among those of the same source side.
 
     >>> from hyperbaton.phrases import extract_rules
     >>> bitext = Bitext.of(["a", "a", "a"], ["x", "x", "y"], [[(0, 0)]] * 3)
-    >>> prune_rules(extract_rules(bitext), bitext, Pruning(significance="none", top=1)).options_of("a")
+    >>> prune_rules(extract_rules(bitext), Pruning(significance="none", top=1)).options_of("a")
     [('x', [1.0, 1.0, 0.6666669845581055, 0.6666669845581055])]
     """
-    options = options or Pruning(significance="none")
-    if options.significance != "none":
-        raise OptionError("the significance test counts phrases without gaps: for rules give --significance none")
+    options = options or Pruning()
     if options.relative_entropy is not None:
         raise OptionError("--relative-entropy composes phrases without gaps: leave it out for rules")
-    keep = kept_pairs(rules.table, bitext, options)
+    keep = kept_pairs(rules.table, None, options, threads=threads)
     return replace(rules, table=rules.table.select(keep).without_unused())
