@@ -209,7 +209,7 @@ class RuleWork:
             if not len(batch["counts"]):
                 return self._table(columns, min_count, scratch)
             columns.add(batch, self.threads)
-            _report(progress, merger.n_read, total)
+            _report(progress, len(self.bitext) * merger.n_read // total, len(self.bitext))
 
     def _table(self, columns: _Columns, min_count: int, scratch: Scratch) -> RuleTable:
         source = Phrases(columns.source_offsets.finish(), columns.source_words.finish(), self.source)
