@@ -133,10 +133,11 @@ def test_the_verbs(saved: Path, tmp_path: Path) -> None:
     file[3, 8] ^= 1
     file.flush()
     (tmp_path / "text").write_text("wo ai ni\n", encoding="utf-8")
-    verified = hyperbaton("verify", damaged, saved)
+    verified = hyperbaton("verify", damaged, saved, tmp_path / "nowhere")
     line = f"{damaged}/lm.0/ngrams.1.slots.npy: damaged (its checksum differs); build the artefact again"
-    assert (verified.returncode, verified.stderr) == (1, f"hyperbaton: {line}\n")
-    assert [row.split("\t")[1] for row in verified.stdout.splitlines()] == ["state", "damaged", "sound"]
+    missing = f"hyperbaton: {tmp_path}/nowhere: no such artefact"
+    assert (verified.returncode, verified.stderr) == (1, f"hyperbaton: {line}\n{missing}\n")
+    assert [row.split("\t")[1] for row in verified.stdout.splitlines()] == ["state", "damaged", "sound", "missing"]
     assert hyperbaton("translate", damaged, tmp_path / "text", "-q").returncode == 0
     refused = hyperbaton("translate", damaged, tmp_path / "text", "-q", "--verify")
     assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", f"hyperbaton: error: {line}\n")

@@ -270,7 +270,8 @@ class Artefact:
         except (OSError, ValueError) as error:  # ValueError: it was cut a moment ago
             if not is_open_as(self._folder, self.path):
                 raise ArtefactError(f"{self.path}: was replaced while it was read; try again") from error
-            raise ArtefactError(f"{file_path}: {_reason(error)}; {_AGAIN}") from error
+            advice = "" if isinstance(error, PermissionError) else f"; {_AGAIN}"
+            raise ArtefactError(f"{file_path}: {_reason(error)}{advice}") from error
 
     def check(self, name: str) -> int:
         """Check the content of an array against its checksum; returns its size in bytes."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from hyperbaton.base.store import audit
+from hyperbaton.base.store import MANIFEST, Audit, audit
 from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.cli._paths import READS
@@ -34,7 +35,7 @@ def verify(
         rows.append(
             {
                 "artefact": str(path),
-                "state": "damaged" if findings.faults else "sound",
+                "state": _state(path, findings),
                 "arrays": findings.n_arrays,
                 "MiB": round(findings.n_bytes / 2**20, 1),
             }
@@ -45,3 +46,14 @@ def verify(
         print_table(rows)
     if any(row["state"] != "sound" for row in rows):
         raise typer.Exit(1)
+
+
+def _state(path: Path, findings: Audit) -> str:
+    if not findings.faults:
+        return "sound"
+    if not os.path.lexists(path):
+        return "missing"
+    if not os.access(path, os.R_OK | os.X_OK):
+        return "unreadable"
+    manifest = path / MANIFEST
+    return "unreadable" if manifest.exists() and not os.access(manifest, os.R_OK) else "damaged"
