@@ -38,7 +38,7 @@ def serve(
     """Translate over HTTP, as LibreTranslate, DeepL and Moses' server do, with a page to try it.
 
     Systems are loaded once. Requests that wait are translated together; results are those of 'hyperbaton translate'.
-    SIGTERM and Ctrl-C finish what was taken, then the program ends.
+    SIGTERM and Ctrl-C finish what was taken, then the program ends. SIGHUP opens new versions of the systems.
 
     Examples:
 
@@ -75,7 +75,13 @@ def serve(
     socket = listen(host, port)
     address = f"http://{host}:{socket.getsockname()[1]}"
     pairs = ", ".join(engine.pair for engine in engines)
-    answer(make_app(service, cors=cors or []), [socket], limits, lambda: say(f"listening at {address} ({pairs})"))
+
+    def reload() -> None:
+        for line in service.reload(aligner, lambda path: verify_artefacts(verify, path)):
+            say(line)
+
+    app = make_app(service, cors=cors or [])
+    answer(app, [socket], limits, lambda: say(f"listening at {address} ({pairs})"), reload)
     say("stopped", quiet)
 
 

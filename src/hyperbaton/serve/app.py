@@ -23,6 +23,7 @@ from hyperbaton.serve.page import page
 from hyperbaton.serve.service import Service
 
 log = logging.getLogger(__name__)
+HEALTH = "/health"  # answered whatever the limits say
 
 
 def make_app(service: Service, *, cors: Sequence[str] = ()) -> Starlette:
@@ -45,7 +46,7 @@ def make_app(service: Service, *, cors: Sequence[str] = ()) -> Starlette:
     async def start_page(request: Request) -> Response:
         return HTMLResponse(page(service))
 
-    routes = [Route("/health", health), Route("/metrics", metrics), Route("/", start_page)]
+    routes = [Route(HEALTH, health), Route("/metrics", metrics), Route("/", start_page)]
     for name in DIALECTS:
         routes += DIALECTS[name](service).routes()
     middleware = [Middleware(Record, service=service)]
@@ -87,7 +88,12 @@ class Record:
             await send(message)
 
         try:
-            await self.app(scope, receive, record)
+            refusal = scope["state"].get("refusal")  # of a connection above the limits
+            if refusal is not None and scope["path"] != HEALTH:
+                answer = JSONResponse({"error": str(refusal)}, refusal.status, refusal.headers)
+                await answer(scope, receive, record)
+            else:
+                await self.app(scope, receive, record)
         except Exception:
             log.exception("a request failed")
         finally:
@@ -95,7 +101,7 @@ class Record:
 
     def _told(self, scope: Scope, status: int, seconds: float) -> None:
         state = scope["state"]
-        known = ("/health", "/metrics", "/")
+        known = (HEALTH, "/metrics", "/")
         path = state.get("path") or (scope["path"] if scope["path"] in known else "other")
         self.service.metrics.request(path, status, seconds)
         if self.service.log is None:

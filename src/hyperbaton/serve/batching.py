@@ -36,6 +36,15 @@ class Job:
     def is_wanted(self) -> bool:
         return not self.abandoned and time.monotonic() < self.deadline
 
+    def check(self) -> None:
+        """Stop the work if nobody waits for it any more."""
+        if not self.is_wanted:
+            raise self.cancelled()
+
+    @staticmethod
+    def cancelled() -> Cancelled:
+        return Cancelled("nobody waits for the job any more")
+
     def finish(self, result: Any) -> None:
         if not self.future.done():
             self.future.set_result(result)
@@ -108,7 +117,7 @@ class Batcher:
     def _dropped(job: Job) -> bool:
         """Whether nobody waits for a job any more."""
         if not job.is_wanted:
-            job.fail(Cancelled("nobody waits for the job any more"))
+            job.fail(job.cancelled())
             return True
         return False
 

@@ -103,13 +103,16 @@ class Answered:
     documents: list[Document]
     searched: list[Searched]
     conflicts: list[str]
+    check: Callable[[], None]  # raises Cancelled when nobody waits for the answer any more
 
     def texts(self) -> list[str]:
         """The translation of each text, or of each line of tokens as tokens."""
         found = iter(self.searched)
-        return [
-            self.engine.raw.write(document, [next(found).best() for _ in document.sentences]) for document in self.documents
-        ]
+        texts = []
+        for document in self.documents:
+            self.check()
+            texts.append(self.engine.raw.write(document, [next(found).best() for _ in document.sentences]))
+        return texts
 
     def lines(self) -> list[str]:
         """The translation of each line of tokens, as tokens."""
@@ -128,6 +131,7 @@ class Engine:
     ) -> None:
         self.name, self.system, self.source, self.target = name, system, source, target
         self.threads, self.aligner = threads, aligner
+        self.argument: str | None = None  # that it was loaded by
         text = system.text or TextProcessing()
         self.text = TextProcessing(replace(text.source, language=source), replace(text.target, language=target))
         self.raw = RawText(self.text if system.text is not None else TextProcessing(), system.options.max_words)
@@ -153,7 +157,13 @@ class Engine:
             raise OptionError(
                 f"{path}: the system does not say its languages; write them before it, for example ja-en={path}"
             )
-        return cls(Path(path).name, system, source, target, threads=threads, aligner=aligner)
+        made = cls(Path(path).name, system, source, target, threads=threads, aligner=aligner)
+        made.argument = argument
+        return made
+
+    def reload(self, aligner: Aligner | None) -> Engine:
+        """The system as it is on disk now; this one if it was not loaded from disk."""
+        return self if self.argument is None else Engine.load(self.argument, threads=self.threads, aligner=aligner)
 
     @property
     def pair(self) -> str:
@@ -171,8 +181,7 @@ class Engine:
         """A request as a job: those with the same number of translations and options are searched together."""
         options = request.options or self.system.options
         key = (
-            self.name,
-            self.pair,
+            self,  # not its name: requests of before and after a reload are not mixed
             request.n_best,
             request.distinct,
             tuple(vars(options).values()),
@@ -188,8 +197,8 @@ def run_jobs(jobs: Sequence[Job]) -> None:
     for job in jobs:
         request: Request = job.work[1]
         try:
-            documents = _documents(engine, request)
-            constraints, conflicts = _constraints(engine, request, documents)
+            documents = _documents(engine, job)
+            constraints, conflicts = _constraints(job, documents)
             prepared.append((job, request, documents, constraints, conflicts))
         except Exception as error:
             job.fail(error)
@@ -210,7 +219,7 @@ def run_jobs(jobs: Sequence[Job]) -> None:
         own = searched[at : at + len(constraints)]
         at += len(constraints)
         try:
-            job.finish(request.answer(Answered(engine, documents, own, conflicts)))
+            job.finish(request.answer(Answered(engine, documents, own, conflicts, job.check)))
         except Exception as error:
             job.fail(error)
 
@@ -223,12 +232,14 @@ class _Group(NamedTuple):
     request: Request
 
 
-def _documents(engine: Engine, request: Request) -> list[Document]:
-    if request.lines is None:
-        return [engine.raw.read(text, html=request.html, split=not request.whole) for text in request.texts]
+def _documents(engine: Engine, job: Job) -> list[Document]:
+    request: Request = job.work[1]
     documents = []
+    for text in request.texts if request.lines is None else ():
+        job.check()
+        documents.append(engine.raw.read(text, html=request.html, split=not request.whole))
     most = engine.raw.max_words
-    for n, line in enumerate(request.lines):
+    for n, line in enumerate(request.lines or ()):
         tokens = words_of(line)
         labels = words_of(request.tags[n]) if request.tags is not None else []
         cuts = range(0, max(len(tokens), 1), most)
@@ -237,7 +248,8 @@ def _documents(engine: Engine, request: Request) -> list[Document]:
     return documents
 
 
-def _constraints(engine: Engine, request: Request, documents: list[Document]) -> tuple[list[Constraints], list[str]]:
+def _constraints(job: Job, documents: list[Document]) -> tuple[list[Constraints], list[str]]:
+    request: Request = job.work[1]
     sentences = [sentence for document in documents for sentence in document.sentences]
     constraints, conflicts = [], []
     for n, sentence in enumerate(sentences):
@@ -248,6 +260,7 @@ def _constraints(engine: Engine, request: Request, documents: list[Document]) ->
             if not 0 <= begin < end <= n_words:
                 raise OptionError(f"the span {begin}-{end} does not lie in the {n_words} words of sentence {n}")
         if request.glossary is not None:
+            job.check()
             markup = Markup([sentence.line], [Demand((0, b, e), t) for b, e, t in own.demands])
             request.glossary.add_to(markup)
             conflicts += request.glossary.take_conflicts()

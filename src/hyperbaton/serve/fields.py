@@ -7,10 +7,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from email.parser import BytesParser
-from email.policy import HTTP
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -40,8 +39,11 @@ _NAMES = {
     "array": "a list of objects",
 }
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
-MOST_FIELDS = 20_000
-DEEPEST = 64
+MOST_FIELDS = 1100  # of a form, unless it is said otherwise
+LONGEST_HEAD = 1000  # bytes, of the header of a form or of one of its parts
+_NAME = re.compile(r';\s*+name="([^"\r\n]*+)"', re.IGNORECASE)
+_BOUNDARY = re.compile(r';\s*+boundary=(?:"([^"]{1,200}+)"|([^\s";]{1,200}+))', re.IGNORECASE)
+_ENCODING = re.compile(r"^content-transfer-encoding:\s*+(?!(?:7bit|8bit|binary)\s*$)", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -118,29 +120,30 @@ def read_fields(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str,
     return {field.name: field.read(values) for field in fields}
 
 
-def parse_body(content_type: str, body: bytes) -> dict[str, Any]:
-    """What a body says, by name: JSON, or a form, whose repeated fields become lists."""
+def parse_body(content_type: str, body: bytes, most: int = MOST_FIELDS) -> dict[str, Any]:
+    """What a body says, by name: JSON, or a form of at most `most` fields, of which the repeated ones become lists."""
     if not body.strip():
         return {}
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
-        return _grouped(_parse_multipart(content_type, body))
+        return _grouped(_parse_multipart(content_type, body, most))
     if kind == "application/json" or kind.endswith("+json") or (not kind and body.lstrip()[:1] == b"{"):
         return _parse_json(body)
     if kind in ("application/x-www-form-urlencoded", "text/plain", ""):
-        return parse_query(body)
+        return parse_query(body, most)
     raise Refusal(415, f"the body must be JSON or a form, not {kind[:60]}")
 
 
-def parse_query(query: bytes) -> dict[str, Any]:
+def parse_query(query: bytes, most: int = MOST_FIELDS) -> dict[str, Any]:
     """The fields of a query string or a form."""
+    if query.count(b"&") >= most:
+        raise _too_many_fields(most)
     try:
         pairs = parse_qsl(
             query.decode("ascii" if query.isascii() else "utf-8"),
             keep_blank_values=True,
             encoding="utf-8",
             errors="strict",
-            max_num_fields=MOST_FIELDS,
         )
     except ValueError as error:
         raise Refusal(400, "the form is not valid, or not in UTF-8") from error
@@ -174,30 +177,40 @@ def _check_unicode(values: Any) -> None:
         raise Refusal(400, "the JSON is nested too deeply, or has a number that is too long") from error
 
 
-def _parse_multipart(content_type: str, body: bytes) -> list[tuple[str, Any]]:
-    message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + content_type.encode("latin-1") + b"\r\n\r\n" + body)
-    if not message.is_multipart():
-        raise Refusal(400, "the form is not valid multipart/form-data")
+def _parse_multipart(content_type: str, body: bytes, most: int) -> list[tuple[str, str]]:
+    """Names and values of multipart/form-data (RFC 7578); a part that has parts itself is a value like any other."""
+    boundary = _BOUNDARY.search(content_type[:LONGEST_HEAD])
+    if boundary is None:
+        raise Refusal(400, "the form is not valid multipart/form-data: its boundary is missing")
+    mark = b"\r\n--" + (boundary[1] or boundary[2]).encode("latin-1")
+    parts = (b"\r\n" + body).split(mark, most + 2)
+    if len(parts) > most + 2:
+        raise _too_many_fields(most)
+    if len(parts) < 3 or not parts[-1].startswith(b"--"):
+        raise Refusal(400, "the form is not valid multipart/form-data: its end is missing")
     pairs = []
-    for part in message.iter_parts():
-        name = part.get_param("name", header="content-disposition")
-        if not isinstance(name, str):
-            continue
+    for part in parts[1:-1]:
+        head, found, value = part.partition(b"\r\n\r\n")
+        if not found or len(head) > LONGEST_HEAD:
+            raise Refusal(400, "the form is not valid multipart/form-data: a part has no header, or a long one")
         try:
-            payload = part.get_payload(decode=True)
-            pairs.append((name, payload.decode("utf-8") if isinstance(payload, bytes) else ""))
+            header = head.decode("utf-8")
+            name = _NAME.search(header)
+            if _ENCODING.search(header.replace("\r\n", "\n")):
+                raise Refusal(400, "a part of the form is encoded: send it as it is, in UTF-8")
+            if name is not None:
+                pairs.append((name[1], value.decode("utf-8")))
         except UnicodeDecodeError as error:
-            raise Refusal(400, f"{name[:60]} is not valid UTF-8") from error
+            raise Refusal(400, "the form is not valid UTF-8") from error
     return pairs
 
 
-def _grouped(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _too_many_fields(most: int) -> Refusal:
+    return Refusal(413, f"a form may have {most} fields")
+
+
+def _grouped(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    values: dict[str, list[str]] = {}
     for name, value in pairs:
-        name = name.removesuffix("[]")
-        if name in values:
-            known = values[name]
-            values[name] = [*known, value] if isinstance(known, list) else [known, value]
-        else:
-            values[name] = value
-    return values
+        values.setdefault(name.removesuffix("[]"), []).append(value)
+    return {name: own[0] if len(own) == 1 else own for name, own in values.items()}

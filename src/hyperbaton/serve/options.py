@@ -17,5 +17,15 @@ class Limits:
     queue: int = option(256, "maximum number of waiting requests; more are refused (429)", minimum=1)
     timeout: float = option(60.0, "time limit of a request, in seconds", minimum=0.1)
     read_timeout: float = option(20.0, "time limit for sending a request, in seconds", minimum=0.1)
+    keep_alive: float = option(30.0, "close a connection after this many seconds without a request", minimum=0.1)
+    max_connections: int = option(1000, "maximum number of connections; more are refused (503)", minimum=1)
+    max_client_connections: int = option(
+        100, "maximum number of connections from one address; more are refused (429); 0: no limit", minimum=0
+    )
     workers: int = option(2, "number of batches translated at the same time", minimum=1, maximum=64)
     batch: int = option(4000, "maximum number of characters in a batch of waiting requests", minimum=1)
+
+    @property
+    def max_fields(self) -> int:
+        """The maximum number of fields of a form: one for each text, and some more."""
+        return self.max_texts + 100

@@ -1,36 +1,32 @@
-"""Run the application until a signal asks it to stop: then finish what was taken, and take no more."""
+"""Run the application until a signal asks it to stop: then finish what was taken, and take no more.
+
+SIGHUP opens the systems again, except where it says that the terminal of the program was closed.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import os
+import resource
+import signal
 import socket
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
 
 import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.serve.connections import Open, Protocol
 from hyperbaton.serve.options import Limits
 
-MOST_CONNECTIONS = 1000
+log = logging.getLogger(__name__)
 
-
-class _Protocol(H11Protocol):
-    """HTTP, for clients that send the head of their request in time."""
-
-    read_timeout = 20.0
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        asyncio.get_running_loop().call_later(self.read_timeout, self._close_if_silent)
-
-    def _close_if_silent(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
-            self.transport.close()
+FILES = 128  # that are open besides connections
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -48,35 +44,94 @@ def listen(host: str, port: int) -> socket.socket:
     return found
 
 
-def serve(app: Starlette, sockets: list[socket.socket], limits: Limits, ready: Callable[[], None] | None = None) -> None:
-    """Answer requests until SIGINT or SIGTERM; then wait for those that were begun."""
-    protocol = type("Protocol", (_Protocol,), {"read_timeout": limits.read_timeout})
+def serve(
+    app: Starlette,
+    sockets: list[socket.socket],
+    limits: Limits,
+    ready: Callable[[], None] | None = None,
+    reload: Callable[[], None] | None = None,
+) -> None:
+    """Answer requests until SIGINT or SIGTERM; then wait for those that were begun. SIGHUP calls `reload` on a thread."""
+    opened = Open(limits, _most_connections(limits))
     config = uvicorn.Config(
         app,
-        http=protocol,
+        http=type("Protocol", (Protocol,), {"opened": opened}),
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_keep_alive=30,
-        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=math.ceil(limits.keep_alive),
         timeout_graceful_shutdown=int(limits.timeout) + 5,
     )
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
-    server = _Server(config, ready)
+    server = _Server(config, ready, reload)
     with suppress(KeyboardInterrupt):  # the signal, raised again when all is done
         server.run(sockets)
 
 
-class _Server(uvicorn.Server):
-    """Says when it is ready."""
+def _most_connections(limits: Limits) -> int:
+    """The number of connections that this process may have; as many again are refused."""
+    wanted = 2 * limits.max_connections + FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return limits.max_connections
+    most = max((soft - FILES) // 2, 1)
+    log.warning(
+        "this process may open %d files, which is enough for %d connections, not %d", soft, most, limits.max_connections
+    )
+    return most
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None] | None) -> None:
+
+class _Server(uvicorn.Server):
+    """Says when it is ready, and reloads on SIGHUP."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None] | None, reload: Callable[[], None] | None) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._ready, self._reload = ready, reload
+        self._reloading: asyncio.Future[None] | None = None
+        self._hung_up = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self._ready is not None and self.started:
             self._ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with super().capture_signals():
+            if self._reload is None or threading.current_thread() is not threading.main_thread():
+                yield
+                return
+            before = signal.signal(signal.SIGHUP, self._hang_up)
+            # Where the signal was ignored (nohup), a terminal that is closed is not the end.
+            self._ends_with_terminal = before is not signal.SIG_IGN and _has_terminal()
+            try:
+                yield
+            finally:
+                signal.signal(signal.SIGHUP, before)
+
+    def _hang_up(self, number: int, frame: FrameType | None) -> None:
+        if self._ends_with_terminal and not _has_terminal():
+            self.handle_exit(number, frame)
+        self._hung_up = True
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._hung_up and self._reload is not None and (self._reloading is None or self._reloading.done()):
+            self._hung_up = False
+            self._reloading = asyncio.ensure_future(asyncio.to_thread(self._reload))
+        return await super().on_tick(counter)
+
+
+def _has_terminal() -> bool:
+    """Whether the process has a terminal that is not closed."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True

@@ -6,15 +6,18 @@ import asyncio
 import base64
 import binascii
 import contextlib
+import logging
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 
 from hyperbaton.align.aligners.hmm import Aligner
-from hyperbaton.base.errors import Cancelled, OptionError
+from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
 from hyperbaton.serve.batching import Batcher, Job
 from hyperbaton.serve.engine import Answered, Engine, Request
 from hyperbaton.serve.fields import parse_body, parse_query
@@ -26,6 +29,10 @@ from hyperbaton.serve.refusal import Refusal
 
 DRAINED = 32_000_000  # bytes of a body that is too large which are read before it is refused, so that the client listens
 AUTO = ("", "auto")
+SMALL = 10_000  # bytes of a body that is parsed at once
+KEY_FIELDS = ("api_key", "auth_key")
+ASIDE = 4  # threads for what needs no search
+log = logging.getLogger(__name__)
 
 
 class Service:
@@ -53,10 +60,42 @@ class Service:
         self.detector = Detector(self.engines)
         self.detector.detect("a")  # loads the tokenizers
         self.batcher = Batcher(n_workers=self.limits.workers, capacity=self.limits.queue, batch=self.limits.batch)
+        self.aside = ThreadPoolExecutor(ASIDE, "aside")  # for what takes long and needs no search
 
     def close(self) -> None:
         """Finish what was taken, and take no more."""
         self.batcher.close(self.limits.timeout + 5)
+        self.aside.shutdown(wait=False, cancel_futures=True)
+
+    def reload(self, aligner: str | None = None, check: Callable[[str], None] = lambda path: None) -> list[str]:
+        """Open the systems, and the aligner of this path, as they are on disk now; say what became of each.
+
+        Requests that were taken are finished with the old ones. What cannot be opened stays as it was; `check` may raise
+        an error before an artefact is opened.
+        """
+        said: list[str] = []
+
+        def load_aligner(path: str) -> Aligner:
+            check(path)
+            return Aligner.load(path)
+
+        def load_engine(engine: Engine) -> Engine:
+            if engine.argument is not None:
+                check(engine.argument.rpartition("=")[2])
+            new = engine.reload(self.aligner)
+            if any(new.pair == other.pair for other in engines if other is not engine):
+                raise OptionError(f"it is for {new.pair} now, for which there is another system")
+            return new
+
+        if aligner is not None:
+            self.aligner = _reloaded(said, f"the aligner {aligner}", partial(load_aligner, aligner)) or self.aligner
+        engines = list(self.engines)
+        for n, engine in enumerate(self.engines):
+            name = f"{engine.pair} ({engine.argument or engine.name})"
+            engines[n] = _reloaded(said, name, partial(load_engine, engine)) or engine
+        detector = Detector(engines)
+        self.engines, self.detector = engines, detector
+        return said
 
     def engine(self, source: str | None, target: str | None, texts: Sequence[str] = ()) -> Engine:
         """The system for a pair of languages; without a source language, the one that knows most of the text."""
@@ -86,12 +125,28 @@ class Service:
             raise Refusal(413, f"a request may have {limits.max_characters} characters, not {n}")
 
 
+T = TypeVar("T")
+
+
+def _reloaded(said: list[str], what: str, load: Callable[[], T]) -> T | None:
+    try:
+        found = load()
+    except Exception as error:  # whatever it is, the old one goes on
+        if not isinstance(error, HyperbatonError | OSError):
+            log.exception("%s cannot be reloaded", what)
+        said.append(f"cannot reload {what}, the old one stays: {error}")
+        return None
+    said.append(f"reloaded {what}")
+    return found
+
+
 class Call:
     """One HTTP request to the service: its fields, its key, and what it asks to be done."""
 
     def __init__(self, request: HttpRequest, service: Service) -> None:
         self.request, self.service = request, service
         self._body: bytes | None = None
+        self._deadline: float | None = None  # of time.monotonic()
 
     async def body(self) -> bytes:
         """The body, within the limits of size and time."""
@@ -111,14 +166,56 @@ class Call:
             if size > limit:
                 raise Refusal(413, f"the body may have {limit} bytes")
             self._body = b"".join(pieces)
+            self._deadline = time.monotonic() + self.service.limits.timeout
         return self._body
 
+    @property
+    def seconds_left(self) -> float:
+        """The time that is left to answer, of that which a request may take once it is received."""
+        if self._deadline is None:
+            return self.service.limits.timeout
+        return max(self._deadline - time.monotonic(), 0.0)
+
     async def values(self) -> dict[str, Any]:
-        """The fields of the query and of the body, and the owner of the key is known; an error if there is none."""
+        """The fields of the query and of the body, and the owner of the key is known; an error if there is none.
+
+        A body is not parsed for a client whose key is neither outside it nor, by the look of it, inside.
+        """
         values = parse_query(self.request.scope["query_string"])
-        values |= parse_body(self.request.headers.get("content-type", ""), await self.body())
+        body = await self.body()
+        if not any(name.encode() in body for name in KEY_FIELDS):
+            self.authorize(values)
+        content_type, most = self.request.headers.get("content-type", ""), self.service.limits.max_fields
+        if len(body) <= SMALL:
+            values |= parse_body(content_type, body, most)
+        else:
+            values |= await self.apart(parse_body, content_type, body, most)
         self.authorize(values)
         return values
+
+    async def apart(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function on another thread, so that the service goes on; refuse the request if it takes too long."""
+        pending = asyncio.wrap_future(self.service.aside.submit(function, *arguments))
+        try:
+            return await asyncio.wait_for(pending, self.seconds_left)
+        except (TimeoutError, Cancelled):
+            raise self._late() from None
+
+    def while_wanted(self, items: Iterable[T]) -> Iterator[T]:
+        """The same items, as long as there is time left."""
+        for item in items:
+            if not self.seconds_left:
+                raise Cancelled("there is no time left for the request")
+            yield item
+
+    def _late(self) -> Refusal:
+        return Refusal(504, f"the answer was not ready after {self.service.limits.timeout:g} seconds")
+
+    async def engine(self, source: str | None, target: str | None, texts: Sequence[str] = ()) -> Engine:
+        """The system for a pair of languages, found on another thread where the language must be detected."""
+        if base_code(source or "") not in AUTO:
+            return self.service.engine(source, target, texts)
+        return await self.apart(self.service.engine, source, target, texts)
 
     def authorize(self, values: dict[str, Any]) -> str:
         """Whose key the request has; a refusal if it has none that is allowed."""
@@ -133,7 +230,7 @@ class Call:
         return str(getattr(self.request.state, "owner", ""))
 
     def _key(self, values: dict[str, Any]) -> str | None:
-        for name in ("api_key", "auth_key"):
+        for name in KEY_FIELDS:
             if isinstance(values.get(name), str):
                 return str(values[name])
         headers = self.request.headers
@@ -157,7 +254,7 @@ class Call:
             return answer(answered)
 
         request.answer = count
-        found = await self.wait(engine.job(request, service.limits.timeout), texts)
+        found = await self.wait(engine.job(request, self.seconds_left), texts)
         self.request.state.work = (engine.pair, request.n_characters)
         service.metrics.translated(engine.pair, request.n_characters, counted[0], self.owner)
         return found
@@ -171,14 +268,14 @@ class Call:
         result = asyncio.ensure_future(asyncio.wrap_future(job.future))
         gone = asyncio.ensure_future(self._disconnected())
         try:
-            await asyncio.wait({result, gone}, timeout=service.limits.timeout, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({result, gone}, timeout=self.seconds_left, return_when=asyncio.FIRST_COMPLETED)
             if result.done():
                 return result.result()
             if gone.done():
                 raise ClientDisconnect
-            raise Refusal(504, f"the translation was not ready after {service.limits.timeout:g} seconds")
+            raise self._late()
         except Cancelled:
-            raise Refusal(504, f"the translation was not ready after {service.limits.timeout:g} seconds") from None
+            raise self._late() from None
         finally:
             job.abandoned = True
             gone.cancel()

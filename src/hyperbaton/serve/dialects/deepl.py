@@ -5,7 +5,6 @@ Glossaries live as long as the service, each for the key that made it.
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 import uuid
@@ -100,7 +99,7 @@ class DeepL(Dialect):
     async def translate(self, call: Call) -> Response:
         asked = read_fields(TRANSLATE, await call.values())
         texts = asked["text"]
-        engine = self.service.engine(asked["source_lang"], asked["target_lang"], texts)
+        engine = await call.engine(asked["source_lang"], asked["target_lang"], texts)
         glossary = None
         if asked["glossary_id"]:
             stored = self._glossary(call, asked["glossary_id"])
@@ -151,7 +150,7 @@ class DeepL(Dialect):
         asked = read_fields(GLOSSARY, await call.values())
         engine = self.service.engine(asked["source_lang"], asked["target_lang"])
         entries = _entries(asked["entries"], asked["entries_format"])
-        terms = await asyncio.to_thread(Glossary.of, entries, engine.text)
+        terms = await call.apart(Glossary.of, call.while_wanted(entries), engine.text)
         stored = StoredGlossary(
             str(uuid.uuid4()),
             call.owner,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from hyperbaton.decode.raw import Document
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Answered, Request
+from hyperbaton.serve.engine import Answered, Request, Searched
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import name_of
 from hyperbaton.serve.refusal import Refusal
@@ -40,19 +42,20 @@ class LibreTranslate(Dialect):
         values = await call.values()
         asked = read_fields(TRANSLATE, values)
         texts = asked["q"]
-        engine = self.service.engine(asked["source"], asked["target"], texts)
+        engine = await call.engine(asked["source"], asked["target"], texts)
         n = asked["alternatives"]
 
         def answer(answered: Answered) -> dict[str, Any]:
             found: dict[str, Any] = {"translatedText": answered.texts()}
             if n:
-                found["alternatives"] = [_alternatives(answered, i, n) for i in range(len(texts))]
+                searched = iter(answered.searched)
+                found["alternatives"] = [_alternatives(answered, document, searched, n) for document in answered.documents]
             return found
 
         request = Request(answer, texts, html=asked["format"] == "html", n_best=n + 1)
         found = await call.translate(engine, request)
         if asked["source"] in AUTO:
-            scores = [self.service.detector.detect(text, [engine.source])[0] for text in texts]
+            scores = await call.apart(self._scores, call.while_wanted(texts), engine.source)
             found["detectedLanguage"] = [{"confidence": share, "language": code} for code, share in scores]
         if isinstance(values["q"], str):
             found = {name: items[0] for name, items in found.items()}
@@ -61,8 +64,11 @@ class LibreTranslate(Dialect):
     async def detect(self, call: Call) -> Response:
         text = " ".join(read_fields(DETECT, await call.values())["q"])
         self.service.check_amount([text])
-        found = [item for item in self.service.detector.detect(text) if item[1] > 0]
-        return JSONResponse([{"confidence": share, "language": code} for code, share in found])
+        found = await call.apart(self.service.detector.detect, text)
+        return JSONResponse([{"confidence": share, "language": code} for code, share in found if share > 0])
+
+    def _scores(self, texts: Iterable[str], source: str) -> list[tuple[str, float]]:
+        return [self.service.detector.detect(text, [source])[0] for text in texts]
 
     async def languages(self, call: Call) -> Response:
         # Clients send GET with a form, which has the key if there is one.
@@ -98,10 +104,9 @@ class LibreTranslate(Dialect):
         raise Refusal(403, "suggestions are not collected by this service")
 
 
-def _alternatives(answered: Answered, document: int, n: int) -> list[str]:
+def _alternatives(answered: Answered, document: Document, searched: Iterator[Searched], n: int) -> list[str]:
     """Other translations of a text, each with another translation of one of its sentences: the best of these first."""
-    start = sum(len(answered.documents[i].sentences) for i in range(document))
-    own = answered.searched[start : start + len(answered.documents[document].sentences)]
+    own = [next(searched) for _ in document.sentences]
     best = [searched.best() for searched in own]
     changes = sorted(
         (float(searched.found.scores[searched.paths[0]] - searched.found.scores[path]), at, path)
@@ -110,9 +115,10 @@ def _alternatives(answered: Answered, document: int, n: int) -> list[str]:
     )
     found: list[str] = []
     for _, at, path in changes:
-        text = answered.engine.raw.write(
-            answered.documents[document], [own[i].translated(path) if i == at else best[i] for i in range(len(own))]
-        )
+        if len(found) == n:
+            break
+        answered.check()
+        text = answered.engine.raw.write(document, [*best[:at], own[at].translated(path), *best[at + 1 :]])
         if text not in found:
             found.append(text)
-    return found[:n]
+    return found

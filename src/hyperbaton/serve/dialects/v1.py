@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,7 +80,7 @@ class V1(Dialect):
         if (asked["text"] is None) == (asked["tokens"] is None):
             raise Refusal(400, "give text or tokens, one of them")
         texts = asked["text"] if asked["tokens"] is None else [" ".join(line) for line in _lists(asked["tokens"])]
-        engine = self.service.engine(asked["source"], asked["target"], texts)
+        engine = await call.engine(asked["source"], asked["target"], texts)
         details = asked["details"] or asked["expectations"] or asked["nbest"] > 0
 
         def answer(answered: Answered) -> dict[str, Any]:
@@ -94,7 +93,7 @@ class V1(Dialect):
             None if asked["tags"] is None else [" ".join(line) for line in _lists(asked["tags"])],
             html=asked["format"] == "html",
             n_best=max(asked["nbest"], 1),
-            glossary=await asyncio.to_thread(_glossary, asked["glossary"], engine),
+            glossary=await call.apart(_glossary, asked["glossary"], engine, call.while_wanted),
             constraints=_constraints(asked["constraints"] or []),
             options=_options(engine.system.options, asked["options"] or {}),
         )
@@ -136,8 +135,7 @@ class V1(Dialect):
                 except Exception as error:
                     job.fail(error)
 
-        limits = self.service.limits
-        job = Job(object(), sum(map(len, texts)) + 1, None, run, time.monotonic() + limits.timeout)
+        job = Job(object(), sum(map(len, texts)) + 1, None, run, time.monotonic() + call.seconds_left)
         links, posteriors = await call.wait(job, texts)
         rows, at = [], 0
         for n in range(len(sides[0])):
@@ -186,9 +184,10 @@ def _answer(answered: Answered, asked: dict[str, Any], details: bool) -> dict[st
         if asked["tokens"] is not None:
             row["tokens"] = text.split()
         if details:
-            row["sentences"] = [
-                sentence_details(engine, one, n_best=asked["nbest"], expected=asked["expectations"]) for one in own
-            ]
+            row["sentences"] = sentences = []
+            for one in own:
+                answered.check()
+                sentences.append(sentence_details(engine, one, n_best=asked["nbest"], expected=asked["expectations"]))
         rows.append(row)
     found: dict[str, Any] = {"translations": rows}
     return found | ({"conflicts": answered.conflicts} if answered.conflicts else {})
@@ -208,12 +207,12 @@ def _lists(tokens: list[Any]) -> list[list[str]]:
     return [tokens] if not tokens or isinstance(tokens[0], str) else tokens
 
 
-def _glossary(terms: Any, engine: Engine) -> Glossary | None:
+def _glossary(terms: Any, engine: Engine, while_wanted: Callable[[Any], Any]) -> Glossary | None:
     if terms is None:
         return None
     if len(terms) > 10_000 or not all(isinstance(value, str) for value in terms.values()):
         raise Refusal(400, "glossary must be an object of at most 10000 terms and their translations")
-    return Glossary.of(terms.items(), engine.text if engine.system.text is not None else None)
+    return Glossary.of(while_wanted(terms.items()), engine.text if engine.system.text is not None else None)
 
 
 def _constraints(rows: list[dict[str, Any]]) -> dict[int, Constraints]:

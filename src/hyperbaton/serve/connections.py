@@ -1,0 +1,161 @@
+"""Connections of clients that may be slow or many: how many there may be, and how long each may take.
+
+Every request must be received in time, from the first byte of its head to the last of its body, and its answer must be
+taken in time; between requests a connection may stay idle for a while. Connections above the limits are still read, because
+`/health` is always answered; other requests on them are refused, and they are closed afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+from collections import Counter
+from typing import Any
+
+import h11
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from hyperbaton.serve.options import Limits
+from hyperbaton.serve.refusal import Refusal
+
+REFUSED_TIMEOUT = 2.0  # seconds to send a request on a connection that is above the limits
+GRACE = 1.0  # seconds after which a body is late even if the application waits for it
+SLOWEST = 1000  # bytes per second that a client must take of its answer
+PIECE = 16_384  # bytes that are parsed before other connections have their turn
+
+
+class Open:
+    """The connections that are open, by address."""
+
+    def __init__(self, limits: Limits, most: int | None = None) -> None:
+        self.limits, self.most = limits, min(limits.max_connections, most or limits.max_connections)
+        self._by_client: Counter[str] = Counter()
+
+    def add(self, client: str) -> Refusal | None:
+        """Count a connection; the refusal of its requests if it is above the limits."""
+        self._by_client[client] += 1
+        if 0 < self.limits.max_client_connections < self._by_client[client]:
+            return Refusal(429, "there are too many connections from this address; try again later", 1)
+        if self._by_client.total() > self.most:
+            return Refusal(503, "there are too many connections; try again later", 1)
+        return None
+
+    def remove(self, client: str) -> None:
+        self._by_client[client] -= 1
+        if not self._by_client[client]:
+            del self._by_client[client]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are so many connections that even the refused ones must be closed."""
+        return self._by_client.total() > 2 * self.most
+
+
+def client_of(host: str) -> str:
+    """The address that connections are counted by: of IPv6 the network, which is one client's.
+
+    >>> client_of("10.1.2.3"), client_of("2001:db8::1:2"), client_of("::ffff:10.1.2.3"), client_of("")
+    ('10.1.2.3', '2001:db8::/64', '10.1.2.3', '')
+    """
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((address, 64), strict=False))
+
+
+class Protocol(H11Protocol):
+    """HTTP with a time limit for everything that a client does."""
+
+    opened: Open  # set by a derived class, one for each server
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        with contextlib.suppress(AttributeError):  # of asyncio's own transports
+            transport.max_size = PIECE
+        self._client = client_of(self.client[0] if self.client else "")
+        self._phase: tuple[str, object] = ("", None)
+        self._timer: asyncio.TimerHandle | None = None
+        self._writing: asyncio.TimerHandle | None = None
+        self._refusal = self.opened.add(self._client)
+        if self._refusal is not None:
+            self.app = _refusing(self.app, self._refusal)
+        if self.opened.is_full:
+            transport.abort()
+        else:
+            self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.opened.remove(self._client)
+        for timer in (self._timer, self._writing):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+        if self.transport.is_closing():  # when the answer is taken
+            self._watch_writing()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_writing()
+
+    def _watch(self) -> None:
+        """Start the clock when the client has something new to do; it is not set back while that goes on."""
+        limits = self.opened.limits
+        reading = limits.read_timeout if self._refusal is None else min(limits.read_timeout, REFUSED_TIMEOUT)
+        answering = self.cycle is not None and not self.cycle.response_complete
+        if self.cycle is not None and self.conn.their_state is h11.SEND_BODY:
+            name, seconds = "body", reading + GRACE
+        elif answering:
+            name, seconds = "answer", 0.0
+        elif self.cycle is None or self.conn.trailing_data[0]:
+            name, seconds = "head", reading
+        else:
+            name, seconds = "idle", limits.keep_alive
+        if self._phase == (name, self.cycle):
+            return
+        self._phase = (name, self.cycle)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self.loop.call_later(seconds, self.transport.abort) if seconds else None
+
+    def _watch_writing(self) -> None:
+        if self._writing is None:
+            self._check_writing(None)
+
+    def _check_writing(self, before: int | None) -> None:
+        """Go on while the client takes its answer."""
+        seconds, left = self.opened.limits.read_timeout, self.transport.get_write_buffer_size()
+        self._writing = None
+        if before is not None and left > before - SLOWEST * seconds:
+            self.transport.abort()
+        elif left:
+            self._writing = self.loop.call_later(seconds, self._check_writing, left)
+
+
+def _refusing(app: ASGIApp, refusal: Refusal) -> Any:
+    """The application for a connection above the limits: the last answer on it."""
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        async def last(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), (b"connection", b"close")]
+            await send(message)
+
+        scope["state"]["refusal"] = refusal
+        await app(scope, receive, last)
+
+    return call
