@@ -5,15 +5,21 @@
 Broken JSON and XML, wrong types, invalid UTF-8, bodies of megabytes, unknown languages, odd paths and methods, broken HTTP,
 slow clients, and clients that go away. Every answer must be one of the statuses that are documented, with a message; a 500
 is a fault, and so is a known request that is answered differently from before, a process that ends, or memory that grows.
+
+Then the service is attacked: with texts whose processor time must not grow faster than their length, with large and nested
+forms, and with many connections that send half a request, while `/health` must be answered.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import http.client
 import json
+import math
 import random
 import socket
+import statistics
 import sys
 import threading
 import time
@@ -98,6 +104,51 @@ FIELDS = [
     ),
     *("tag_handling", "glossary_id", "split_sentences", "name", "entries", "entries_format", "type"),
 ]
+
+
+# Repeated to a text, each has defeated a regular expression, a tokenizer or a loop.
+TEXTS = [
+    "a",
+    ".",
+    "-",
+    "a.",
+    "a. ",
+    "A.b. ",
+    "a@",
+    "http://",
+    "1.",
+    "1,5 ",
+    "<",
+    "<b>a</b> ",
+    "<!--",
+    "“ ",
+    "「あ。」",
+    "a\n",
+    "&a",
+    "\ue000",
+]
+GROWTH = 1.2  # the largest exponent by which processor time may grow with the length of a text
+LENGTHS = (2500, 5000, 10_000, 20_000)
+LATE = 5.0  # seconds in which /health must be answered, on a busy machine
+
+
+def part(name: str, value: str) -> bytes:
+    """A part of a form whose boundary is x."""
+    return f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
+
+
+def nested_form(depth: int) -> bytes:
+    """A form whose only field is a form, whose only field is a form, and so on."""
+    heads = [
+        f'--{n}\r\nContent-Disposition: form-data; name="q"\r\nContent-Type: multipart/mixed; boundary={n + 1}\r\n\r\n'
+        for n in range(depth)
+    ]
+    return f"{''.join(heads)}a\r\n".replace("--0\r\n", "--x\r\n").encode() + b"--x--\r\n"
+
+
+def half_head() -> bytes:
+    """The beginning of a request that never ends."""
+    return b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Len"
 
 
 class Fuzz:
@@ -261,6 +312,62 @@ class Fuzz:
             self._fault(f"slow: {answer!r}")
         return int(answer[9:12])
 
+    def attack_with_texts(self) -> None:
+        """Fit the processor time of each text by its length."""
+        for unit in TEXTS:
+            points = []
+            for length in LENGTHS:
+                before = self.program.processor_seconds()
+                body = {"q": (unit * length)[:length], "source": "de", "target": "en"}
+                status = self._checked("POST", "/translate", body, {200, 504})
+                points.append((math.log(length), math.log(max(self.program.processor_seconds() - before, 0.02))))
+                if status == 504:
+                    break
+            exponent = statistics.linear_regression(*zip(*points, strict=True)).slope if len(points) > 1 else 0.0
+            print(f"text\t{unit!r}\t{math.exp(points[-1][1]):.2f} s\texponent {exponent:.2f}")
+            if exponent > GROWTH:
+                self._fault(f"the time of a text of {unit!r} grows with its length to the power of {exponent:.2f}")
+
+    def attack_with_forms(self) -> None:
+        """Forms of many fields, and forms in forms, take no time."""
+        form, query = (
+            {"Content-Type": "multipart/form-data; boundary=x"},
+            {"Content-Type": "application/x-www-form-urlencoded"},
+        )
+        for name, body, headers in (
+            ("parts", part("q", "a") * 18_000 + b"--x--", form),
+            ("nested", nested_form(5000), form),
+            ("boundaries", b"--x\r\n" * 150_000, form),
+            ("fields", b"q=a&" * 240_000, query),
+            ("lists", b'{"q":' + b"[" * 900_000, {}),
+        ):
+            before = self.program.processor_seconds()
+            status = self._checked("POST", "/translate", body, REFUSED, headers)
+            seconds = self.program.processor_seconds() - before
+            print(f"form\t{name}\t{status}\t{seconds:.2f} s")
+            if seconds > 1:
+                self._fault(f"a form of {name} took {seconds:.1f} s of processor time")
+
+    def attack_with_connections(self, n: int = 300) -> None:
+        """Many connections that send a request and then half of another."""
+        with contextlib.ExitStack() as stack:
+            for _ in range(n):
+                with contextlib.suppress(OSError):
+                    raw = stack.enter_context(self._socket())
+                    raw.sendall(b"GET /languages HTTP/1.1\r\nHost: x\r\n\r\n" + half_head())
+            started = time.monotonic()
+            for _ in range(20):
+                self._checked("GET", "/health", None, {200})
+            seconds = (time.monotonic() - started) / 20
+            print(f"connections\t{n}\t/health in {seconds:.3f} s")
+            if seconds > LATE:
+                self._fault(f"/health took {seconds:.1f} s while {n} connections were open")
+            while self._send("GET", "/languages", None)[0] != 200:  # when those that are late were closed
+                time.sleep(0.1)
+                if time.monotonic() - started > 60:
+                    self._fault("slow clients keep others out")
+                    break
+
     def _socket(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.program.port), timeout=60)
 
@@ -311,6 +418,10 @@ def main() -> None:
                     thread.join()
                 memory.append(program.mib() if program.is_alive else 0)
             fuzz.check_known(random.Random(0))
+            if program.is_alive:
+                fuzz.attack_with_texts()
+                fuzz.attack_with_forms()
+                fuzz.attack_with_connections()
         log_text = log.read_text(encoding="utf-8")
     for (kind, status), n in sorted(fuzz.counts.items(), key=str):
         print(f"{kind}\t{status}\t{n}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -48,6 +49,11 @@ class Program:
     @property
     def is_alive(self) -> bool:
         return self.process.poll() is None
+
+    def processor_seconds(self) -> float:
+        """The processor time of all threads of the process."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def mib(self) -> float:
         """The memory of the process that is its own or mapped, in MiB."""

@@ -471,6 +471,30 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
             process.wait()
 
 
+@pytest.mark.slow
+def test_a_lost_scheduler_is_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (tmp_path / "text").write_text("a b\n", encoding="utf-8")
+    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]
+    work = [sys.executable, "-m", "hyperbaton", "align", "text", "text", "--executor", f"dask://127.0.0.1:{port}"]
+    with (
+        (tmp_path / "dask.log").open("wb") as log,
+        subprocess.Popen([*scheduler, "--no-dashboard"], stdout=log, stderr=log) as dask,
+    ):
+        wait_for_port(port)
+        patience = os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}
+        with subprocess.Popen(work, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=patience) as process:
+            assert process.stderr is not None
+            assert "has no workers yet" in process.stderr.readline()
+            dask.kill()
+            lines = process.stderr.read().splitlines()
+    assert process.returncode == 1
+    assert lines == ["hyperbaton: error: the executor has given up its tasks: is its scheduler gone?"]
+
+
 def wait_for_port(port: int) -> None:
     """Wait until the scheduler listens: a busy machine takes a while to start a program."""
 

@@ -246,7 +246,8 @@ def _dask(host: str) -> Iterator[Executor]:
         distributed: Any = importlib.import_module("distributed")
     except ModuleNotFoundError:
         raise MissingExtra("distributed", "dask") from None
-    logging.getLogger("tornado.application").setLevel(logging.CRITICAL)  # tracebacks of calls that Ctrl-C interrupts
+    _silence("tornado.application")  # tracebacks of calls that Ctrl-C interrupts
+    _silence("distributed")  # tracebacks of a lost scheduler, which is one line of ours
     try:
         client = distributed.Client(f"tcp://{host}", timeout=CONNECTING, set_as_default=False)
     except OSError as error:
@@ -265,6 +266,13 @@ def _dask(host: str) -> Iterator[Executor]:
         # What goes wrong in leaving changes nothing about the results, which are files.
         with contextlib.suppress(Exception):
             client.close(timeout=2)
+
+
+def _silence(name: str) -> None:
+    """Let a library log nothing, in any of its modules, which have levels of their own."""
+    for known in (name, *logging.root.manager.loggerDict):
+        if known == name or known.startswith(f"{name}."):
+            logging.getLogger(known).setLevel(logging.CRITICAL + 1)
 
 
 @contextlib.contextmanager
