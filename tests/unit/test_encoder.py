@@ -12,8 +12,9 @@ import pytest
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import Cancelled, HyperbatonError, MissingExtra, OptionError
-from hyperbaton.corpus import Annotations, Bitext, Tags
+from hyperbaton.corpus import Annotations, Bitext, Tags, Text
 from hyperbaton.data import generate
+from hyperbaton.models import load_model
 from hyperbaton.models._orientation import Training
 from hyperbaton.models.encoder import Encoder
 from hyperbaton.models.encoder_orientation import OrientationEncoder
@@ -149,6 +150,20 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         core.jump_logprobs(words, np.zeros(1, np.int32), np.array([0, 1]), n_threads=1, progress=None)
     with pytest.raises(HyperbatonError, match="damaged"):  # labels are missing
         core.jump_logprobs(np.zeros(1, np.int32), None, np.array([0, 1]), n_threads=1, progress=None)
+
+
+def test_a_model_without_pytorch_is_saved_and_read(tmp_path: Path) -> None:
+    text = Text.of(["a b c", "b a"])
+    model = Encoder(**TINY)
+    model.vocabulary_, model.source_classes_, model.tag_vocabulary_ = text.vocabulary, None, None
+    model.n_jumps_, model.n_labels_, model.word_rows_ = 5, 0, np.array([3, 4, 5], np.int32)
+    model.signature_, model.train_seconds_, model.train_peak_mib_ = "", 0.0, 0.0
+    model.take(network(labels=False, distances=False), [-1.0, -0.5])
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert isinstance(loaded, Encoder)
+    for one, other in zip(model.jump_logprobs(text), loaded.jump_logprobs(text), strict=True):
+        assert np.array_equal(one, other)
 
 
 def test_without_pytorch_training_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
