@@ -13,11 +13,13 @@ from matplotlib.figure import Figure
 from hyperbaton import MODELS, Bitext
 from hyperbaton.corpus import Annotations, Tags
 from hyperbaton.data import generate
+from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.evaluate.explain_jumps import explain_jumps
 from hyperbaton.models import NextPositionModel, OrientationModel
-from hyperbaton.phrases import extract
+from hyperbaton.phrases import extract, extract_rules
 from hyperbaton.report.classification import draw_by_distance
+from hyperbaton.report.derivation import draw_derivation, parts_of
 from hyperbaton.report.figures import write_figure
 from hyperbaton.report.jumps import draw_jumps
 from hyperbaton.report.movements import draw_distances
@@ -34,6 +36,7 @@ def draw() -> dict[str, bytes]:
         "every-box": draw_pair(SENTENCE, 0, every_box=True),
         "precision-by-distance": _by_distance(),
         "jumps": _jumps(),
+        "derivation": _derivation(),
     }
     return {name: _svg(figure) for name, figure in figures.items()}
 
@@ -74,6 +77,19 @@ def _jumps() -> Figure:
     sentence, tags = (" ".join(part[shown]) for part in (test.bitext.source, test.source_tags))
     links = " ".join(f"{i}-{j}" for i, j in test.true_links[shown])
     return draw_jumps(explain_jumps(model, sentence, tags, links))
+
+
+def _derivation() -> Figure:
+    """How rules from generated Chinese-like text translate one of its sentences: the one with the most rules in gaps."""
+    bitext = generate(300, seed=1, noise=0.0).bitext
+    weights: dict[str, float | list[float]] = {"TranslationModel0": 1.0, "PhrasePenalty0": -0.2, "TranslationModel1": -3.0}
+    system = System.of(extract_rules(bitext), weights=weights)
+    short = [" ".join(words) for words in bitext.source if 8 <= len(words) <= 11][:40]
+    found = Translator(system).translate_batch(short, NBest())
+    deepest = max(
+        range(len(short)), key=lambda s: sum(part.parent >= 0 for part in parts_of(found, int(found.path_offsets[s])))
+    )
+    return draw_derivation(Translator(system).translate_batch([short[deepest]], NBest()), 0)
 
 
 def _svg(figure: Figure) -> bytes:
