@@ -158,13 +158,10 @@ HYPERBATON_BINDINGS(hierarchical) {
   nb::class_<ChartSettings>(m, "ChartSettings", "How sentences are searched with rules, and what is returned of them.")
       .def(
           "__init__",
-          [](ChartSettings* self, std::size_t table_limit, std::size_t pop_limit, std::size_t stack, double log_threshold,
-             int max_span, bool drop_unknown, const NBestSettings& n_best, bool graph, unsigned n_threads) {
-            new (self) ChartSettings{table_limit, pop_limit, {stack, log_threshold}, max_span, drop_unknown, n_best,
-                                     graph,       n_threads};
-          },
-          nb::kw_only(), "table_limit"_a, "pop_limit"_a, "stack"_a, "log_threshold"_a, "max_span"_a, "drop_unknown"_a,
-          "n_best"_a, "graph"_a, "n_threads"_a);
+          [](ChartSettings* self, const LookupSettings& lookup, std::size_t pop_limit, std::size_t stack,
+             double log_threshold, int max_span, const NBestSettings& n_best,
+             bool graph) { new (self) ChartSettings{lookup, pop_limit, {stack, log_threshold}, max_span, n_best, graph}; },
+          nb::kw_only(), "lookup"_a, "pop_limit"_a, "stack"_a, "log_threshold"_a, "max_span"_a, "n_best"_a, "graph"_a);
 
   nb::class_<BoundChartInput>(m, "ChartInput", "Sentences, the rules that translate them, and what scores derivations.")
       .def(nb::init<const BoundGrammar&, const SourceTokens&, const BoundChartInput::NamedFeatures&, Array<float>,

@@ -175,7 +175,7 @@ ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings
                           const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
   std::vector<ChartDecoded> parts(n);
-  parallel_chunks(n, 1, settings.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
+  parallel_chunks(n, 1, settings.lookup.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
     for (std::size_t s = begin; s < end; ++s) {
       ChartSearch chart(input, settings, s, cache, poll);
       const bool complete = chart.run();

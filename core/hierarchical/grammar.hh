@@ -58,14 +58,12 @@ struct ChartInput {
 };
 
 struct ChartSettings {
-  std::size_t table_limit;  // rules with the same source side; 0 means all
-  std::size_t pop_limit;    // hypotheses made for a span
-  Beam beam;                // hypotheses kept for a span
-  int max_span;             // words under a rule other than glue; 0 means no limit
-  bool drop_unknown;
+  LookupSettings lookup;  // its table limit is that of rules with the same source side
+  std::size_t pop_limit;  // hypotheses made for a span
+  Beam beam;              // hypotheses kept for a span
+  int max_span;           // words under a rule other than glue; 0 means no limit
   NBestSettings n_best;
   bool graph;
-  unsigned n_threads;
 };
 
 }  // namespace hyperbaton

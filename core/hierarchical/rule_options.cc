@@ -114,7 +114,8 @@ RankCache::Pairs RuleOptions::rank(std::uint32_t phrase) {
   }
   // Equal estimates keep the order of the table.
   std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
-  if (settings_.table_limit > 0 && ranked.size() > settings_.table_limit) ranked.resize(settings_.table_limit);
+  const auto limit = settings_.lookup.table_limit;
+  if (limit > 0 && ranked.size() > limit) ranked.resize(limit);
   ranked.shrink_to_fit();
   auto pairs = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
   if (many) cache_.add(phrase, pairs);
@@ -152,7 +153,7 @@ RuleOptions::Range RuleOptions::add_single(std::int64_t pair, std::span<const Wo
 
 RuleOptions::Range RuleOptions::of_unknown(int position) {
   const auto at = static_cast<std::size_t>(input_.source.offsets[sentence_] + position);
-  return add_single(kUnknownPair, settings_.drop_unknown ? std::span<const WordId>() : input_.copies.subspan(at, 1));
+  return add_single(kUnknownPair, settings_.lookup.drop_unknown ? std::span<const WordId>() : input_.copies.subspan(at, 1));
 }
 
 RuleOptions::Range RuleOptions::of_demand(std::size_t demand) {

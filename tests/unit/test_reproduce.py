@@ -152,7 +152,8 @@ def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="this is no result of a cell"):
         reproduce("ni11", Setting(tmp_path, quick=True), cells=["statistics"])
     listed = hyperbaton("reproduce", "go13", "--quick", "-o", tmp_path / "go13", "--list")
-    names = ["kyoto-prediction", "kyoto-limit-10", "kyoto-beside-limit-10", "kyoto-few-limit-10"]
+    names = ["kyoto-prediction", "kyoto-limit-10", "kyoto-beside-limit-10", "kyoto-rules-limit-20"]
+    names.append("kyoto-few-limit-10")
     assert listed.stdout.splitlines() == ["cell\tdone", *(f"{name}\tno" for name in names)]
     assert hyperbaton("reproduce", "go13", "--quick", "--list").stdout.splitlines() == ["cell", *names]
     missing = hyperbaton("reproduce", "go13", "--quick")

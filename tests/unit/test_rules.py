@@ -13,7 +13,7 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import Extracted, RuleLimits, RuleTable, extract_rules
 from hyperbaton.phrases.moses import read_phrase_table
 from hyperbaton.phrases.rules_moses import GLUE, read_glue, rule_table_pieces
-from tests.unit.test_cli_extract import run
+from tests.program import hyperbaton_bytes as run
 from tests.unit.test_moses_tables import write
 
 GOOD = "a [X][X] b [X][X] [X] ||| [X][X] y [X][X] [X] ||| 1 1 1 1 ||| 1-2 3-0 2-1 ||| 1 1 1 ||| |||\n"
@@ -183,6 +183,9 @@ def test_prune(tmp_path: Path, files: list[str]) -> None:
     assert result.returncode == 0, result.stderr
     fewer = RuleTable.load(tmp_path / "few").table
     assert np.array_equal(np.diff(fewer.offsets), np.ones(len(RuleTable.load(rules).table.source)))
-    result = run("prune", rules, *texts, "-o", tmp_path / "none")
+    # In a text of two sentences nothing is more than chance.
+    assert run("prune", rules, *texts, "-o", tmp_path / "none", "--significance", "100").returncode == 0
+    assert len(RuleTable.load(tmp_path / "none")) == 0
+    result = run("prune", rules, *texts, "-o", tmp_path / "composed", "--relative-entropy", "1")
     assert result.returncode == 1
-    assert b"for rules give --significance none" in result.stderr
+    assert b"--relative-entropy composes phrases without gaps" in result.stderr

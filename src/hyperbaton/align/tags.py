@@ -27,8 +27,8 @@ _ENDS = {
     "<!--": re.compile("-->"),
     "<![CDATA[": re.compile(r"\]\]>"),
     "<?": re.compile(r"\?>"),
-    "<!": re.compile(r"(?:[^<>\[\]]++|\[[^\]]*+\])*+>"),
 }
+_DECLARATION = re.compile(r"(?:[^<>\[\]]++|\[[^\]]*+\])*+>")
 
 
 class Mark(NamedTuple):
@@ -55,11 +55,11 @@ def scan(text: str, *, void: frozenset[str] = VOID, opaque: frozenset[str] = fro
         at = match.end()
         kind, name = "other", match["name"] or ""
         if not name:
-            end = None if match[0] in endless else _ENDS[match[0]].search(text, at)
             if match[0] == "<!":
-                end = _ENDS["<!"].match(text, at)
-            elif end is None:
-                endless.add(match[0])
+                end = _DECLARATION.match(text, at)
+            else:
+                end = None if match[0] in endless else _ENDS[match[0]].search(text, at)
+                endless |= {match[0]} if end is None else set()
             if end is None:
                 continue
             at = end.end()

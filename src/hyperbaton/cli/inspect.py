@@ -13,8 +13,8 @@ from hyperbaton.align import Aligner, StoredScores, pair_gains
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Json, Quiet, Seed, Threads
-from hyperbaton.cli._common import print_json, say
+from hyperbaton.cli import Json, Quiet, Seed, Threads, Verify
+from hyperbaton.cli._common import print_json, say, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import read_sentences, write_pieces
@@ -53,6 +53,7 @@ def inspect(
         str | None, typer.Option(help="With --sample: scores of these links, written by 'align --scores'."), READS
     ] = None,
     model: Annotated[Path | None, typer.Option(help="With --sample: a saved aligner that scores the links."), READS] = None,
+    verify: Verify = False,
     seed: Seed = 0,
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -78,6 +79,7 @@ def inspect(
 
         hyperbaton inspect test.zh --system hiero --line 12 -o derivation.svg
     """
+    verify_artefacts(verify, *(path for path in (system, model) if path is not None))
     if system is not None:
         _draw_translation(source, target, system, line, output, n_threads(threads), quiet, as_json, sample, every_box)
         return

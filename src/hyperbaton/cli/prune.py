@@ -13,7 +13,7 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.base.store import Artefact
+from hyperbaton.base.store import MANIFEST, Artefact
 from hyperbaton.cli import Force, Json, Quiet, Threads
 from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.cli._paths import READS, Writes
@@ -21,7 +21,7 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import shown
 from hyperbaton.phrases import Extracted, Extraction, Pruning, RuleTable, Scoring
 from hyperbaton.phrases import prune as prune_phrases
-from hyperbaton.phrases.extracted import STORED
+from hyperbaton.phrases.extracted import KIND, STORED
 from hyperbaton.phrases.pruning import prune_rules
 from hyperbaton.phrases.rules import KIND as RULES
 from hyperbaton.phrases.rules import STORED as STORED_RULES
@@ -59,9 +59,9 @@ def prune(
 
         hyperbaton prune rules train.zh train.en -o pruned --top 20
     """
-    is_rules = Artefact(phrases).kind == RULES
+    is_rules = (phrases / MANIFEST).exists() and Artefact(phrases).kind == RULES
+    check_artefact(output, RULES if is_rules else KIND, force=force)
     artefact = Artefact(phrases, STORED_RULES if is_rules else STORED)
-    check_artefact(output, artefact.kind, force=force)
     options, n_sentences = artefact.options, artefact.details.get("n_sentences")
     bitext = Bitext.read(source, target)
     if n_sentences is not None and len(bitext) != n_sentences:

@@ -224,7 +224,7 @@ def _place_targets(
 
     >>> _place_targets([["[X,1]"], ["[X,2]", "of", "[X,1]"], ["a"], ["b"]], ["glue", "rule", "rule", "rule"],
     ...     [-1, 0, 1, 1], [[1], [2, 3], [], []])
-    [(0, 3, ()), (0, 3, (1,)), (2, 3, (0,)), (0, 1, (0,))]
+    [(0, 3, ()), (0, 3, (1,)), (2, 3, (2,)), (0, 1, (0,))]
     """
     begins, ends = [0] * len(targets), [0] * len(targets)
     own: list[list[int]] = [[] for _ in targets]

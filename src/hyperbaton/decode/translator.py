@@ -205,15 +205,13 @@ class Translator(Picklable):
             forced=request.forced,
         )
         settings = _core.ChartSettings(
-            table_limit=self.options.table_limit,
+            lookup=self._lookup_settings,
             pop_limit=self.options.pop_limit,
             stack=self.options.stack,
             log_threshold=_log_threshold(self.options),
             max_span=self.options.max_span,
-            drop_unknown=self.options.drop_unknown,
             n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
             graph=graph,
-            n_threads=self.threads,
         )
         found = _core.decode_chart(chart_input, self._cache, settings, progress)
         return Derivations.of(self.system, request, feature_columns(self.system, chart_input), found)
@@ -230,6 +228,15 @@ class Translator(Picklable):
             for name, lm in self.system.lms.items()
         }
 
+    @property
+    def _lookup_settings(self) -> _core.LookupSettings:
+        return _core.LookupSettings(
+            table_limit=self.options.table_limit,
+            max_length=self.system.max_source_length,
+            drop_unknown=self.options.drop_unknown,
+            n_threads=self.threads,
+        )
+
     def _find_options(self, request: Request, lms: dict[str, _core.WeightedLm]) -> _core.TranslationOptions:
         weights = self.system.weights
         return _core.find_options(
@@ -240,12 +247,7 @@ class Translator(Picklable):
             weights=np.array([w for name in (TRANSLATION, *OWN_FEATURES) for w in weights[name]], np.float32),
             demands=request.demands,
             forced=request.forced,
-            settings=_core.LookupSettings(
-                table_limit=self.options.table_limit,
-                max_length=self.system.max_source_length,
-                drop_unknown=self.options.drop_unknown,
-                n_threads=self.threads,
-            ),
+            settings=self._lookup_settings,
         )
 
     def _features(self, batch: Batch, lms: dict[str, _core.WeightedLm]) -> list[tuple[str, _core.Feature]]:

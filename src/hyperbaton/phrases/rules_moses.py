@@ -13,7 +13,6 @@ decoder has it built in; the file is checked on import, and its weight is return
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -22,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Vocabulary
@@ -301,7 +301,7 @@ def read_glue(path: AnyPath) -> float:
         raise InputError(
             f"expected the {len(expected)} rules of the standard glue grammar, found {len(lines)}", shown(path), len(lines)
         )
-    return math.log(float(expected[-1][-1]))
+    return float(numeric.log(float(expected[-1][-1])))
 
 
 def _fields(line: str) -> list[str]:
