@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hyperbaton.base.errors import ArtefactError, InputError
+from hyperbaton.base.errors import ArtefactError, DamagedError, InputError
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import Extracted, RuleLimits, RuleTable, extract_rules
 from hyperbaton.phrases.moses import read_phrase_table
@@ -132,7 +132,7 @@ def test_no_rules(tmp_path: Path) -> None:
 
 
 def test_a_phrase_table_is_no_rule_table(bitext: Bitext) -> None:
-    with pytest.raises(ValueError, match="are not the gaps of rules"):
+    with pytest.raises(DamagedError, match="are not the gaps of rules"):
         RuleTable(Extracted.of(bitext).table)
 
 
