@@ -238,11 +238,12 @@ def test_processor_time_grows_with_the_length_of_the_text(small: Running) -> Non
         assert status == 200, answer
         return time.process_time() - start
 
-    for unit in TEXTS:
+    for unit in TEXTS[:6]:  # `benchmarks.fuzz.service` tries all of them
         short, long = ((unit * n)[:n] for n in (500, 2000))
-        if seconds(long) > 0.1:
-            times = [min(seconds(text) for _ in range(2)) for text in (short, long)]
-            assert times[1] < 4**GROWTH * 1.5 * times[0], f"{unit!r} takes {times}"
+        most = 4**GROWTH * 1.5  # times the time of a quarter of the text
+        if (seconds_long := seconds(long)) > 0.1 and seconds_long > most * seconds(short):
+            times = [min(seconds(text) for _ in range(3)) for text in (short, long)]  # one figure may be chance
+            assert times[1] < most * times[0], f"{unit!r} takes {times}"
 
 
 def replace_system(folder: Path, word: str) -> None:
