@@ -108,7 +108,7 @@ class Derivations(Translations):
         )
 
     @property
-    def text(self) -> Text:  # type: ignore[override]
+    def text(self) -> Text:
         """All translations, one line each."""
         return self.words
 
@@ -143,7 +143,7 @@ class Derivations(Translations):
         uses = []
         for i, (step, kind) in enumerate(zip(steps, kinds, strict=True)):
             if kind == "rule":
-                source = self.batch.table.source[int(self.batch.sources[first + i])].split(" ")
+                source = self.system.table.source[int(self.batch.sources[first + i])].split(" ")
             elif kind in ("glue", "start"):
                 source = [*SOURCE_GAPS, *SOURCE_GAPS] if kind == "glue" else []
             else:

@@ -158,7 +158,8 @@ class Translations:
 
     def end_features(self, path: int) -> npt.NDArray[np.float32]:
         """The values of a translation that belong to none of its segments."""
-        return self.features[int(self.step_offsets[path + 1]) + path]
+        values: npt.NDArray[np.float32] = self.features[int(self.step_offsets[path + 1]) + path]
+        return values
 
     def links_of(self, path: int) -> list[tuple[int, int]]:
         """The links of a translation, by source word."""
