@@ -14,8 +14,8 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.outputs import check_file
 from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Json, Quiet, Seed, Threads
-from hyperbaton.cli._common import print_json, say
+from hyperbaton.cli import Json, Quiet, Seed, Threads, Verify
+from hyperbaton.cli._common import print_json, say, verify_artefacts
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import read_sentences, write_pieces
 from hyperbaton.decode import NBest, System, Translator
@@ -49,6 +49,7 @@ def inspect(
         str | None, typer.Option(help="With --sample: scores of these links, written by 'align --scores'.")
     ] = None,
     model: Annotated[Path | None, typer.Option(help="With --sample: a saved aligner that scores the links.")] = None,
+    verify: Verify = False,
     seed: Seed = 0,
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -74,6 +75,7 @@ def inspect(
 
         hyperbaton inspect test.zh --system hiero --line 12 -o derivation.svg
     """
+    verify_artefacts(verify, *(path for path in (system, model) if path is not None))
     if system is not None:
         _draw_translation(source, target, system, line, output, n_threads(threads), quiet, as_json, sample, every_box)
         return
