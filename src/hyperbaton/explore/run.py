@@ -113,7 +113,7 @@ class Run:
         run = output.name.partition(".")[0]
         weights = read_json(self.folder(f"tune.{output.system}.{run}") / "weights.json")["weights"]
         system = System.load(self.folder(f"system.{output.system}") / "system").with_weights(weights)
-        return system, replace(system.options, distortion_limit=output.limit, max_words=MAX_WORDS)
+        return system, replace(system.limited(output.limit), max_words=MAX_WORDS)
 
     def scores(self, output: Output) -> dict[str, list[float]]:
         """The score of each test sentence by each metric of the run."""
