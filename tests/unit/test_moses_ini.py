@@ -103,7 +103,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "flag": (add("[drop-unknown]\nmaybe\n"), "moses.ini:20: [drop-unknown] expects true or false, found 'maybe'"),
     "search": (
         add("[search-algorithm]\n4\n"),
-        "moses.ini:20: [search-algorithm] cannot be imported unless its value is 0 or 1",
+        "moses.ini:20: [search-algorithm] cannot be imported unless its value is 0 or 1 or 3",
     ),
     "markup": (add("[xml-input]\ninclusive\n"), "moses.ini:20: [xml-input] cannot be imported unless"),
     "section twice": (add("[stack]\n9\n[stack]\n9\n"), "moses.ini:21: [stack] stands twice, first in line 19"),

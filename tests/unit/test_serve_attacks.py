@@ -220,10 +220,10 @@ def test_work_is_given_up_between_texts(system: System, monkeypatch: pytest.Monk
         raw = service.service.engines[0].raw
         read, texts = raw.read, []
 
-        def slow(text: str, **options: Any) -> Any:
+        def slow(text: str, *options: Any) -> Any:
             texts.append(text)
             time.sleep(0.1)
-            return read(text, **options)
+            return read(text, *options)
 
         monkeypatch.setattr(raw, "read", slow)
         assert service.ask("/translate", GOOD | {"q": ["ja"] * 1000})[0] == 504

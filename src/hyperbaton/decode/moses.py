@@ -126,9 +126,9 @@ def import_moses(path: str | PathLike[str]) -> System:
     for name, weights in ini.weights.items():
         if name not in ini.features:
             raise InputError(f"there is a weight for {name}, but no such feature", ini.path, weights.line)
-        n_expected = system.features[ours[name]]
-        if len(weights.values) != n_expected:
-            raise InputError(f"{name} needs {n_expected} weights, found {len(weights.values)}", ini.path, weights.line)
+        n_weights = system.features[ours[name]]
+        if len(weights.values) != n_weights:
+            raise InputError(f"{name} needs {n_weights} weights, found {len(weights.values)}", ini.path, weights.line)
     for name, feature in ini.features.items():
         if name not in ini.weights and ours[name] != UNKNOWN_WORD:
             raise InputError(f"there is no weight for {name}", ini.path, feature.line)
@@ -325,7 +325,7 @@ def _decoding(ini: MosesIni, table: Feature) -> Decoding:
     if ini.is_chart:
         values |= _chart_span(ini, known["max_span"])
     else:
-        values |= _choice(ini, "search-algorithm", "search", _SEARCHES)
+        values |= _choice(ini, "search-algorithm", "search", {**_SEARCHES, CHART: ""})  # that one is not asked for
     values |= _choice(ini, "xml-input", "markup", _MARKUP)
     if (own := ini.own_options) is not None:
         try:

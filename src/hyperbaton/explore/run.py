@@ -131,7 +131,7 @@ class Run:
     def load(self, output: Output) -> tuple[System, Decoding]:
         """The system with its tuned weights, and the options that it translated with."""
         system = System.load(self.folder(f"system.{output.system}") / "system").with_weights(self.weights(output))
-        return system, replace(system.options, distortion_limit=output.limit, max_words=MAX_WORDS)
+        return system, replace(system.limited(output.limit), max_words=MAX_WORDS)
 
     @property
     def movement(self) -> dict[str, Any]:
