@@ -124,6 +124,9 @@ def test_the_verb(tmp_path: Path) -> None:
     assert pairs == [{(before[s].split()[i], j) for i, j in points} for s, points in enumerate(old)]
     refused = hyperbaton("preorder", "pair", "test.source", "--reordered-links", "x", fails=True)
     assert "--reordered-links needs the links to reorder: --links FILE or --oracle FILE" in refused
+    for more in ([], ["--json", "-o", "new.source"]):  # stdout has one text
+        refused = hyperbaton("preorder", "pair", "test.source", *files, "--permutations", "-", *more, fails=True)
+        assert "--permutations and --output would both write to standard output" in refused
     assert "--tags needs the tags to reorder" in hyperbaton("preorder", "pair", "test.source", "--tags", "x", fails=True)
     assert "was trained with tags" in hyperbaton("preorder", "pair", "test.source", fails=True)
     (tmp_path / "short").write_text("0-0\n")

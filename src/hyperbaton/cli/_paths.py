@@ -42,8 +42,8 @@ class Writes:
 
     Arguments:
         updates: the parameter of an input artefact that this output may replace, as its new version.
-        destinations: from all values of the command, by parameter, to the paths that are written, where these are not
-            just the value, with their kind.
+        destinations: from all values of the command, by parameter, to the paths that are written, with their kind, where
+            these are more than the value, or there are some without a value.
     """
 
     kind: Kind
@@ -71,7 +71,7 @@ def check_paths(roles: Mapping[str, Role], names: Mapping[str, str], values: Map
     outputs: list[Destination] = []
     for name, role in roles.items():
         value = values[name]
-        if value is None:
+        if value is None and (isinstance(role, Reads) or role.destinations is None):
             continue
         if isinstance(role, Reads):
             inputs += [

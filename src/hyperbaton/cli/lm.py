@@ -32,7 +32,8 @@ def _is_arpa(path: AnyPath) -> bool:
 
 
 def _written(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
-    return {values["output"]: "file" if _is_arpa(values["output"]) else "artefact"}
+    output = values["output"]
+    return {} if output is None else {output: "file" if _is_arpa(output) else "artefact"}
 
 
 def lm(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.outputs import AnyPath, Kind
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Threads, Verify
 from hyperbaton.cli._common import print_json, say, verify_artefacts
-from hyperbaton.cli._paths import READS, WRITES_FILE
+from hyperbaton.cli._paths import READS, WRITES_FILE, Writes
 from hyperbaton.corpus import Annotations, Links, Tags, Text
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.decode import PreorderOptions, link_orders
@@ -18,6 +20,11 @@ from hyperbaton.decode import preorder as most_probable
 from hyperbaton.decode.preordering import unchanged
 from hyperbaton.evaluate import order_quality
 from hyperbaton.models import load_model
+
+
+def _written(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
+    """Where the text goes, and stdout for --json."""
+    return dict.fromkeys([values["output"] or "-", *(["-"] if values["json"] else [])], "file")
 
 
 def preorder(
@@ -41,7 +48,9 @@ def preorder(
         WRITES_FILE,
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="File to write; default: stdout, or none with --json."), WRITES_FILE
+        str | None,
+        typer.Option("--output", "-o", help="File to write; default: stdout, or none with --json."),
+        Writes("file", destinations=_written),
     ] = None,
     verify: Verify = False,
     threads: Threads = 0,

@@ -53,15 +53,15 @@ class Moses(Dialect):
     def error(self, refusal: Refusal) -> Response:
         # What is wrong with the call itself is a fault; other refusals keep their status, so that clients can try again.
         if refusal.status == 400:
-            return _response(dumps(Fault(400, str(refusal)), methodresponse=True))
+            return _response(Fault(400, str(refusal)))
         return Response(f"{refusal}\n", refusal.status, refusal.headers, "text/plain")
 
     async def call(self, call: Call) -> Response:
         body = await call.body()
         call.authorize({})
-        params, method = _parse(body)
+        params, method = await call.apart(_parse, body)
         result = await self.answer(call, method, params)
-        return _response(dumps((result,), methodresponse=True, allow_none=True))
+        return await call.apart(_response, (result,))
 
     async def answer(self, call: Call, method: str | None, params: tuple[Any, ...]) -> Any:
         """The result of a method."""
@@ -183,7 +183,8 @@ def _parse(body: bytes) -> tuple[tuple[Any, ...], str | None]:
         raise Refusal(400, f"the body is not a call of XML-RPC: {str(error)[:100]}") from error
 
 
-def _response(text: str) -> Response:
+def _response(answer: tuple[Any] | Fault) -> Response:
+    text = dumps(answer, methodresponse=True, allow_none=True)
     return Response(text.encode("utf-8", "replace"), media_type="text/xml; charset=utf-8")
 
 
