@@ -10,6 +10,7 @@ import pytest
 
 from hyperbaton.base.errors import ArtefactError, DamagedError, InputError
 from hyperbaton.corpus import Bitext
+from hyperbaton.evaluate import Question, explain
 from hyperbaton.phrases import Extracted, RuleLimits, RuleTable, extract_rules
 from hyperbaton.phrases.moses import read_phrase_table
 from hyperbaton.phrases.rules_moses import GLUE, read_glue, rule_table_pieces
@@ -189,3 +190,28 @@ def test_prune(tmp_path: Path, files: list[str]) -> None:
     result = run("prune", rules, *texts, "-o", tmp_path / "composed", "--relative-entropy", "1")
     assert result.returncode == 1
     assert b"--relative-entropy composes phrases without gaps" in result.stderr
+
+
+def test_explained_rules(rules: RuleTable, tmp_path: Path) -> None:
+    """The rules that apply to a sentence, with their places, and those of a phrase."""
+    found = explain(rules, Question(sentence="d a b c q", everything=True)).as_json()
+    assert {row["source"] for row in found} == {
+        "[X] c",
+        "a [X]",
+        "a b [X]",
+        "a b c",
+        "a b",
+        "a",
+        "b [X]",
+        "b c",
+        "b",
+        "c",
+        "d",
+    }
+    assert [row["spans"] for row in found if row["source"] == "a [X]"] == [[(1, 3), (1, 4), (1, 5)]] * 3
+    of_words = explain(rules, Question(sentence="d a b c q", span=(1, 3))).as_json()
+    assert {row["source"] for row in of_words} == {"a [X]", "a b"} and of_words[0]["spans"] == [(1, 3)]
+    rules.save(tmp_path / "rules")
+    shown = run("explain", tmp_path / "rules", "--phrase", "b c", "--top", "2").stdout.decode().splitlines()
+    assert shown[0] == "10 rules with 4 source sides that have 'b c'; 2 shown" and len(shown) == 4
+    assert b"give --phrase or --sentence" in run("explain", tmp_path / "rules").stderr

@@ -14,10 +14,11 @@ from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.evaluate import Question
 from hyperbaton.evaluate import explain as ask
 from hyperbaton.models import load_model
+from hyperbaton.phrases import RuleTable
 
 
 def explain(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="A trained model."), READS],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="A trained model, or hierarchical rules."), READS],
     *,
     phrase: Annotated[str | None, typer.Option(help="Source phrase to explain.")] = None,
     sentence: Annotated[str | None, typer.Option(help="Source sentence to explain.")] = None,
@@ -51,7 +52,8 @@ def explain(
 
     For a jump model: P(next word | current word) for a sentence, and a visit order through it, given by the links or
     else always to the most probable word that is left. For a block model: its strongest features, all or those of a
-    family or source phrase, and the jumps of a tag.
+    family or source phrase, and the jumps of a tag. For hierarchical rules: those that have the phrase, the most frequent
+    first, or those that apply in the sentence, the longest first.
 
     Examples:
 
@@ -66,6 +68,8 @@ def explain(
         hyperbaton explain block --family sibling-word --phrase 的 --sort count --top 20
 
         hyperbaton explain block --tag NT -o nt.svg
+
+        hyperbaton explain rules --sentence "依 本 法 的 规定" --top 20
     """
     verify_artefacts(verify, folder)
     question = Question(
@@ -82,7 +86,7 @@ def explain(
         tag=tag,
         sort=sort,
     )
-    answer = ask(load_model(folder), question)
+    answer = ask(RuleTable.load(folder) if RuleTable.is_saved_at(folder) else load_model(folder), question)
     if output is not None:
         from hyperbaton.report.answers import figure_of
         from hyperbaton.report.figures import write_figure

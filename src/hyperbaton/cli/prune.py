@@ -13,7 +13,7 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.base.store import MANIFEST, Artefact
+from hyperbaton.base.store import Artefact
 from hyperbaton.cli import Force, Json, Quiet, Threads
 from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.cli._paths import READS, Writes
@@ -59,7 +59,7 @@ def prune(
 
         hyperbaton prune rules train.zh train.en -o pruned --top 20
     """
-    is_rules = (phrases / MANIFEST).exists() and Artefact(phrases).kind == RULES
+    is_rules = RuleTable.is_saved_at(phrases)
     check_artefact(output, RULES if is_rules else KIND, force=force)
     artefact = Artefact(phrases, STORED_RULES if is_rules else STORED)
     options, n_sentences = artefact.options, artefact.details.get("n_sentences")

@@ -4,7 +4,7 @@
 """
 
 # What registers ways to evaluate and explain is imported for that.
-from hyperbaton.evaluate import block_me, explain_blocks, explain_jumps, explain_steps, osm
+from hyperbaton.evaluate import block_me, explain_blocks, explain_jumps, explain_rules, explain_steps, osm
 from hyperbaton.evaluate.classification import Classification
 from hyperbaton.evaluate.explain import Answer, Question, explain
 from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
@@ -27,6 +27,7 @@ __all__ = [
     "explain",
     "explain_blocks",
     "explain_jumps",
+    "explain_rules",
     "explain_steps",
     "order_quality",
     "osm",

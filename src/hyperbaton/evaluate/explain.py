@@ -21,7 +21,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.models import MODELS, OrientationModel, ReorderingModel, normalised
-from hyperbaton.phrases import Occurrences, Options
+from hyperbaton.phrases import Occurrences, Options, RuleTable
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 
 LogProbs = npt.NDArray[np.float64]
@@ -81,17 +81,19 @@ def _lines(rows: Rows) -> Iterator[str]:
         yield "\t".join(map(str, line))
 
 
-def explain(model: ReorderingModel, question: Question) -> Answer:
-    """Say what a model has learned."""
+def explain(model: ReorderingModel | RuleTable, question: Question) -> Answer:
+    """Say what a model has learned, or which rules of a table apply."""
     if question.phrase is not None and question.sentence is not None:
         raise OptionError("give --phrase or --sentence, not both")
-    return ModelAnswer(model) if question.is_empty else answer(model, question)
+    if question.is_empty and isinstance(model, ReorderingModel):
+        return ModelAnswer(model)
+    return answer(model, question)
 
 
 @singledispatch
-def answer(model: ReorderingModel, question: Question) -> Answer:
-    """Answer a question that is not empty."""
-    raise OptionError(f"the model {model.name} has a shape that cannot be explained")
+def answer(model: ReorderingModel | RuleTable, question: Question) -> Answer:
+    """Answer a question; one to a model is not empty."""
+    raise OptionError(f"the model {getattr(model, 'name', '')} has a shape that cannot be explained")
 
 
 @dataclass(frozen=True)

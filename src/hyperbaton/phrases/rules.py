@@ -23,7 +23,7 @@ from hyperbaton.base.forms import within
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.store import Artefact, Kind, read_artefact, save
+from hyperbaton.base.store import MANIFEST, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.phrases.table import PhraseTable
 
@@ -92,6 +92,11 @@ class RuleTable(Picklable):
             inputs=inputs,
             details={**sizes, **(details or {}), "limits": limits},
         )
+
+    @staticmethod
+    def is_saved_at(path: str | PathLike[str]) -> bool:
+        """Whether a path is that of saved rules."""
+        return (Path(path) / MANIFEST).exists() and Artefact(path).kind == KIND
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> RuleTable:
