@@ -45,6 +45,12 @@ def test_the_best_system_is_chosen_in_the_direction_of_the_metric(metric: str, s
     assert findings(results(translation=rows))[2] == sentence
 
 
+def test_a_system_with_rules_has_a_span_limit() -> None:
+    options = {"models": {"hiero": {"model": "rules"}}, "translation": {"systems": {"chart": ["hiero"]}}}
+    found = findings(results(translation=[row("chart", 20, BLEU=1.0)], options=options))
+    assert found[2] == "The best translations are those of chart with span limit 20, BLEU 1.00."
+
+
 def test_movement_counts_every_phrase_pair_however_far_it_moves() -> None:
     sentences = findings(results())
     assert sentences[0] == "In 1,200 sentence pairs 50% of the phrase pairs move, 30% of all by five words or more."

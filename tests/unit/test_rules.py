@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import ArtefactError, DamagedError, InputError
-from hyperbaton.corpus import Bitext
+from hyperbaton.corpus import Bitext, Text
 from hyperbaton.evaluate import Question, explain
 from hyperbaton.phrases import Extracted, RuleLimits, RuleTable, extract_rules
 from hyperbaton.phrases.moses import read_phrase_table
@@ -215,3 +215,11 @@ def test_explained_rules(rules: RuleTable, tmp_path: Path) -> None:
     shown = run("explain", tmp_path / "rules", "--phrase", "b c", "--top", "2").stdout.decode().splitlines()
     assert shown[0] == "10 rules with 4 source sides that have 'b c'; 2 shown" and len(shown) == 4
     assert b"give --phrase or --sentence" in run("explain", tmp_path / "rules").stderr
+
+
+def test_rules_for_a_text_with_long_spans(rules: RuleTable, bitext: Bitext) -> None:
+    """A side that needs more words than the span limit is kept only if the limit is that of the system."""
+    text = Text.of(["a " + "q " * 30 + "d"])
+    assert "a [X] d" not in set(extract_rules(bitext, text=text).table.source)
+    for span in (0, 32):
+        assert "a [X] d" in set(extract_rules(bitext, text=text, text_span=span).table.source)

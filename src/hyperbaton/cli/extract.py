@@ -33,6 +33,7 @@ from hyperbaton.phrases import (
 from hyperbaton.phrases.extracted import KIND
 from hyperbaton.phrases.moses import write_moses
 from hyperbaton.phrases.rules import KIND as RULES
+from hyperbaton.phrases.rules_extraction import DECODED_SPAN
 from hyperbaton.phrases.rules_shards import extract_rules_in_shards
 from hyperbaton.phrases.shards import extract_shards
 
@@ -54,6 +55,9 @@ def extract(
         typer.Option("--for", metavar="TEXT", help="rules: keep only those that match a sentence of this text."),
         READS,
     ] = None,
+    for_span: Annotated[
+        int, typer.Option(help="rules: longest span of that text that a rule may cover, as in translate; 0: any.", min=0)
+    ] = DECODED_SPAN,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write."), WRITES_ARTEFACT] = None,
     moses: Annotated[Path | None, typer.Option(help="Folder for Moses' text tables."), WRITES_FOLDER] = None,
     reordering: Annotated[
@@ -100,10 +104,12 @@ def extract(
         progress = bars.stage("extract")
         sharding = stack.enter_context(open_sharding(executor, shards, threads, output or moses))
         if hierarchical:
-            table_of_rules = _extract_rules(bitext, rules, scoring.min_count, for_, sharding, threads, progress, scratch)
+            table_of_rules = _extract_rules(
+                bitext, rules, scoring.min_count, for_, for_span, sharding, threads, progress, scratch
+            )
             log.info("writing %d rules", len(table_of_rules))
             if output is not None:
-                options = {"min-count": scoring.min_count, "for": for_}
+                options = {"min-count": scoring.min_count, "for": for_, "for-span": for_span}
                 details = {"n_sentences": len(bitext)}
                 table_of_rules.save(output, inputs={"bitext": bitext.signature()}, options=options, details=details)
             if moses is not None:
@@ -172,6 +178,7 @@ def _extract_rules(
     limits: RuleLimits,
     min_count: int,
     text_path: str | None,
+    text_span: int,
     sharding: Sharding | None,
     threads: int,
     progress: Progress,
@@ -181,12 +188,20 @@ def _extract_rules(
     text = None if text_path is None else Text.read(text_path)
     if sharding is not None:
         return extract_rules_in_shards(
-            bitext, limits, text=text, min_count=min_count, sharding=sharding, progress=progress, scratch=scratch
+            bitext,
+            limits,
+            text=text,
+            text_span=text_span,
+            min_count=min_count,
+            sharding=sharding,
+            progress=progress,
+            scratch=scratch,
         )
     return extract_rules(
         bitext,
         limits,
         text=text,
+        text_span=text_span,
         min_count=min_count,
         threads=n_threads(threads),
         progress=progress,

@@ -30,7 +30,7 @@ from hyperbaton.phrases.inventory import Phrases, Runs, merge_phrases, number_ro
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS, RuleLimits, RuleTable, with_gaps
 from hyperbaton.phrases.table import PhraseTable, lexical_arrays
 
-# Longest span that a decoder covers with a rule: a source side that matches no shorter one is not kept for a text.
+# Longest span that a decoder covers with a rule, unless it is told otherwise.
 DECODED_SPAN = 20
 # Memory that extraction takes for each target word of a chunk, and that scoring takes for each rule.
 _WORD_BYTES = 10_000
@@ -44,6 +44,7 @@ def extract_rules(
     limits: RuleLimits | None = None,
     *,
     text: Text | None = None,
+    text_span: int = DECODED_SPAN,
     min_count: int = 1,
     lexical: LexicalTable | None = None,
     threads: int | None = None,
@@ -53,7 +54,8 @@ def extract_rules(
     """Extract and score the rules of a bitext with links.
 
     Arguments:
-        text: keep only rules whose source side matches a sentence of this text.
+        text: keep only rules whose source side matches a sentence of this text, within `text_span` words, 0 for any number:
+            no less than the span limit of the system that translates it.
         min_count: drop rules whose count is lower; 1 keeps all, since counts are fractions.
         lexical: word probabilities; by default the frequencies of links, as in Moses.
         scratch: where the table lies, and how much memory the work takes.
@@ -67,7 +69,7 @@ def extract_rules(
     check_options(limits)
     work = RuleWork.of(bitext, limits, threads)
     if text is not None:
-        sources = work.matching(text)
+        sources = work.matching(text, text_span)
         work = replace(work, sources=sources, targets=work.targets_of(sources, 0, len(bitext), progress))
     runs = Runs(scratch, np.uint8)
     for done, part in work.runs(scratch):
@@ -109,13 +111,13 @@ class RuleWork:
         symbols = _core.RuleSymbols(source.spelling, target.spelling)
         return cls(bitext, limits, source, target, symbols, threads)
 
-    def matching(self, text: Text) -> _core.RuleSides:
-        """The source sides that match a sentence of a text."""
+    def matching(self, text: Text, span: int) -> _core.RuleSides:
+        """The source sides that match a sentence of a text, within a number of words, 0 for any."""
         numbers = self.bitext.source.vocabulary.lookup.find_all(text.vocabulary.lookup)
         return _core.matching_sources(
             _core.Tokens(words=numbers[text.tokens], offsets=text.offsets),
             self.core_limits,
-            max_span=max(self.limits.max_span, DECODED_SPAN),
+            max_span=max(self.limits.max_span, span or int(text.lengths.max(initial=0))),
             symbols=self.symbols,
             n_threads=self.threads,
             progress=None,

@@ -26,7 +26,7 @@ from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.bitext import KIND as BITEXT
 from hyperbaton.phrases.rules import RuleLimits, RuleTable
-from hyperbaton.phrases.rules_extraction import RuleWork
+from hyperbaton.phrases.rules_extraction import DECODED_SPAN, RuleWork
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def extract_rules_in_shards(
     limits: RuleLimits | None = None,
     *,
     text: Text | None = None,
+    text_span: int = DECODED_SPAN,
     min_count: int = 1,
     lexical: LexicalTable | None = None,
     sharding: Sharding | None = None,
@@ -69,7 +70,7 @@ def extract_rules_in_shards(
     bitext.save(folder / BITEXT)
     job = _Job(folder, tuple(shard_starts(len(bitext), shards)), limits, threads, text is not None)
     if text is not None:
-        sources = work.matching(text)
+        sources = work.matching(text, text_span)
         work = replace(work, sources=sources)
         write_arrays(folder, "sources", {"hashes": _hashes(sources)})
         list(sharding.do(_find_targets, job, None))

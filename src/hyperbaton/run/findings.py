@@ -6,6 +6,7 @@ from typing import Any
 
 from hyperbaton.base.counted import counted
 from hyperbaton.metrics import higher_is_better
+from hyperbaton.run.models import RULES
 
 
 def findings(results: dict[str, Any]) -> list[str]:
@@ -57,9 +58,17 @@ def _translation(results: dict[str, Any]) -> str:
     metric = next(iter(rows[0]["scores"]))
     choose, better = (max, "") if higher_is_better(metric) else (min, " (lower is better)")
     best = choose(rows, key=lambda row: row["scores"][metric]["value"])
-    limit = "no distortion limit" if best["limit"] is None else f"distortion limit {best['limit']}"
+    kind = "span limit" if _has_rules(results, best["system"]) else "distortion limit"
+    limit = f"no {kind}" if best["limit"] is None else f"{kind} {best['limit']}"
     score = f"{metric} {best['scores'][metric]['value']:.2f}{better}"
     text = f"The best translations are those of {best['system']} with {limit}, {score}"
     for baseline, test in best["significance"].items():
         text += f", {test[metric]['delta']:+.2f} against {baseline} (p = {test[metric]['p']:.3f})"
     return text + "."
+
+
+def _has_rules(results: dict[str, Any], system: str) -> bool:
+    """Whether a system translates by hierarchical rules: its limit is then one of spans."""
+    options = results.get("options", {})
+    named = options.get("translation", {}).get("systems", {}).get(system, [])
+    return any(options.get("models", {}).get(name, {}).get("model") == RULES for name in named)

@@ -27,7 +27,9 @@ def plan(plan: Plan) -> None:
     experiment, how = plan.experiment, plan.experiment.translation
     for name in dict.fromkeys(filter(None, map(how.rules_of, how.systems))):
         splits = ["train", "dev", "test"] if how.rules[name].for_texts else ["train"]
-        rules = {"rules": to_mapping(how.rules[name].limits)}
+        limits = [how.tune_limit, *how.limits]
+        span = {"span": 0 if min(limits) < 1 else max(limits)} if how.rules[name].for_texts else {}
+        rules = {"rules": to_mapping(how.rules[name].limits), **span}
         plan.add(f"extract.{name}", "extract", rules, "rules", splits=splits, keeps_to_memory=True, links=plan.links)
     if experiment.translation.systems:
         options = {"extraction": to_mapping(experiment.extraction), "scoring": to_mapping(experiment.scoring)}
@@ -44,9 +46,8 @@ def run(work: Work) -> None:
         limits = from_mapping(RuleLimits, work.options["rules"])
         held_out = [texts.path(split, "source") for split in ("dev", "test") if texts.has(split, "source")]
         lines = [line for path in held_out for line in read_sentences(str(path))]
-        rules = extract_rules(
-            bitext, limits, text=Text.of(lines) if held_out else None, threads=work.threads, scratch=scratch
-        )
+        text, span = Text.of(lines) if held_out else None, work.options.get("span", 0)
+        rules = extract_rules(bitext, limits, text=text, text_span=span, threads=work.threads, scratch=scratch)
         rules.save(work.out / "rules")
         return
     extraction = from_mapping(Extraction, work.options["extraction"])
