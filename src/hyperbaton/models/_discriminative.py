@@ -37,8 +37,8 @@ from hyperbaton.learn import (
     restored_model,
 )
 from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
-from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, Training
+from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 from hyperbaton.phrases.occurrences import Keys

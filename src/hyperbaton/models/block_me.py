@@ -40,7 +40,7 @@ from hyperbaton.corpus import Annotations, Bitext, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import read_rules
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._block_features import (
+from hyperbaton.models.block.features import (
     COLUMNS,
     FAMILIES,
     LAYOUT,
@@ -49,11 +49,11 @@ from hyperbaton.models._block_features import (
     families_of,
     family_bits,
 )
-from hyperbaton.models._block_sides import BlockSides
-from hyperbaton.models._block_table import EMPTY_TAG, JUMPS, BlockTable
-from hyperbaton.models._step import Batch, StepModel
-from hyperbaton.models._store import ModelState
-from hyperbaton.models._training_states import MinimizerStates, TrainingStates
+from hyperbaton.models.block.table import EMPTY_TAG, JUMPS, BlockTable
+from hyperbaton.models.block.vocabularies import BlockSides
+from hyperbaton.models.shapes.step import Batch, StepModel
+from hyperbaton.models.shapes.store import ModelState
+from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
 
 KIND = "block-training"
 TREE_COLUMNS = ("labels", "begins", "ends", "parents", "offsets")

@@ -29,7 +29,7 @@ from hyperbaton.features import FEATURES, FeatureSet, TrainingRows
 from hyperbaton.learn import LEARNERS, ROWS_TOGETHER, Learner, LinearModel
 from hyperbaton.models._discriminative import LEAST, Discriminative, learner_rows
 from hyperbaton.models._evidence import Part, cluster_part, global_part
-from hyperbaton.models._orientation import LogProbs, Training
+from hyperbaton.models.shapes.orientation import LogProbs, Training
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.occurrences import Keys
 

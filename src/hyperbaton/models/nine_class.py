@@ -30,8 +30,8 @@ from hyperbaton.base.options import option, plugin
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.learn import LEARNERS, BinaryRows, Learner, LinearModel
-from hyperbaton.models._next_position import JumpLogProbs, JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.next_position import JumpLogProbs, JumpTraining, NextPositionModel, TaggedSentences
+from hyperbaton.models.shapes.store import ModelState
 
 N_CLASSES = len(_core.distance_cuts()["nine"]) + 1
 PARTS = {"outbound": _core.Bound.outbound, "inbound": _core.Bound.inbound}

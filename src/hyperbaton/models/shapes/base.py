@@ -31,7 +31,7 @@ from hyperbaton.base.store import remove_artefact
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.classes import WordClasses
-from hyperbaton.models._store import ModelState, save_model
+from hyperbaton.models.shapes.store import ModelState, save_model
 
 
 @dataclass(eq=False)

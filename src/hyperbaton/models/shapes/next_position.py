@@ -30,7 +30,7 @@ from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.text import gather
-from hyperbaton.models._base import (
+from hyperbaton.models.shapes.base import (
     ReorderingModel,
     max_sentences_option,
     restored_side,
@@ -38,7 +38,7 @@ from hyperbaton.models._base import (
     side_layout,
     some_sentences,
 )
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.store import ModelState
 
 if TYPE_CHECKING:
     from hyperbaton.base.executors import Sharding  # which is slow to import
