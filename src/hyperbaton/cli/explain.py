@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import fields, make_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_type_hints
 
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import from_mapping, options_of
 from hyperbaton.cli import Json, Verify
 from hyperbaton.cli._common import print_json, print_table, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.evaluate import Question
 from hyperbaton.evaluate import explain as ask
-from hyperbaton.models import load_model
+from hyperbaton.models import MODELS, Questions, ReorderingModel, load_model
+
+
+def chosen_options(_: Sequence[str]) -> dict[str, type]:
+    """The questions for single models (`ReorderingModel.questions`), all together."""
+    kinds = dict.fromkeys(MODELS[name].questions for name in MODELS)
+    columns = [(field.name, get_type_hints(kind)[field.name], field) for kind in kinds for field in fields(kind)]
+    return {"about": make_dataclass("AnyQuestions", columns, bases=(Questions,), frozen=True)}
 
 
 def explain(
@@ -32,11 +42,7 @@ def explain(
     everything: Annotated[bool, typer.Option("--all", help="Show every phrase of the sentence, with all classes.")] = False,
     source_tags: Annotated[str | None, typer.Option(help="A tag for each word of the sentence, as text.")] = None,
     links: Annotated[str | None, typer.Option(help="Links of the sentence to a translation, e.g. '0-0 2-1 1-2'.")] = None,
-    family: Annotated[str | None, typer.Option(help="block_me: show features of this family, e.g. sibling-word.")] = None,
-    tag: Annotated[
-        str | None, typer.Option(help="block_me: show how far words with this tag jump; with -o as a picture.")
-    ] = None,
-    sort: Annotated[str, typer.Option(help="block_me: sort features by weight or by count.")] = "weight",
+    about: Questions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Picture of the jumps: .svg, .png or .pdf."), WRITES_FILE
     ] = None,
@@ -68,6 +74,7 @@ def explain(
         hyperbaton explain block --tag NT -o nt.svg
     """
     verify_artefacts(verify, folder)
+    model = load_model(folder)
     question = Question(
         phrase=phrase,
         sentence=sentence,
@@ -78,11 +85,9 @@ def explain(
         everything=everything,
         source_tags=source_tags,
         links=links,
-        family=family,
-        tag=tag,
-        sort=sort,
+        about=_questions_for(model, about),
     )
-    answer = ask(load_model(folder), question)
+    answer = ask(model, question)
     if output is not None:
         from hyperbaton.report.answers import figure_of
         from hyperbaton.report.figures import write_figure
@@ -96,6 +101,16 @@ def explain(
             print(part)
         else:
             print_table(part)
+
+
+def _questions_for(model: ReorderingModel, about: Questions) -> Questions:
+    """The questions that were asked, as the model declares them."""
+    values = [(opt, getattr(about, opt.name)) for opt in options_of(type(about))]
+    asked = {opt.flag: value for opt, value in values if value != opt.default}
+    known = {opt.flag for opt in options_of(model.questions)}
+    if other := [flag for flag in asked if flag not in known]:
+        raise OptionError(f"--{other[0]} is not for the model {model.name}: give --phrase or --sentence")
+    return from_mapping(model.questions, asked)
 
 
 def _parse_span(span: str | None) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from os import PathLike
 
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.store import Artefact, read_artefact
-from hyperbaton.models.shapes.base import ReorderingModel
+from hyperbaton.models.shapes.base import Questions, ReorderingModel
 from hyperbaton.models.shapes.next_position import JumpLogProbs, JumpRows, NextPositionModel
 from hyperbaton.models.shapes.orientation import OrientationModel, normalised
 from hyperbaton.models.shapes.protocols import PerJump, PerOption, PerStep
@@ -30,6 +30,7 @@ __all__ = [
     "PerJump",
     "PerOption",
     "PerStep",
+    "Questions",
     "ReorderingModel",
     "StepModel",
     "Steps",
