@@ -45,7 +45,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,16 +56,15 @@ from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.prior import PairCounts, alike_words, check_languages, stem_translations, translations
 from hyperbaton.align.scores import AlignmentScores
+from hyperbaton.align.training import Rounds, train_in_shards
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import within
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import MANIFEST, Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
 from hyperbaton.corpus.removal import restore_links
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding  # which is slow to import
 
 KIND = "aligner"
 STORED = Kind(
@@ -160,8 +159,6 @@ class Aligner(WordAligner):
         task; the model is the same.
         """
         if folder is not None:
-            from hyperbaton.base.executors import Sharding  # only here: executors are slow to import
-
             sharding = Sharding(folder, shards, executor, threads or 1)
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
@@ -190,8 +187,6 @@ class Aligner(WordAligner):
             self.model_, logprobs = _core.train_aligner(source.core_tokens, target.core_tokens, progress=after, **corpus)
             self.logprobs_ = np.array(logprobs).reshape(-1, 2)  # before each iteration: p(target | source), the reverse
             return self
-        from hyperbaton.align.training import Rounds, train_in_shards  # only here: executors are slow to import
-
         training = _core.AlignerTraining(source.core_tokens, target.core_tokens, **corpus)
         self.logprobs_ = train_in_shards(
             (source, target),

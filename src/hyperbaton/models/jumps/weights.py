@@ -27,6 +27,7 @@ from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
 from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, feature_lists, most_bytes, packed_lists
+from hyperbaton.models.jumps.shards import ShardedJumps
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
@@ -55,8 +56,6 @@ class _JumpObjective:
     def core(self) -> Any:
         model, training = self.model, self.training
         if training.sharding is not None:
-            from hyperbaton.models.jumps.shards import ShardedJumps  # executors are slow to import
-
             return ShardedJumps(training, model.keys_, model.form, training.sharding, model._n_threads)
         if training.scratch is not None and model.cache:
             threads = model._n_threads

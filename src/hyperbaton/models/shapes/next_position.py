@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import within
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
@@ -39,9 +40,6 @@ from hyperbaton.models.shapes.base import (
     some_sentences,
 )
 from hyperbaton.models.shapes.store import ModelState
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding  # which is slow to import
 
 LABELS = npt.NDArray[np.uint32]
 
