@@ -25,7 +25,9 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, TypedDict, TypeVar
+from typing import Any, BinaryIO, ClassVar, Generic, TypedDict, TypeVar
+
+import numpy.typing as npt
 
 from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError
 from hyperbaton.base.progress import Progress
@@ -99,6 +101,27 @@ class Sharding:
         for result in do_shards(self.executor, function, job, self.shards, progress):
             self.workers.add(result.worker)
             yield result
+
+
+class InMemory:
+    """Stands for the folder of shards where one process does the work: its arrays stay in memory, by owner."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, dict[str, npt.NDArray[Any]]] = {}
+
+
+@dataclass(frozen=True)
+class Here:
+    """Work that this process does alone: one shard, without files. The other way to share out work is `Sharding`."""
+
+    threads: int
+    folder: InMemory = field(default_factory=InMemory)
+    shards: ClassVar[int] = 1
+
+    def do(self, function: Callable[[J, int], T], job: J, progress: Progress | None = None) -> Generator[T]:
+        """Call `function(job, 0)`, and yield what it returns."""
+        for result in do_shards(None, function, job, self.shards, progress):
+            yield result.value
 
 
 class ShardingFields(TypedDict, total=False):
