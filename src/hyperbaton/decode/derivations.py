@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import gather
 from hyperbaton.corpus import Links, Text
-from hyperbaton.corpus.text import gather
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Segment, Translations
 from hyperbaton.decode.system import System

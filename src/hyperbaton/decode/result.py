@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.corpus import Links, Text
-from hyperbaton.corpus.text import gather
 from hyperbaton.decode.sparse import Steps
 from hyperbaton.decode.system import (
     UNKNOWN_WORD,

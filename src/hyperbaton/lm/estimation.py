@@ -20,13 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.executors import Here, Sharding
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import LARGEST, check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.corpus.text import Text, Vocabulary, gather
+from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.ngrams import Columns, Ngrams
 from hyperbaton.lm.rows import Rows, RowSorter
 from hyperbaton.lm.shards import count_shards

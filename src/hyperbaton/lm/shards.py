@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.executors import Here, InMemory, Sharding, shard_starts
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import Folder, join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
-from hyperbaton.corpus.text import gather
 from hyperbaton.lm.rows import Rows, RowSorter
 
 Key = tuple[int, ...]  # the words of an n-gram, newest first

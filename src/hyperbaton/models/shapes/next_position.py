@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import within
@@ -30,7 +30,6 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.corpus.text import gather
 from hyperbaton.models.shapes.base import (
     ReorderingModel,
     max_sentences_option,
