@@ -25,7 +25,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Generic, TypedDict, TypeVar
+from typing import Any, BinaryIO, ClassVar, Generic, TypeVar
 
 import numpy.typing as npt
 
@@ -77,15 +77,6 @@ class Sharding:
     threads: int = 1
     workers: set[str] = field(default_factory=set, compare=False)
 
-    @classmethod
-    def of(cls, sharding: Sharding | None, fields: ShardingFields) -> Sharding:
-        """What a function was called with: the object, or its fields."""
-        if sharding is not None:
-            return sharding
-        if not {"folder", "shards"} <= fields.keys():
-            raise TypeError("work in shards needs 'sharding', or 'folder' and 'shards'")
-        return cls(**fields)
-
     def do(self, function: Callable[[J, int], T], job: J, progress: Progress | None = None) -> Generator[T]:
         """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards.
 
@@ -122,16 +113,6 @@ class Here:
         """Call `function(job, 0)`, and yield what it returns."""
         for result in do_shards(None, function, job, self.shards, progress):
             yield result.value
-
-
-class ShardingFields(TypedDict, total=False):
-    """The fields of a `Sharding` as keyword arguments, for functions that take these as well as the object."""
-
-    folder: Path
-    shards: int
-    executor: Executor | None
-    threads: int
-    workers: set[str]
 
 
 @dataclass(frozen=True)

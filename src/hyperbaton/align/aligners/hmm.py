@@ -41,7 +41,6 @@ Nothing here is random, and the number of threads does not change a single link.
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
@@ -149,17 +148,11 @@ class Aligner(WordAligner):
         threads: int | None = None,
         progress: Progress | None = None,
         sharding: Sharding | None = None,
-        executor: Executor | None = None,
-        shards: int = 0,
-        folder: Path | None = None,
     ) -> Aligner:
         """Learn from a bitext, whose links, if any, are not looked at.
 
-        With `sharding`, or a `folder` that all workers see, an executor counts in so many `shards`, with `threads` in each
-        task; the model is the same.
+        With `sharding` counting is shared out, with its threads in each task; the model is the same.
         """
-        if folder is not None:
-            sharding = Sharding(folder, shards, executor, threads or 1)
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
