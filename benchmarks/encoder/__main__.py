@@ -12,10 +12,10 @@ import numpy as np
 
 from hyperbaton.align import visit_order
 from hyperbaton.corpus import Annotations, Bitext
-from hyperbaton.models._next_position import JumpTraining
-from hyperbaton.models._orientation import Training, with_own
 from hyperbaton.models.encoder import Encoder
 from hyperbaton.models.encoder_orientation import OrientationEncoder
+from hyperbaton.models.shapes.next_position import JumpTraining
+from hyperbaton.models.shapes.orientation import Training, with_own
 from hyperbaton.phrases import Occurrences, extract, near_samples
 from hyperbaton.phrases.coverage import COVERAGE_STATES, states_of_samples
 

@@ -19,18 +19,18 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).resolve()
-MODELS = HERE.parents[2] / "src/hyperbaton/models"
+NETWORKS = HERE.parents[2] / "src/hyperbaton/models/networks"
 # Bytes of a file of arrays, at most.
 LARGEST = 15 << 20
 
 
 def training_code(name: str):
     """A module of the package, by its full name, so that modules find each other."""
-    for package in ("hyperbaton", "hyperbaton.models"):
+    for package in ("hyperbaton", "hyperbaton.models", "hyperbaton.models.networks"):
         sys.modules.setdefault(package, types.ModuleType(package))
-    full = f"hyperbaton.models.{name}"
+    full = f"hyperbaton.models.networks.{name}"
     if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, MODELS / f"{name}.py")
+        spec = importlib.util.spec_from_file_location(full, NETWORKS / f"{name}.py")
         sys.modules[full] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules[full])
     return sys.modules[full]
@@ -42,8 +42,8 @@ class JumpJob:
     over = "remaining"
 
     def __init__(self, sizes: dict, tags: bool, changes: list[str]) -> None:
-        training_code("_encoder_torch")
-        self.code = training_code("_encoder_jumps_torch")
+        training_code("training")
+        self.code = training_code("jumps")
         self.tags, n_labels = tags, sizes["n_labels"] if tags else 0
         self.shape = self.code.Shape(sizes["n_words"], n_labels, 256, 32, 128, "no-distances" not in changes)
 
@@ -60,8 +60,8 @@ class OrientationJob:
     over = "possible"
 
     def __init__(self, sizes: dict, tags: bool, changes: list[str]) -> None:
-        training_code("_encoder_torch")
-        self.code = training_code("_encoder_orientation_torch")
+        training_code("training")
+        self.code = training_code("orientations")
         self.tags, n_labels = tags, sizes["n_labels"] if tags else 0
         self.shape = self.code.Shape(
             sizes["n_words"],
@@ -112,7 +112,7 @@ def run(folder: Path, out: Path, job: list[str], device: str, keep: bool) -> Non
     sizes = json.loads((folder / "sizes.json").read_text())
     tags = "no-tags" not in changes and sizes["n_labels"] > 0
     made = (OrientationJob if "n_classes" in sizes else JumpJob)(sizes, tags, changes)
-    code = training_code("_encoder_torch")
+    code = training_code("training")
     text = made.load(folder / "train.npz", int(n))
     counts = np.bincount(text.words, minlength=sizes["n_words"])
     frequent = counts >= 2

@@ -21,7 +21,7 @@ from typing import Any
 
 from hyperbaton.align import Aligner
 from hyperbaton.align.shards import align_shards
-from hyperbaton.base.executors import do_shards, open_executor
+from hyperbaton.base.executors import Sharding, do_shards, open_executor
 from hyperbaton.corpus import Bitext
 
 
@@ -60,11 +60,11 @@ def measure_shards(source: str, target: str, shards: int) -> None:
 
     def link(n: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            list(align_shards(aligner, source, target, folder=Path(folder), shards=n))
+            list(align_shards(aligner, source, target, sharding=Sharding(Path(folder), n)))
 
     def cut() -> None:
         with tempfile.TemporaryDirectory() as folder, contextlib.suppress(_CutError):
-            list(align_shards(aligner, source, target, folder=Path(folder), shards=shards, executor=_Stop()))
+            list(align_shards(aligner, source, target, sharding=Sharding(Path(folder), shards, _Stop())))
 
     one, several = (seconds(lambda n=n: link(n), time.process_time) for n in (1, shards))  # type: ignore[misc]
     words = " and ".join(f"{side.n_tokens / len(bitext):.1f}" for side in (bitext.source, bitext.target))

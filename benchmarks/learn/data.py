@@ -13,7 +13,7 @@ from scipy import sparse
 
 from hyperbaton.corpus import Bitext
 from hyperbaton.features import FEATURES
-from hyperbaton.learn import BinaryRows
+from hyperbaton.learn import Rows
 from hyperbaton.phrases import Occurrences, extract, near_samples, orientation_set
 
 
@@ -21,7 +21,7 @@ from hyperbaton.phrases import Occurrences, extract, near_samples, orientation_s
 class Data:
     """Rows with labels 0…n_classes - 1, clusters 0…n_clusters - 1, and the sentence that each row comes from."""
 
-    rows: BinaryRows
+    rows: Rows
     labels: np.ndarray
     clusters: np.ndarray
     sentences: np.ndarray
@@ -35,7 +35,7 @@ class Data:
         lengths = np.diff(self.rows.indptr)
         starts = np.concatenate([[0], np.cumsum(lengths[chosen])])
         indices = self.rows.indices[np.repeat(chosen, lengths)]
-        rows = BinaryRows(starts, indices, self.rows.n_features)
+        rows = Rows(starts, indices, self.rows.n_features)
         return Data(rows, self.labels[chosen], self.clusters[chosen], self.sentences[chosen], self.n_classes)
 
     def split(self, part: float = 0.1, seed: int = 0) -> tuple[Data, Data]:
@@ -68,7 +68,7 @@ class Data:
         """The inverse of `save`."""
         names = ("indptr", "indices", "labels", "clusters", "sentences", "shape")
         indptr, indices, labels, clusters, sentences, shape = (np.load(folder / f"{n}.npy", mmap_mode="r") for n in names)
-        return cls(BinaryRows(indptr, indices, int(shape[0])), labels, clusters, sentences, int(shape[1]))
+        return cls(Rows(indptr, indices, int(shape[0])), labels, clusters, sentences, int(shape[1]))
 
     @classmethod
     def read(cls, file: Path) -> Data:
@@ -77,13 +77,11 @@ class Data:
             labels = arrays["labels"].astype(np.int32)
             clusters = arrays["clusters"] if "clusters" in arrays else np.zeros(len(labels), np.int64)
             sentences = arrays["sentences"] if "sentences" in arrays else np.arange(len(labels))
-            rows = BinaryRows(
-                arrays["indptr"].astype(np.int64), arrays["indices"].astype(np.int32), int(arrays["n_features"])
-            )
+            rows = Rows(arrays["indptr"].astype(np.int64), arrays["indices"].astype(np.int32), int(arrays["n_features"]))
         return cls(rows, labels, clusters.astype(np.int64), sentences, int(labels.max()) + 1)
 
 
-def _pack(keys: np.ndarray, row_of: np.ndarray, n_rows: int, min_count: int) -> BinaryRows:
+def _pack(keys: np.ndarray, row_of: np.ndarray, n_rows: int, min_count: int) -> Rows:
     """Rows from (row, feature key) pairs, keeping the keys that occur often enough, numbered by size."""
     known, number, counts = np.unique(keys, return_inverse=True, return_counts=True)
     often = counts >= min_count
@@ -93,7 +91,7 @@ def _pack(keys: np.ndarray, row_of: np.ndarray, n_rows: int, min_count: int) -> 
     pairs = np.unique(row_of.astype(np.int64) * len(known) + number)
     row_of, number = np.divmod(pairs, len(known))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row_of, minlength=n_rows))])
-    return BinaryRows(indptr.astype(np.int64), number.astype(np.int32), int(often.sum()))
+    return Rows(indptr.astype(np.int64), number.astype(np.int32), int(often.sum()))
 
 
 def generate(n_rows: int, n_classes: int = 3, per_row: int = 14, n_words: int = 20_000, seed: int = 0) -> Data:
@@ -127,5 +125,5 @@ def from_bitext(
     labels = kind.classify(samples, "before")
     encoded = FEATURES[features](min_count=min_count).fit(occurrences, labels, len(kind.names))
     _, clusters = np.unique(occurrences.source_keys(), return_inverse=True)
-    rows = BinaryRows(encoded.indptr, encoded.indices, encoded.n_features)
+    rows = Rows(encoded.indptr, encoded.indices, encoded.n_features)
     return Data(rows, labels.astype(np.int32), clusters, samples.sentence.astype(np.int64), len(kind.names))

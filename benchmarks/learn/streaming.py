@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks._measure import alone
 from benchmarks.learn.data import generate
-from hyperbaton.learn import LEARNERS, BinaryRows
+from hyperbaton.learn import LEARNERS, Rows
 
 # Learners for all rows at once that keep nothing, or little, for each row.
 STREAMERS = ("relative_frequency", "lbfgs", "sgd", "psl", "dual_eg", "gis", "ordinal", "svm")
@@ -44,11 +44,11 @@ def write_shards(folder: Path, gib: float, shard_rows: int) -> int:
     return n_shards
 
 
-def read_shards(folder: Path, n_shards: int) -> tuple[list[BinaryRows], np.ndarray]:
+def read_shards(folder: Path, n_shards: int) -> tuple[list[Rows], np.ndarray]:
     """Shards mapped into memory, and all labels."""
     n_features = int(np.load(folder / "n_features.npy"))
     shards = [
-        BinaryRows(*(np.load(folder / f"{name}-{s}.npy", mmap_mode="r") for name in ("indptr", "indices")), n_features)
+        Rows(*(np.load(folder / f"{name}-{s}.npy", mmap_mode="r") for name in ("indptr", "indices")), n_features)
         for s in range(n_shards)
     ]
     return shards, np.concatenate([np.load(folder / f"labels-{s}.npy") for s in range(n_shards)])

@@ -43,7 +43,7 @@ def timed(device: torch.device, work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    backend = load("models/_jump_torch.py")
+    backend = load("models/jumps/torch_objective.py")
     device = torch.device(arguments.device)
     arguments.output.mkdir(parents=True, exist_ok=True)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"

@@ -16,8 +16,8 @@ from benchmarks._measure import print_rows
 from benchmarks.next_position.pack import read
 from hyperbaton import _core
 from hyperbaton.models import MODELS
-from hyperbaton.models._jump_weights import N_CONSTANTS, JumpWeights
-from hyperbaton.models._next_position import JumpTraining, TaggedSentences
+from hyperbaton.models.jumps.weights import N_CONSTANTS, JumpWeights
+from hyperbaton.models.shapes.next_position import JumpTraining, TaggedSentences
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -69,7 +69,7 @@ def measure_model(
     for device in arguments.torch:
         import torch
 
-        from hyperbaton.models._jump_torch import TorchObjective
+        from hyperbaton.models.jumps.torch_objective import TorchObjective
 
         on = TorchObjective(model.lists(training), model.planes, device, torch.float32)
         tell(f"torch, {device}, float32", partial(on, torch.from_numpy(weights).to(device, torch.float32)))

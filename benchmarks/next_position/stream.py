@@ -13,8 +13,8 @@ from benchmarks.next_position.pack import read
 from hyperbaton.base.options import plugin
 from hyperbaton.corpus import Annotations
 from hyperbaton.models import MODELS
-from hyperbaton.models._jump_weights import JumpWeights
-from hyperbaton.models._next_position import JumpTraining
+from hyperbaton.models.jumps.weights import JumpWeights
+from hyperbaton.models.shapes.next_position import JumpTraining
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -55,10 +55,4 @@ inline float round_six_digits(double value) {
   return parse_float({text, write_six_digits(text, value)}).value_or(0);
 }
 
-// Append a float as `write_float` writes it.
-inline void append_float(std::string& text, float value) {
-  char number[kMaxFloatText];
-  text.append(number, write_float(number, value));
-}
-
 }  // namespace hyperbaton

@@ -37,7 +37,6 @@ class Sentence {
   // Weighted features of the option itself, and the same with the language models' scores inside the phrase.
   float score(std::uint32_t option) const { return options_.score[first_ + option]; }
   float estimate(std::uint32_t option) const { return options_.estimate[first_ + option]; }
-  std::size_t n_own_values() const { return options_.n_features; }
   std::span<const float> own_values(std::uint32_t option) const {
     return std::span(options_.features).subspan((first_ + option) * options_.n_features, options_.n_features);
   }

@@ -167,7 +167,6 @@ class NgramModel {
   const NgramTable& table(std::uint32_t n) const { return tables_[n - 1]; }
 
   std::uint32_t unk() const { return kUnk; }
-  std::uint32_t bos() const { return kBos; }
   std::uint32_t eos() const { return kEos; }
 
   // No context.

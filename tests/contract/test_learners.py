@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.learn import LEARNERS, BinaryRows, RowsError
+from hyperbaton.learn import LEARNERS, Rows, RowsError, TrainingRows
 
 NAMES = list(LEARNERS)
 
@@ -33,7 +33,23 @@ def make_rows(n=200, width=40, n_classes=3, seed=0):
     dense = rng.random((n, width)) < 0.2
     labels = (dense @ rng.normal(size=(width, n_classes)) + rng.gumbel(size=(n, n_classes))).argmax(axis=1)
     matrix = sparse.csr_array(dense.astype(float))
-    return matrix, BinaryRows(matrix.indptr.astype(np.int64), matrix.indices, width), labels
+    return matrix, Rows(matrix.indptr.astype(np.int64), matrix.indices, width), labels
+
+
+def rows_of(matrix):
+    return Rows(matrix.indptr, matrix.indices, matrix.shape[1], matrix.data)
+
+
+class MadeRows(TrainingRows):
+    """Rows that are handed out piece by piece; `made` has the size of each piece."""
+
+    def __init__(self, rows):
+        self.n_rows, self.n_features = rows.shape
+        self.rows, self.made = rows, []
+
+    def at(self, numbers):
+        self.made.append(len(numbers))
+        return self.rows.at(numbers)
 
 
 @pytest.fixture(params=NAMES)
@@ -62,9 +78,7 @@ def test_rows_in_any_form_give_the_same(name, tmp_path):
     np.testing.assert_array_equal(quick(name).fit(matrix.toarray(), labels).scores(matrix.tocsc()), expected)
     np.save(tmp_path / "indptr.npy", binary.indptr)
     np.save(tmp_path / "indices.npy", binary.indices)
-    mapped = BinaryRows(
-        np.load(tmp_path / "indptr.npy", mmap_mode="r"), np.load(tmp_path / "indices.npy", mmap_mode="r"), 40
-    )
+    mapped = Rows(np.load(tmp_path / "indptr.npy", mmap_mode="r"), np.load(tmp_path / "indices.npy", mmap_mode="r"), 40)
     np.testing.assert_array_equal(quick(name).fit(mapped, labels).scores([mapped]), expected)
 
 
@@ -120,16 +134,15 @@ def test_a_cluster_is_what_fit_makes_of_its_rows(name):
             np.testing.assert_allclose(scores[here], alone.scores(matrix[here]), rtol=1e-3, atol=2e-3)
 
 
-def test_clusters_in_groups_are_those_of_all_at_once(name):
+def test_clusters_in_groups_are_those_of_all_at_once(name, monkeypatch):
     matrix, _, labels = make_rows()
     clusters = np.random.default_rng(1).integers(-1, 6, len(labels))
     clusters[clusters == 2] = 3
     numbers = np.unique(labels, return_inverse=True)[1]
     whole = quick(name).fit_clusters(matrix, numbers, clusters, n_classes=3, n_clusters=7)
     for rows_together in (1, 70, 1000):
-        parts = quick(name).fit_many_clusters(
-            lambda rows: matrix[rows], numbers, clusters, n_classes=3, n_clusters=7, rows_together=rows_together
-        )
+        monkeypatch.setattr("hyperbaton.learn._learner.ROWS_TOGETHER", rows_together)
+        parts = quick(name).fit_clusters(MadeRows(rows_of(matrix)), numbers, clusters, n_classes=3, n_clusters=7)
         for array, expected in parts.arrays().items():
             np.testing.assert_array_equal(expected, whole.arrays()[array])
 
@@ -139,12 +152,8 @@ def test_rows_made_in_pieces_are_learned_from_as_all_at_once(name, monkeypatch):
     matrix, binary, labels = make_rows()
     whole = quick(name).fit(matrix, labels, n_classes=3)
 
-    def binary_at(numbers):
-        some = matrix[numbers]
-        return BinaryRows(some.indptr.astype(np.int64), some.indices, binary.n_features)
-
-    for rows_at, scratch in ((lambda numbers: matrix[numbers], None), (binary_at, None), (binary_at, Scratch(1000))):
-        made = quick(name).fit_made(rows_at, labels, 3, scratch=scratch)
+    for rows, scratch in ((rows_of(matrix), None), (binary, None), (binary, Scratch(1000))):
+        made = quick(name).fit(MadeRows(rows), labels, 3, scratch=scratch)
         np.testing.assert_array_equal(made.scores(matrix), whole.scores(matrix))
         np.testing.assert_array_equal(made.history_["objective"], whole.history_["objective"])
 
@@ -163,17 +172,13 @@ def test_progress_can_cancel(name):
 def test_progress_is_shown_while_rows_are_made(name, monkeypatch):
     monkeypatch.setattr("hyperbaton.learn._learner.ROWS_TOGETHER", 50)
     matrix, _, labels = make_rows()
-    n, made, seen = len(labels), [], []
-
-    def rows_at(numbers):
-        made.append(len(numbers))
-        return matrix[numbers]
-
-    quick(name).fit_made(rows_at, labels, 3, progress=lambda done, total: seen.append((done, total)))
+    rows, n, seen = MadeRows(rows_of(matrix)), len(labels), []
+    made = rows.made
+    quick(name).fit(rows, labels, 3, progress=lambda done, total: seen.append((done, total)))
     assert seen[: len(made)] == [(min(50 * (k + 1), n), n) for k in range(len(made))]
     made.clear()
     with pytest.raises(Cancelled):
-        quick(name).fit_made(rows_at, labels, 3, progress=lambda done, total: False)
+        quick(name).fit(rows, labels, 3, progress=lambda done, total: False)
     assert made == [50]
 
 
@@ -200,7 +205,7 @@ def test_odd_but_usable_input(name):
 
 
 def bad(indptr=(0, 1), indices=(0,), n_features=2):
-    return BinaryRows(np.array(indptr, dtype=np.int64), np.array(indices, dtype=np.int32), n_features)
+    return Rows(np.array(indptr, dtype=np.int64), np.array(indices, dtype=np.int32), n_features)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hyperbaton.align import Aligner, align
 from hyperbaton.align.aligners.hmm import CONFIDENCES
 from hyperbaton.align.prior import stem_translations
 from hyperbaton.base.errors import ArtefactError, Cancelled, OptionError
+from hyperbaton.base.executors import Sharding
 from hyperbaton.corpus import Bitext, Text
 from tests.oracles.alignment import JumpModel, N, first_model1_table, posteriors
 
@@ -144,7 +145,7 @@ def test_stems_learned_in_shards_are_the_same(tmp_path) -> None:  # type: ignore
     bitext, _ = inflected(400, seed=11)
     reports: list[float] = []
     whole = Aligner().fit(bitext, progress=lambda done, total: reports.append(done / total))
-    shards = Aligner().fit(bitext, folder=tmp_path, shards=3)
+    shards = Aligner().fit(bitext, sharding=Sharding(tmp_path, 3))
     np.testing.assert_array_equal(whole.lexical_table().probabilities, shards.lexical_table().probabilities)
     assert reports == sorted(reports)
     assert reports[-1] == 1

@@ -17,9 +17,9 @@ from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.data import generate
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.models import JumpLogProbs
-from hyperbaton.models._jump_weights import N_CONSTANTS
-from hyperbaton.models._next_position import TaggedSentences
+from hyperbaton.models.jumps.weights import N_CONSTANTS
 from hyperbaton.models.nine_class import ClassScores, NineClass
+from hyperbaton.models.shapes.next_position import TaggedSentences
 from hyperbaton.phrases import PhraseTable, extract
 from tests.oracles import jumps as oracle
 

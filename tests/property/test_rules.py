@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.phrases import RuleLimits, RuleTable, extract_rules
@@ -103,7 +104,7 @@ def test_threads_memory_and_shards_do_not_matter(tmp_path: Path) -> None:
         same(extract_rules(bitext, text=kept, threads=2, scratch=Scratch(memory=1 << 16)), expected)
         folder = tmp_path / str(kept is None)
         folder.mkdir()
-        same(extract_rules_in_shards(bitext, text=kept, folder=folder, shards=3), expected)
+        same(extract_rules_in_shards(bitext, text=kept, sharding=Sharding(folder, 3)), expected)
 
 
 def rows(rules: RuleTable) -> dict[tuple[str, str], tuple[list[float], list[float]]]:

@@ -61,10 +61,10 @@ def model(parts: Parts) -> BlockMe:
 INTERRUPTED = """
 import os, signal, sys
 from pathlib import Path
-from hyperbaton.models import _training_states
+from hyperbaton.models.shapes import training_states
 from tests.unit.test_block_me import Parts, TRAIN, small_model
 
-_training_states.SECONDS = 0
+training_states.SECONDS = 0
 parts, state = Parts(), Path(sys.argv[1])
 
 def progress(done, total):

@@ -12,7 +12,8 @@ from hyperbaton.base.errors import Cancelled, InputError, OptionError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.shard_arrays import map_arrays
 from hyperbaton.corpus import Text, Vocabulary, class_runs
-from hyperbaton.corpus.classes import Exchange, WordClasses, class_criterion, word_classes
+from hyperbaton.corpus.class_runs import Exchange
+from hyperbaton.corpus.classes import WordClasses, class_criterion, word_classes
 from tests.program import hyperbaton
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "mkcls"

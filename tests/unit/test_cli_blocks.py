@@ -66,6 +66,8 @@ def test_explain(work: Path) -> None:
     assert len(picture.stdout.splitlines()) == 12
     wrong = hyperbaton("explain", work / "block", "--family", "words")
     assert wrong.returncode != 0 and "unknown family of features 'words'" in wrong.stderr
+    unsorted = hyperbaton("explain", work / "block", "--sort", "name")
+    assert unsorted.returncode == 2 and "--sort must be one of weight, count" in unsorted.stderr
 
 
 def test_translate(work: Path) -> None:

@@ -66,6 +66,8 @@ def test_explain_names_features(work: Path) -> None:
     phrase = json.loads(hyperbaton("explain", work / "mms", "--phrase", explanations[0]["phrase"], "--json").stdout)[0]
     assert sum(phrase["counts"].values()) >= 10
     assert hyperbaton("explain", work / "lr").returncode == 0
+    wrong = hyperbaton("explain", work / "lr", "--family", "tags")
+    assert wrong.stderr == "hyperbaton: error: --family is not for the model lexicalized: give --phrase or --sentence\n"
     short, whole = (
         hyperbaton("explain", work / "mms", "--sentence", sentence, *more).stdout.splitlines() for more in ([], ["--all"])
     )

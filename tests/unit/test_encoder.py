@@ -15,9 +15,9 @@ from hyperbaton.base.errors import Cancelled, HyperbatonError, MissingExtra, Opt
 from hyperbaton.corpus import Annotations, Bitext, Tags, Text
 from hyperbaton.data import generate
 from hyperbaton.models import load_model
-from hyperbaton.models._orientation import Training
 from hyperbaton.models.encoder import Encoder
 from hyperbaton.models.encoder_orientation import OrientationEncoder
+from hyperbaton.models.shapes.orientation import Training
 from hyperbaton.phrases import Occurrences, extract
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 from tests.oracles import encoder as oracle
@@ -167,9 +167,9 @@ def test_a_model_without_pytorch_is_saved_and_read(tmp_path: Path) -> None:
 
 
 def test_without_pytorch_training_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_encoder_torch", "_encoder_jumps_torch"):
-        monkeypatch.setitem(sys.modules, f"hyperbaton.models.{name}", None)
-        monkeypatch.delattr(f"hyperbaton.models.{name}", raising=False)
+    for name in ("training", "jumps"):
+        monkeypatch.setitem(sys.modules, f"hyperbaton.models.networks.{name}", None)
+        monkeypatch.delattr(f"hyperbaton.models.networks.{name}", raising=False)
     bitext = Bitext.of(["a b"], ["c d"], [[(0, 0), (1, 1)]])
     with pytest.raises(MissingExtra, match=r"^PyTorch is not installed: pip install 'hyperbaton\[torch\]'$"):
         Encoder().fit(bitext)
@@ -190,7 +190,7 @@ class TestTraining:
     @pytest.mark.parametrize("labels", ["tags", "none"])
     @pytest.mark.parametrize("distances", [True, False])
     def test_the_core_answers_as_pytorch(self, labels: str, distances: bool) -> None:
-        from hyperbaton.models import _encoder_jumps_torch as torch_side
+        from hyperbaton.models.networks import jumps as torch_side
 
         made = generate(80, style="japanese", seed=4)
         tags = Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)
@@ -207,7 +207,7 @@ class TestTraining:
             assert np.abs(matrix - logprobs[s])[finite].max() < 1e-4
 
     def test_classes_in_the_core_are_those_of_pytorch(self) -> None:
-        from hyperbaton.models import _encoder_orientation_torch as torch_side
+        from hyperbaton.models.networks import orientations as torch_side
 
         made = generate(60, style="japanese", seed=4)
         tags = Tags.of([" ".join(line) for line in made.source_tags], made.bitext.source)

@@ -125,7 +125,7 @@ def translate(system: System, folder: Path, shards: int, executor: Executor | No
     parts: dict[str, bytes] = dict.fromkeys(outputs.names, b"")
     (folder / "text").write_text("\n".join(LINES), encoding="utf-8")
     text = SourceText(folder / "text")
-    for written in translate_shards(system, text, outputs, folder=folder, shards=shards, executor=executor):
+    for written in translate_shards(system, text, outputs, sharding=Sharding(folder, shards, executor)):
         for name, path in written.files.items():
             parts[name] += path.read_bytes()
         kill()
@@ -150,8 +150,8 @@ def link(aligner: Aligner, folder: Path, shards: int, executor: Executor | None,
 def learn(aligner: Aligner, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """Everything that an aligner learns, by the options of another one."""
     folder.mkdir()
-    how = {"folder": folder, "shards": shards, "executor": executor, "progress": after_one(kill)}
-    return learned(replace(aligner).fit(Bitext.of(*PAIRS), threads=1, **how))
+    sharding = Sharding(folder, shards, executor)
+    return learned(replace(aligner).fit(Bitext.of(*PAIRS), threads=1, sharding=sharding, progress=after_one(kill)))
 
 
 def learned(aligner: Aligner) -> bytes:
@@ -163,7 +163,7 @@ def extract_phrases(folder: Path, shards: int, executor: Executor | None, kill: 
     """All arrays of the phrase pairs of a bitext."""
     folder.mkdir()
     bitext = linked()
-    extracted = extract_shards(bitext, folder=folder, shards=shards, executor=executor, progress=after_one(kill))
+    extracted = extract_shards(bitext, sharding=Sharding(folder, shards, executor), progress=after_one(kill))
     return arrays_of(extracted, bitext, folder / "phrases")
 
 
@@ -230,8 +230,8 @@ def arrays_of(extracted: Extracted, bitext: Bitext, path: Path) -> bytes:
 
 def lists(system: System, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """N-best lists that tuning sees."""
-    how = {"folder": folder, "shards": shards, "executor": executor, "progress": after_one(kill)}
-    decoder = ShardedDecoder(system, LINES, n_best=5, lattice=True, **how)
+    sharding = Sharding(folder, shards, executor)
+    decoder = ShardedDecoder(system, LINES, sharding=sharding, progress=after_one(kill), n_best=5, lattice=True)
     return digest_of_lists(decoder)
 
 
@@ -389,18 +389,16 @@ def test_errors_come_back_from_workers_as_they_were() -> None:
 
 def test_bad_input_is_told_before_tasks_start(system: System, aligner: Aligner, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="give a file, not standard input"):
-        list(translate_shards(system, SourceText("-"), folder=tmp_path, shards=2))
-    with pytest.raises(TypeError, match="needs 'sharding', or 'folder' and 'shards'"):
-        list(translate_shards(system, SourceText("-"), shards=2))
+        list(translate_shards(system, SourceText("-"), sharding=Sharding(tmp_path, 2)))
     (tmp_path / "src").write_text("a b\nc\n")
     (tmp_path / "tags").write_text("A B\n")
     with pytest.raises(AnnotationError, match="only 1 line of tags"):
-        list(translate_shards(system, SourceText(tmp_path / "src", tmp_path / "tags"), folder=tmp_path, shards=2))
+        list(translate_shards(system, SourceText(tmp_path / "src", tmp_path / "tags"), sharding=Sharding(tmp_path, 2)))
     with pytest.raises(InputError, match=r"tags:2: the file ends after 1 line; .*src has 2"):
-        list(align_shards(aligner, tmp_path / "src", tmp_path / "tags", folder=tmp_path, shards=2))
+        list(align_shards(aligner, tmp_path / "src", tmp_path / "tags", sharding=Sharding(tmp_path, 2)))
     (tmp_path / "long").write_text("a\nb\nc\n")
     with pytest.raises(InputError, match=r"src:3: the file ends after 2 lines; .*long has 3"):
-        list(align_shards(aligner, tmp_path / "src", tmp_path / "long", folder=tmp_path, shards=2))
+        list(align_shards(aligner, tmp_path / "src", tmp_path / "long", sharding=Sharding(tmp_path, 2)))
 
 
 def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:

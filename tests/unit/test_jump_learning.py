@@ -19,8 +19,8 @@ from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.data import generate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS
-from hyperbaton.models._jump_weights import N_CONSTANTS, JumpWeights
-from hyperbaton.models._next_position import JumpTraining
+from hyperbaton.models.jumps.weights import N_CONSTANTS, JumpWeights
+from hyperbaton.models.shapes.next_position import JumpTraining
 from tests.clocks import PATIENCE
 
 NAMES = ("pair", "sequence")
@@ -55,7 +55,7 @@ def objective(fitted: JumpWeights, corpus: tuple[Bitext, Tags]) -> float:
 @pytest.mark.parametrize("candidates", CANDIDATES)
 def test_torch_computes_the_same_objective_and_gradient(name: str, candidates: str, corpus: tuple[Bitext, Tags]) -> None:
     torch = pytest.importorskip("torch")
-    from hyperbaton.models._jump_torch import TorchObjective
+    from hyperbaton.models.jumps.torch_objective import TorchObjective
 
     bitext, tags = corpus
     fitted = model(name, learner="lbfgs:max-passes=1", candidates=candidates)
@@ -221,7 +221,7 @@ def test_some_of_the_sentences_can_be_learned_from(corpus: tuple[Bitext, Tags]) 
 
 def test_torch_may_be_missing(corpus: tuple[Bitext, Tags], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    for module in ("hyperbaton.models._jump_torch", "hyperbaton.learn.minimizers._lbfgs_torch"):
+    for module in ("hyperbaton.models.jumps.torch_objective", "hyperbaton.learn.minimizers._lbfgs_torch"):
         monkeypatch.delitem(sys.modules, module, raising=False)
         monkeypatch.delattr(module, raising=False)
     with pytest.raises(MissingExtra, match=r"hyperbaton\[torch\]"):
@@ -248,10 +248,10 @@ def test_features_found_by_torch_alone_are_ours(corpus: tuple[Bitext, Tags], tmp
         assert np.array_equal(np.asarray(lists[name]), np.asarray(getattr(ours, name))), name
 
 
-@pytest.mark.parametrize("name", ["models/_jump_torch.py", "learn/minimizers/_lbfgs_torch.py"])
+@pytest.mark.parametrize("name", ["models/jumps/torch_objective.py", "learn/minimizers/_lbfgs_torch.py"])
 def test_the_torch_backend_needs_nothing_of_ours(name: str) -> None:
     pytest.importorskip("torch")
-    file = Path(sys.modules[JumpWeights.__module__].__file__ or "").parents[1] / name
+    file = Path(sys.modules[JumpWeights.__module__].__file__ or "").parents[2] / name
     code = (
         f"import runpy, sys; runpy.run_path({str(file)!r}); assert not any(m.startswith('hyperbaton') for m in sys.modules)"
     )
@@ -282,9 +282,10 @@ INTERRUPTED = """
 import os, signal, sys
 from pathlib import Path
 from hyperbaton.data import generate
-from hyperbaton.models import MODELS, _training_states
+from hyperbaton.models import MODELS
+from hyperbaton.models.shapes import training_states
 
-_training_states.SECONDS = 0
+training_states.SECONDS = 0
 passes = []
 
 def progress(done, total):

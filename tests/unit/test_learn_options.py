@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.learn import LEARNERS, BinaryRows, RowsError
+from hyperbaton.learn import LEARNERS, Rows, RowsError
 from hyperbaton.learn._matrices import delta_matrix, kernel_matrix
 from hyperbaton.models import MODELS
 
@@ -140,7 +140,7 @@ def test_rows_are_read_in_place(tmp_path):
     indices = np.tile(np.arange(width, dtype=np.int32), n)
     np.save(tmp_path / "indices.npy", indices)
     mapped = np.load(tmp_path / "indices.npy", mmap_mode="r")
-    rows = BinaryRows(np.arange(n + 1) * width, mapped, width)
+    rows = Rows(np.arange(n + 1) * width, mapped, width)
     import tracemalloc
 
     tracemalloc.start()
@@ -190,7 +190,7 @@ def test_features_of_the_same_rows_are_learned_as_one(l1, unit_length):
     rng = np.random.default_rng(3)
     different = rng.random((60, 8)) < 0.4
     matrix = sparse.csr_array(different[:, [0, 1, 1, 2, 3, 3, 3, 4, 5, 5, 6, 7]].astype(float))
-    rows = BinaryRows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.shape[1])
+    rows = Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.shape[1])
     labels, clusters = rng.integers(0, 3, 60), np.repeat([0, 1], 30)
     learner = LEARNERS["lbfgs"](l1=l1, unit_length=unit_length, tolerance=1e-9)
     model = learner.fit_clusters(rows, labels, clusters, n_classes=3)

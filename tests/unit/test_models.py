@@ -13,9 +13,9 @@ from hyperbaton.data import generate
 from hyperbaton.decode import ModelUse, NBest, System, Translator
 from hyperbaton.evaluate import Classification, HeldOut, evaluate
 from hyperbaton.models import MODELS, OrientationModel
-from hyperbaton.models._encoder import SentenceNetwork
 from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.models.mms import Mms
+from hyperbaton.models.networks.encoder import SentenceNetwork
 from hyperbaton.phrases import (
     Inventory,
     Occurrences,

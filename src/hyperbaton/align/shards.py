@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Unpack
 
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.align.base import WordAligner
 from hyperbaton.align.streaming import GROUP, read_groups, read_pairs
 from hyperbaton.align.writing import PLAIN, format_links
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import Sharding, ShardingFields, ShardResult, shard_starts, write_parts
+from hyperbaton.base.executors import Sharding, ShardResult, shard_starts, write_parts
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import AnyPath, read_byte_lines
@@ -60,18 +59,15 @@ def align_shards(
     target: AnyPath,
     outputs: LinkOutputs | None = None,
     *,
-    sharding: Sharding | None = None,
+    sharding: Sharding,
     progress: Progress | None = None,
-    **fields: Unpack[ShardingFields],
 ) -> Iterator[ShardResult[dict[str, Path]]]:
     """Link a bitext in shards with a fitted aligner; yields the files that each wrote, in the order of the bitext.
 
     Arguments:
-        sharding: how the work is shared out; or its fields, `folder`, `shards`, `executor`, `threads`, as arguments. The
-            caller removes the folder.
+        sharding: how the work is shared out. The caller removes its folder.
         progress: counts shards.
     """
-    sharding = Sharding.of(sharding, fields)
     folder = sharding.folder
     if "-" in (source, target):
         raise OptionError("a bitext that is linked in shards is read twice: give files, not standard input")

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.progress import default_threads
 from hyperbaton.corpus import Links
-from hyperbaton.corpus.text import Offsets, gather
+from hyperbaton.corpus.text import Offsets
 
 
 class Jumps(NamedTuple):

@@ -16,6 +16,22 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
+def gather(
+    offsets: npt.NDArray[np.int64], groups: npt.NDArray[np.integer[Any]]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Where the items of chosen groups are, and their new offsets; group g is `offsets[g]` to `offsets[g + 1]`.
+
+    >>> where, new = gather(np.array([0, 2, 3, 5]), np.array([2, 0]))
+    >>> where.tolist(), new.tolist()
+    ([3, 4, 0, 1], [0, 2, 4])
+    """
+    lengths = offsets[groups + 1] - offsets[groups]
+    new = np.zeros(len(groups) + 1, np.int64)
+    np.cumsum(lengths, out=new[1:])
+    where = np.repeat(offsets[groups] - new[:-1], lengths) + np.arange(new[-1])
+    return where, new
+
+
 def lines_as_array(lines: Sequence[str]) -> npt.NDArray[np.uint8]:
     """Lines as bytes of UTF-8, a newline after each; no line may contain one.
 

@@ -25,7 +25,9 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, TypedDict, TypeVar
+from typing import Any, BinaryIO, ClassVar, Generic, TypeVar
+
+import numpy.typing as npt
 
 from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError
 from hyperbaton.base.progress import Progress
@@ -75,15 +77,6 @@ class Sharding:
     threads: int = 1
     workers: set[str] = field(default_factory=set, compare=False)
 
-    @classmethod
-    def of(cls, sharding: Sharding | None, fields: ShardingFields) -> Sharding:
-        """What a function was called with: the object, or its fields."""
-        if sharding is not None:
-            return sharding
-        if not {"folder", "shards"} <= fields.keys():
-            raise TypeError("work in shards needs 'sharding', or 'folder' and 'shards'")
-        return cls(**fields)
-
     def do(self, function: Callable[[J, int], T], job: J, progress: Progress | None = None) -> Generator[T]:
         """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards.
 
@@ -101,14 +94,25 @@ class Sharding:
             yield result
 
 
-class ShardingFields(TypedDict, total=False):
-    """The fields of a `Sharding` as keyword arguments, for functions that take these as well as the object."""
+class InMemory:
+    """Stands for the folder of shards where one process does the work: its arrays stay in memory, by owner."""
 
-    folder: Path
-    shards: int
-    executor: Executor | None
+    def __init__(self) -> None:
+        self.arrays: dict[str, dict[str, npt.NDArray[Any]]] = {}
+
+
+@dataclass(frozen=True)
+class Here:
+    """Work that this process does alone: one shard, without files. The other way to share out work is `Sharding`."""
+
     threads: int
-    workers: set[str]
+    folder: InMemory = field(default_factory=InMemory)
+    shards: ClassVar[int] = 1
+
+    def do(self, function: Callable[[J, int], T], job: J, progress: Progress | None = None) -> Generator[T]:
+        """Call `function(job, 0)`, and yield what it returns."""
+        for result in do_shards(None, function, job, self.shards, progress):
+            yield result.value
 
 
 @dataclass(frozen=True)

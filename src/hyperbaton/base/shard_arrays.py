@@ -4,6 +4,8 @@ All arrays of one owner (`shard.3`, `merged.0`) are one file: a table of names, 
 that needs a piece of what every shard wrote opens one file after the other, reads the piece and closes the file again
 (`open_arrays`): with any number of shards it opens one file of each, and has one open at a time. Arrays that are read
 all over are mapped into memory (`map_arrays`), which keeps their file open as long as one of them is used.
+
+Where one process does all the work (`Here`), arrays are kept as they are, and nothing is written.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ from pathlib import Path
 import numpy as np
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.executors import part_files, writing_parts
+from hyperbaton.base.executors import InMemory, part_files, writing_parts
 from hyperbaton.base.scratch import Scratch
+
+Folder = Path | InMemory
 
 _PART = "arrays"
 _ALIGNMENT = 64  # bytes that arrays start at multiples of
@@ -74,8 +78,11 @@ class ArrayFile:
         return StoredArray(self._file, np.dtype(kind), tuple(shape), self._first + start)
 
 
-def write_arrays(folder: Path, owner: str, arrays: Mapping[str, Array]) -> None:
+def write_arrays(folder: Folder, owner: str, arrays: Mapping[str, Array]) -> None:
     """Write the arrays of an owner, which appear when all of them are complete."""
+    if isinstance(folder, InMemory):
+        folder.arrays[owner] = dict(arrays)
+        return
     places, at = {}, 0
     for name, array in arrays.items():
         places[name] = array.dtype.str, array.shape, at
@@ -97,17 +104,19 @@ def open_arrays(folder: Path, owner: str) -> Iterator[ArrayFile]:
         yield ArrayFile(file)
 
 
-def map_arrays(folder: Path, owner: str) -> dict[str, Array]:
+def map_arrays(folder: Folder, owner: str) -> dict[str, Array]:
     """The arrays of an owner, memory-mapped."""
+    if isinstance(folder, InMemory):
+        return folder.arrays[owner]
     with _path(folder, owner).open("rb") as file:
         stored = ArrayFile(file)
         whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         return {name: np.ndarray((a := stored[name]).shape, a.dtype, whole, a.start) for name in stored}
 
 
-def join_arrays(folder: Path, owners: Sequence[str], name: str, scratch: Scratch) -> Array:
-    """An array of several owners, one behind the other; that of a single one is mapped."""
-    if len(owners) == 1:
+def join_arrays(folder: Folder, owners: Sequence[str], name: str, scratch: Scratch) -> Array:
+    """An array of several owners, one after the other; that of a single one is mapped."""
+    if len(owners) == 1 or isinstance(folder, InMemory):
         return map_arrays(folder, owners[0])[name]
     lengths = []
     for owner in owners:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import fields, make_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_type_hints
 
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import from_mapping, options_of
 from hyperbaton.cli import Json, Verify
 from hyperbaton.cli._common import print_json, print_table, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.evaluate import Question
 from hyperbaton.evaluate import explain as ask
-from hyperbaton.models import load_model
+from hyperbaton.models import MODELS, Questions, ReorderingModel, load_model
 from hyperbaton.phrases import RuleTable
+
+
+def chosen_options(_: Sequence[str]) -> dict[str, type]:
+    """The questions for single models (`ReorderingModel.questions`), all together."""
+    kinds = dict.fromkeys(MODELS[name].questions for name in MODELS)
+    columns = [(field.name, get_type_hints(kind)[field.name], field) for kind in kinds for field in fields(kind)]
+    return {"about": make_dataclass("AnyQuestions", columns, bases=(Questions,), frozen=True)}
 
 
 def explain(
@@ -33,11 +43,7 @@ def explain(
     everything: Annotated[bool, typer.Option("--all", help="Show every phrase of the sentence, with all classes.")] = False,
     source_tags: Annotated[str | None, typer.Option(help="A tag for each word of the sentence, as text.")] = None,
     links: Annotated[str | None, typer.Option(help="Links of the sentence to a translation, e.g. '0-0 2-1 1-2'.")] = None,
-    family: Annotated[str | None, typer.Option(help="block_me: show features of this family, e.g. sibling-word.")] = None,
-    tag: Annotated[
-        str | None, typer.Option(help="block_me: show how far words with this tag jump; with -o as a picture.")
-    ] = None,
-    sort: Annotated[str, typer.Option(help="block_me: sort features by weight or by count.")] = "weight",
+    about: Questions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Picture of the jumps: .svg, .png or .pdf."), WRITES_FILE
     ] = None,
@@ -72,6 +78,7 @@ def explain(
         hyperbaton explain rules --sentence "依 本 法 的 规定" --top 20
     """
     verify_artefacts(verify, folder)
+    model = RuleTable.load(folder) if RuleTable.is_saved_at(folder) else load_model(folder)
     question = Question(
         phrase=phrase,
         sentence=sentence,
@@ -82,11 +89,9 @@ def explain(
         everything=everything,
         source_tags=source_tags,
         links=links,
-        family=family,
-        tag=tag,
-        sort=sort,
+        about=_questions_for(model, about),
     )
-    answer = ask(RuleTable.load(folder) if RuleTable.is_saved_at(folder) else load_model(folder), question)
+    answer = ask(model, question)
     if output is not None:
         from hyperbaton.report.answers import figure_of
         from hyperbaton.report.figures import write_figure
@@ -100,6 +105,17 @@ def explain(
             print(part)
         else:
             print_table(part)
+
+
+def _questions_for(model: ReorderingModel | RuleTable, about: Questions) -> Questions:
+    """The questions that were asked, as the model declares them; rules have none."""
+    kind, name = (Questions, "rules") if isinstance(model, RuleTable) else (model.questions, f"the model {model.name}")
+    values = [(opt, getattr(about, opt.name)) for opt in options_of(type(about))]
+    asked = {opt.flag: value for opt, value in values if value != opt.default}
+    known = {opt.flag for opt in options_of(kind)}
+    if other := [flag for flag in asked if flag not in known]:
+        raise OptionError(f"--{other[0]} is not for {name}: give --phrase or --sentence")
+    return from_mapping(kind, asked)
 
 
 def _parse_span(span: str | None) -> tuple[int, int] | None:

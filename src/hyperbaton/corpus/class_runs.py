@@ -1,4 +1,4 @@
-"""Runs of the exchange algorithm as tasks, for the workers of any executor.
+"""Runs of the exchange algorithm, by this process or as tasks for the workers of any executor.
 
 Each run starts from the best classes so far. Several runs are tried at once, as if none of them ended higher; when one
 does, those after it are given up, and started again from the new best classes. So the result is that of one run after the
@@ -8,23 +8,50 @@ other.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import Cancelled
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.shard_arrays import map_arrays, write_arrays
-from hyperbaton.corpus.classes import ClassIds, Exchange, Run, Runs
 from hyperbaton.corpus.text import Text
+
+ClassIds = npt.NDArray[np.uint16]
+Run = tuple[ClassIds, npt.NDArray[np.float64]]  # classes by word; the criterion at the start and after each sweep
+# Does runs from certain classes, given the number of the first.
+Runs = Callable[[Sequence[ClassIds], int], Generator[Run, None, None]]
 
 ARRAYS = ("classes", "history")  # of a finished run
 _LOOKING = 1.0  # seconds between two looks whether a run is still wanted
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """How a run exchanges words."""
+
+    n_classes: int
+    sweeps: int
+    batch_size: int
+
+    def run(self, bigrams: _core.WordBigrams, start: ClassIds, n_threads: int, progress: Progress | None) -> Run:
+        """One run from certain classes."""
+        classes, history = _core.exchange_classes(
+            bigrams,
+            start,
+            n_classes=self.n_classes,
+            max_sweeps=self.sweeps,
+            batch_size=self.batch_size,
+            n_threads=n_threads,
+            progress=progress,
+        )
+        return classes, history
 
 
 @dataclass(frozen=True)
@@ -50,6 +77,21 @@ class _Job:
         One that was given up may still finish when the same run was started again, so the first run is in the name.
         """
         return f"end.{self.first_run}.{run}"
+
+
+def runs_here(text: Text, exchange: Exchange, runs: int, n_threads: int, progress: Progress | None) -> Runs:
+    """Runs on a text that this process does."""
+    bigrams = _core.WordBigrams(text.tokens, text.offsets, len(text.vocabulary), n_threads)
+
+    def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
+        for number, start in enumerate(starts, start=first_run):
+
+            def report(done: int, total: int, number: int = number) -> bool | None:
+                return None if progress is None else progress(number * total + done, runs * total)
+
+            yield exchange.run(bigrams, start, n_threads, report)
+
+    return do
 
 
 def runs_by_workers(

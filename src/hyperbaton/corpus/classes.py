@@ -16,10 +16,9 @@ different words than classes, each word has a class of its own; words of the voc
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,18 +26,12 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.corpus.class_runs import ClassIds, Exchange, runs_by_workers, runs_here
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding  # which is slow to import
-
-ClassIds = npt.NDArray[np.uint16]
-Run = tuple[ClassIds, npt.NDArray[np.float64]]  # classes by word; the criterion at the start and after each sweep
-# Does runs from certain classes, given the number of the first.
-Runs = Callable[[Sequence[ClassIds], int], Generator[Run, None, None]]
 
 FIRST_CLASS = 2
 
@@ -60,28 +53,6 @@ class Clustering:
 
     def __post_init__(self) -> None:
         check_options(self)
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """How a run exchanges words."""
-
-    n_classes: int
-    sweeps: int
-    batch_size: int
-
-    def run(self, bigrams: _core.WordBigrams, start: ClassIds, n_threads: int, progress: Progress | None) -> Run:
-        """One run from certain classes."""
-        classes, history = _core.exchange_classes(
-            bigrams,
-            start,
-            n_classes=self.n_classes,
-            max_sweeps=self.sweeps,
-            batch_size=self.batch_size,
-            n_threads=n_threads,
-            progress=progress,
-        )
-        return classes, history
 
 
 @dataclass(frozen=True)
@@ -160,10 +131,8 @@ def word_classes(
     n_words = len(text.vocabulary)
     exchange = Exchange(n_classes, sweeps, batch_size=max(1, min(_BATCH, n_words // _BATCHES)))
     if sharding is None:
-        do, n_ahead = _runs_here(text, exchange, runs, threads or default_threads(), progress), 1
+        do, n_ahead = runs_here(text, exchange, runs, threads or default_threads(), progress), 1
     else:
-        from hyperbaton.corpus.class_runs import runs_by_workers  # only here: executors are slow to import
-
         do, n_ahead = runs_by_workers(text, exchange, runs, sharding, progress), sharding.shards
 
     random = np.random.default_rng(seed)
@@ -181,21 +150,6 @@ def word_classes(
                     classes, history = result
                     break  # the next runs start from here
     return WordClasses(classes, n_classes, text.vocabulary, history)
-
-
-def _runs_here(text: Text, exchange: Exchange, runs: int, n_threads: int, progress: Progress | None) -> Runs:
-    """Runs on a text that this process does."""
-    bigrams = _core.WordBigrams(text.tokens, text.offsets, len(text.vocabulary), n_threads)
-
-    def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
-        for number, start in enumerate(starts, start=first_run):
-
-            def report(done: int, total: int, number: int = number) -> bool | None:
-                return None if progress is None else progress(number * total + done, runs * total)
-
-            yield exchange.run(bigrams, start, n_threads, report)
-
-    return do
 
 
 def _first_classes(text: Text, n_classes: int, random: np.random.Generator) -> ClassIds:

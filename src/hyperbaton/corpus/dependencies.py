@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, feed, read_lines, shown
 from hyperbaton.corpus.tags import Labels, Tags
-from hyperbaton.corpus.text import Offsets, Text, Vocabulary, gather
+from hyperbaton.corpus.text import Offsets, Text, Vocabulary
 from hyperbaton.corpus.trees import Trees
 
 

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, write_pieces
-from hyperbaton.corpus.text import Offsets, Text, gather, read_in_parts
+from hyperbaton.corpus.text import Offsets, Text, read_in_parts
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, shown
-from hyperbaton.corpus.text import Offsets, Text, Vocabulary, gather
+from hyperbaton.corpus.text import Offsets, Text, Vocabulary
 
 Labels = npt.NDArray[np.uint16]
 MAX_LABELS = np.iinfo(np.uint16).max

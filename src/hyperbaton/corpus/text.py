@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.picklable import Picklable
@@ -81,20 +82,6 @@ class Vocabulary(Picklable):
         vocabulary = cls(arrays[f"{prefix}.bytes"], arrays[f"{prefix}.offsets"])
         check_offsets(vocabulary.offsets, len(vocabulary.bytes))
         return vocabulary
-
-
-def gather(offsets: Offsets, sentences: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Offsets]:
-    """Where the items of chosen sentences lie, and their new offsets.
-
-    >>> where, new = gather(np.array([0, 2, 3, 5]), np.array([2, 0]))
-    >>> where.tolist(), new.tolist()
-    ([3, 4, 0, 1], [0, 2, 4])
-    """
-    lengths = offsets[sentences + 1] - offsets[sentences]
-    new = np.zeros(len(sentences) + 1, np.int64)
-    np.cumsum(lengths, out=new[1:])
-    where = np.repeat(offsets[sentences] - new[:-1], lengths) + np.arange(new[-1])
-    return where, new
 
 
 class PartReader(Reader, Protocol):

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, feed, feed_lines, write_pieces
 from hyperbaton.corpus.tags import Labels
-from hyperbaton.corpus.text import Offsets, Text, Vocabulary, gather
+from hyperbaton.corpus.text import Offsets, Text, Vocabulary
 
 
 class Node(NamedTuple):

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.corpus import Links, Text
-from hyperbaton.corpus.text import gather
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Segment, Translations
 from hyperbaton.decode.system import System
@@ -113,18 +112,7 @@ class Derivations(Translations):
         """The links of each sentence to its best translation: those inside its rules, in place."""
         pieces = np.flatnonzero(np.diff(self.path_offsets) > 0)
         best = self.path_offsets[pieces]
-        sentence = np.searchsorted(self.pieces, pieces, side="right") - 1
-        source_start = self.batch.source.offsets[pieces] - self.batch.source.offsets[self.pieces[sentence]]
-        lengths = self.words.lengths[best]
-        ends = np.cumsum(lengths)
-        first = np.searchsorted(sentence, sentence, side="left")
-        target_start = ends - lengths - (ends - lengths)[first]
-        where, link_ends = gather(self.word_links.offsets, best)
-        n_links = np.diff(link_ends)
-        points = self.word_links.points[where].astype(np.int64)
-        points += np.repeat(np.stack([source_start, target_start], axis=1), n_links, axis=0)
-        offsets = np.searchsorted(np.repeat(sentence, n_links), np.arange(len(self) + 1)).astype(np.int64)
-        return Links(points.astype(np.uint16), offsets)
+        return self._in_place(self.word_links, best, pieces, np.zeros_like(pieces), self.words.lengths[best])
 
     def rules(self, path: int) -> list[RuleUse]:
         """The rules of a derivation."""

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import Option, options_of, parse_settings, to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus.files import read_lines, write_files
-from hyperbaton.corpus.text import gather
 from hyperbaton.decode.moses_ini import CHART, OWN_OPTIONS, Feature, MosesIni
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.corpus import Links, Text
-from hyperbaton.corpus.text import gather
 from hyperbaton.decode.sparse import Steps
 from hyperbaton.decode.system import (
     UNKNOWN_WORD,
@@ -117,24 +117,36 @@ class Translations:
 
     def links(self) -> Links:
         """The links of each sentence to its best translation: those inside its phrase pairs, in place."""
-        pieces = np.flatnonzero(np.diff(self.path_offsets) > 0)
-        best = self.path_offsets[pieces]
-        where, ends = gather(self.step_offsets, best)
-        options = self.options[where]
-        owner = np.repeat(np.arange(len(best)), np.diff(ends))
-        target_ends = np.cumsum(self.batch.options.target.lengths[options])
-        # Where pieces start in their sentence: the words of those before it.
+        pieces, options = np.flatnonzero(np.diff(self.path_offsets) > 0), self.batch.options
+        where, ends = gather(self.step_offsets, self.path_offsets[pieces])
+        chosen = self.options[where]
+        lengths, begins = options.target.lengths[chosen], options.source.begin[chosen]
+        return self._in_place(options.links, chosen, np.repeat(pieces, np.diff(ends)), begins, lengths)
+
+    def _in_place(
+        self,
+        links: Links,
+        chosen: npt.NDArray[np.int64],
+        pieces: npt.NDArray[np.int64],
+        begins: npt.NDArray[np.integer[Any]],
+        lengths: npt.NDArray[np.int64],
+    ) -> Links:
+        """Some of `links`, in target order, as links of sentences.
+
+        Arguments:
+            pieces, begins: the piece that each belongs to, and where in it its source words begin.
+            lengths: the number of target words of each.
+        """
         sentence = np.searchsorted(self.pieces, pieces, side="right") - 1
-        source_start = self.batch.source.offsets[pieces] - self.batch.source.offsets[self.pieces[sentence]]
-        first = np.searchsorted(sentence[owner], sentence[owner], side="left")
-        lengths = self.batch.options.target.lengths[options]
-        target_start = target_ends - lengths - (target_ends - lengths)[first]
-        inner, link_ends = gather(self.batch.options.links.offsets, options)
-        n_inner = np.diff(link_ends)
-        points = self.batch.options.links.points[inner].astype(np.int64)
-        begins = self.batch.options.source.begin[options].astype(np.int64) + source_start[owner]
-        points += np.repeat(np.stack([begins, target_start], axis=1), n_inner, axis=0)
-        of_sentence = np.repeat(sentence[owner], n_inner)
+        # Where pieces start in their sentence: the words of those before it.
+        source_start = self.batch.source.offsets[pieces] - self.batch.source.offsets[self.pieces[sentence]] + begins
+        target_start = np.cumsum(lengths) - lengths
+        target_start -= target_start[np.searchsorted(sentence, sentence, side="left")]
+        where, ends = gather(links.offsets, chosen)
+        n_links = np.diff(ends)
+        points = links.points[where].astype(np.int64)
+        points += np.repeat(np.stack([source_start, target_start], axis=1), n_links, axis=0)
+        of_sentence = np.repeat(sentence, n_links)
         order = np.lexsort((points[:, 1], points[:, 0], of_sentence))
         offsets = np.searchsorted(of_sentence, np.arange(len(self) + 1)).astype(np.int64)
         return Links(points[order].astype(np.uint16), offsets)

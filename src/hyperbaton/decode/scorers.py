@@ -1,7 +1,7 @@
 """Reordering models as the search wants them: what each of the three shapes answers for a batch of sentences.
 
-Whatever answers as one of the shapes (`models/_shapes.py`) can be a reordering model of a system. Scores are natural logs
-of probabilities, or any score where higher is better. Values below −100 count as −100.
+Any class with the methods of a shape (`models/shapes/protocols.py`) can be a reordering model of a system. Scores are
+natural logs of probabilities, or any score where higher is better. Values below −100 count as −100.
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
 
 from hyperbaton.base.errors import OptionError, SentenceError
-from hyperbaton.base.executors import Sharding, ShardingFields, shard_starts, write_parts
+from hyperbaton.base.executors import Sharding, shard_starts, write_parts
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import read_tree_lines
 from hyperbaton.corpus.annotations import NOTHING
@@ -91,20 +91,17 @@ def translate_shards(
     text: SourceText,
     outputs: TranslationOutputs | None = None,
     *,
-    sharding: Sharding | None = None,
+    sharding: Sharding,
     decoding: Decoding | None = None,
     glossary: Glossary | None = None,
     progress: Progress | None = None,
-    **fields: Unpack[ShardingFields],
 ) -> Iterator[Written]:
     """Translate a text in shards; yields what each wrote, in the order of the text.
 
     Arguments:
-        sharding: how the work is shared out; or its fields, `folder`, `shards`, `executor`, `threads`, as arguments. The
-            caller removes the folder.
+        sharding: how the work is shared out. The caller removes its folder.
         progress: counts shards.
     """
-    sharding = Sharding.of(sharding, fields)
     folder, starts = sharding.folder, shard_starts(text.n_lines(), sharding.shards)
     system.save(folder / SYSTEM)
     write_shards(folder, text.groups(starts), starts)

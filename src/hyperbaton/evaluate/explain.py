@@ -20,7 +20,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Annotations, Tags, Text
-from hyperbaton.models import MODELS, OrientationModel, ReorderingModel, normalised
+from hyperbaton.models import MODELS, OrientationModel, Questions, ReorderingModel, normalised
 from hyperbaton.phrases import Occurrences, Options, RuleTable
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 
@@ -38,7 +38,7 @@ class Question:
         translated: words of the sentence that are translated before, for a model that knows about it.
         top: how many phrases and features are shown; `everything` shows all.
         source_tags, links: of the sentence, as text.
-        family, tag, sort: of the features of the block model.
+        about: questions for this kind of model only (`ReorderingModel.questions`).
     """
 
     phrase: str | None = None
@@ -50,14 +50,12 @@ class Question:
     everything: bool = False
     source_tags: str | None = None
     links: str | None = None
-    family: str | None = None
-    tag: str | None = None
-    sort: str = "weight"
+    about: Questions = Questions()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is asked about: the answer is then about the whole model."""
-        return self.phrase is None and self.sentence is None and self.family is None and self.tag is None
+        return self.phrase is None and self.sentence is None and self.about.is_empty
 
 
 class Answer(ABC):
@@ -204,7 +202,7 @@ def _(model: OrientationModel, question: Question) -> Answer:
             model, question.sentence, question.span, question.target, question.top, asked, question.source_tags
         )
     else:
-        raise OptionError(f"the model {model.name} has no families of features and no tags: give --phrase or --sentence")
+        raise OptionError(f"the model {model.name} explains phrases and sentences: give --phrase or --sentence")
     note = ""
     if asked is None and (model.classes == "possible" or model.coverage_weights_ is not None):
         note = "probabilities over all classes, whatever is translated; --translated 0-3,5 says which words are"

@@ -13,10 +13,10 @@ from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
-from hyperbaton.models.block_me import EMPTY_TAG, FAMILIES, JUMPS, BlockMe
+from hyperbaton.models.block.questions import SORTS
+from hyperbaton.models.block_me import EMPTY_TAG, FAMILIES, JUMPS, BlockMe, BlockQuestions
 
 _ASKS = _core.block_asks()  # the kinds of questions, by number
-SORTS = ("weight", "count")
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,10 @@ class TagAnswer(Answer):
 def _(model: BlockMe, question: Question) -> Answer:
     if question.sentence is not None:
         raise OptionError(f"the model {model.name} explains features: give --phrase, --family or --tag")
-    if question.tag is not None:
-        return explain_tag(model, question.tag)
-    features = explain_blocks(model, family=question.family, source=question.phrase, top=question.top, sort=question.sort)
+    about = question.about if isinstance(question.about, BlockQuestions) else BlockQuestions()
+    if about.tag is not None:
+        return explain_tag(model, about.tag)
+    features = explain_blocks(model, family=about.family, source=question.phrase, top=question.top, sort=about.sort)
     return FeaturesAnswer(features)
 
 

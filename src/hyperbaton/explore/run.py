@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.forms import Form
 from hyperbaton.corpus import Links, Tags, Text
 from hyperbaton.decode import Decoding, System
 from hyperbaton.metrics import make_metric
-from hyperbaton.run.records import PLAN, T, json_field, read_plan
+from hyperbaton.run.records import PLAN, json_field, read_plan
 from hyperbaton.run.results import RESULTS
 from hyperbaton.run.stage import CORPUS, STAGE_FILE, read_json
 from hyperbaton.run.stages.translate import MAX_WORDS
@@ -40,18 +41,14 @@ class Run:
             raise InputError(f"{what} (there is no {RESULTS}); 'hyperbaton run EXPERIMENT.toml -o' makes one", root)
         self.root = root
         self._results = read_json(root / RESULTS)
-        self.title = self.result(str, "title")
-        self.metrics: list[str] = self.result(list, "options", "translation", "metrics")
-        for n in range(len(self.metrics)):
-            self.result(str, "options", "translation", "metrics", n)
-        self.models: dict[str, list[str]] = self.result(dict, "options", "translation", "systems")
-        for name in self.models:
-            self.result(list, "options", "translation", "systems", name)
+        self.title: str = self.result(str, "title")
+        self.metrics: list[str] = self.result([str], "options", "translation", "metrics")
+        self.models: dict[str, list[str]] = self.result({"*": [Any]}, "options", "translation", "systems")
         self._folders: dict[str, Path] = {row["stage"]: root / "stages" / row["folder"] for row in read_plan(root)}
 
-    def result(self, kind: type[T], *keys: str | int) -> T:
+    def result(self, form: Form, *keys: str) -> Any:
         """A value of the results, by its keys."""
-        return json_field(self.root / RESULTS, self._results, kind, *keys)
+        return json_field(self.root / RESULTS, self._results, form, *keys)
 
     @property
     def systems(self) -> list[str]:
@@ -107,25 +104,21 @@ class Run:
         if limit not in limits:
             raise OptionError(f"the run has no distortion limit {limit}; it has: {', '.join(map(str, limits))}")
         stage = limits[limit]
-        columns: list[str] = self._option(stage, list, "columns")
+        columns: list[str] = self._option(stage, [Any], "columns")
         return Output(system, stage.removeprefix(f"translate.{system}."), limit, tuple(columns), self.folder(stage))
 
-    def _option(self, stage: str, kind: type[T], name: str) -> T:
+    def _option(self, stage: str, form: Form, name: str) -> Any:
         file = self.folder(stage) / STAGE_FILE
-        return json_field(file, read_json(file), kind, "options", name)
+        return json_field(file, read_json(file), form, "options", name)
 
     def _shown_limit(self, limits: list[int]) -> int:
-        tuned = self.result(int, "options", "translation", "tune-limit")
+        tuned: int = self.result(int, "options", "translation", "tune-limit")
         return tuned if tuned in limits else limits[0]
 
     def weights(self, output: Output) -> dict[str, list[float]]:
         """The tuned weights of a system."""
         file = self.folder(f"tune.{output.system}.{output.name.partition('.')[0]}") / "weights.json"
-        record = read_json(file)
-        weights: dict[str, list[float]] = json_field(file, record, dict, "weights")
-        for name in weights:
-            for n in range(len(json_field(file, record, list, "weights", name))):
-                json_field(file, record, float, "weights", name, n)
+        weights: dict[str, list[float]] = json_field(file, read_json(file), {"*": [float]}, "weights")
         return weights
 
     def load(self, output: Output) -> tuple[System, Decoding]:
@@ -136,22 +129,15 @@ class Run:
     @property
     def movement(self) -> dict[str, Any]:
         """How words move in the training text: `word_distortions` are jumps by their distance."""
-        distortions: dict[str, int] = self.result(dict, "movement", "word_distortions")
-        for distortion in distortions:
-            self.result(int, "movement", "word_distortions", distortion)
-            if not distortion.removeprefix("-").isdecimal():
-                message = f"expected distances under 'movement.word_distortions', found {distortion!r}"
-                raise InputError(f"{message}; run the experiment again", self.root / RESULTS)
-        movement: dict[str, Any] = self.result(dict, "movement")
+        movement: dict[str, Any] = self.result({"word_distortions": {"#": int}}, "movement")
         return movement
 
     def system_scores(self, output: Output) -> dict[str, float]:
         """The scores of a translation of the whole test text, by metric; none if the results have none."""
         limit = None if output.limit < 0 else output.limit
-        for n, row in enumerate(self.result(list, "translation")):
-            scores = self.result(dict, "translation", n, "scores")
+        for row in self.result([{"scores": {"*": {"value": float}}}], "translation"):
             if (row.get("system"), row.get("limit")) == (output.system, limit):
-                return {name: self.result(float, "translation", n, "scores", name, "value") for name in scores}
+                return {name: score["value"] for name, score in row["scores"].items()}
         return {}
 
     def scores(self, output: Output) -> dict[str, list[float]]:

@@ -4,7 +4,8 @@ The feature space is fixed on training data; what is not in it is left out of la
 """
 
 from hyperbaton.base.registry import Registry
-from hyperbaton.features._set import FeatureSet, Rows, TrainingRows
+from hyperbaton.base.rows import Rows, TrainingRows
+from hyperbaton.features._set import FeatureSet
 from hyperbaton.features._templates import Template, TemplateFeatures
 
 __all__ = ["FEATURES", "FeatureSet", "Rows", "Template", "TemplateFeatures", "TrainingRows"]

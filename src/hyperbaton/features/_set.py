@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,34 +12,11 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.phrases import Occurrences
-
-
-class Rows(NamedTuple):
-    """Sparse rows: the features of row i are `indices[indptr[i]:indptr[i + 1]]`, increasing, with `values` or all ones."""
-
-    indptr: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float64] | None
-    n_features: int
-
-
-class TrainingRows(ABC):
-    """The rows of training data, made when they are asked for: no more of them need to be in memory than are worked on."""
-
-    n_features: int
-    n_rows: int
-
-    @abstractmethod
-    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
-        """The rows with these numbers, in this order."""
-
-    def all(self) -> Rows:
-        """All rows."""
-        return self.at(np.arange(self.n_rows, dtype=np.uint32))
 
 
 class FeatureSet(Picklable, ABC):

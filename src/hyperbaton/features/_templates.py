@@ -21,10 +21,11 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
-from hyperbaton.features._set import FeatureSet, Rows, TrainingRows
+from hyperbaton.features._set import FeatureSet
 from hyperbaton.phrases import Occurrences
 
 Layer = Literal["source", "target", "source class", "target class"]
@@ -56,7 +57,7 @@ class TemplateRows(TrainingRows):
 
     def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
         indptr, indices = self._features.rows(numbers, n_threads=self._threads, progress=None)
-        return Rows(indptr, indices, None, self.n_features)
+        return Rows(indptr, indices, self.n_features)
 
 
 @dataclass
@@ -98,7 +99,7 @@ class TemplateFeatures(FeatureSet):
         """The features of phrase pairs that the feature space has."""
         table, core = self._table(occurrences), core_occurrences(occurrences)
         indptr, indices = _core.feature_rows(table, core, self._index, n_threads=threads or default_threads())
-        return Rows(indptr, indices, None, self.n_features)
+        return Rows(indptr, indices, self.n_features)
 
     @cached_property
     def _index(self) -> _core.KeyIndex:

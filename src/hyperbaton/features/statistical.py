@@ -19,10 +19,11 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout, joined, within
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
-from hyperbaton.features._set import FeatureSet, Rows, TrainingRows
+from hyperbaton.features._set import FeatureSet
 from hyperbaton.phrases import ClassCounts, Occurrences, class_frequencies, smooth
 from hyperbaton.phrases.occurrences import Keys
 
@@ -98,7 +99,7 @@ class Statistical(FeatureSet):
         )
         n, width = values.shape
         indices = np.tile(np.arange(width, dtype=np.int32), n)
-        return Rows(np.arange(n + 1, dtype=np.int64) * width, indices, np.ascontiguousarray(values.ravel()), width)
+        return Rows(np.arange(n + 1, dtype=np.int64) * width, indices, width, np.ascontiguousarray(values.ravel()))
 
     @property
     def n_features(self) -> int:

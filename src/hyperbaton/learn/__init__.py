@@ -1,8 +1,8 @@
 """Learners: from sparse examples and labels to weights. They know nothing of translation.
 
 A learner is one file of this folder; its options are its arguments. All of them work in the manner of scikit-learn,
-on SciPy's sparse matrices, on `BinaryRows` (features without values), and on lists of either, whose arrays
-may be memory-mapped. `docs/learners.md` says which learner solves what.
+on SciPy's sparse matrices, on `Rows`, and on lists of either, whose arrays may be memory-mapped; and on rows that are made
+when they are needed (`TrainingRows`). `docs/learners.md` says which learner solves what.
 
 >>> from hyperbaton.learn import LEARNERS
 >>> import numpy as np
@@ -12,22 +12,24 @@ may be memory-mapped. `docs/learners.md` says which learner solves what.
 """
 
 from hyperbaton.base.registry import Registry
+from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.learn._learner import ROWS_TOGETHER, Learner
 from hyperbaton.learn._matrices import matrix_text
 from hyperbaton.learn._models import GLOBAL_LAYOUT, ClusterModel, GlobalModel, KernelModel, LinearModel, restored_model
-from hyperbaton.learn._rows import BinaryRows, RowsError
+from hyperbaton.learn._rows import RowsError
 
 __all__ = [
     "GLOBAL_LAYOUT",
     "LEARNERS",
     "ROWS_TOGETHER",
-    "BinaryRows",
     "ClusterModel",
     "GlobalModel",
     "KernelModel",
     "Learner",
     "LinearModel",
+    "Rows",
     "RowsError",
+    "TrainingRows",
     "matrix_text",
     "restored_model",
 ]

@@ -20,10 +20,11 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
 from hyperbaton.learn._models import ClusterModel, GlobalModel, JoinedClusters, LinearModel, NotFitted, softmax
-from hyperbaton.learn._rows import Chunk, RowsError, RowsLike, as_chunks, core_rows, join_rows
+from hyperbaton.learn._rows import RowsError, RowsLike, as_chunks, core_rows, join_rows
 
 # Rows of features that are made, and in memory, at a time.
 ROWS_TOGETHER = 1 << 16
@@ -41,7 +42,7 @@ class Validation:
 class Training:
     """Examples of one call of `fit`, checked."""
 
-    chunks: list[Chunk]
+    chunks: list[Rows]
     labels: Array
     classes: Array
     log_prior: Array | None
@@ -88,53 +89,52 @@ class Learner(ABC):
         progress: Progress | None = None,
         prior: Any = None,
         validation: tuple[RowsLike, Any] | None = None,
+        scratch: Scratch | None = None,
     ) -> Self:
         """Learn from rows and their labels.
 
         Arguments:
-            rows: CSR matrix, `BinaryRows`, dense array, or a list of the first two, of shape (n, n_features).
+            rows: CSR matrix, `Rows`, dense array, or a list of the first two, of shape (n, n_features); or `TrainingRows`,
+                which are made piece by piece in the order in which they are visited.
             labels: shape (n,); with `n_classes` the numbers 0…n_classes - 1, else anything that sorts.
             progress: called with passes done and passes at most; returns False to cancel.
-            prior: shape (n, n_classes), a distribution over classes for each row that scores are relative to.
+            prior: shape (n, n_classes), a distribution over classes for each row that scores are relative to; for
+                `TrainingRows` a function that gives those of some consecutive rows.
             validation: other rows with their labels, to choose by when to stop.
+            scratch: for `TrainingRows`, which need `n_classes`: where rows, and what is learned about each, lie.
         """
-        training = self._check(rows, labels, n_classes, prior)
+        if isinstance(rows, TrainingRows):
+            training = self._make(rows, labels, n_classes, progress, prior, scratch or Scratch())
+        else:
+            training = self._check(rows, labels, n_classes, prior)
         judges = None if validation is None else self._check_validation(training, *validation)
         self._fit(training, judges, progress)
-        return self._fitted(training)
-
-    def _fitted(self, training: Training) -> Self:
         self.classes_ = training.classes
-        self.n_features_in_ = training.chunks[0].shape[1]
+        self.n_features_in_ = training.chunks[0].n_features
         return self
 
-    def fit_made(
+    def _make(
         self,
-        rows_at: Callable[[Array], RowsLike],
+        rows: TrainingRows,
         labels: Array,
-        n_classes: int,
-        progress: Progress | None = None,
-        prior: Callable[[slice], Array] | None = None,
-        scratch: Scratch | None = None,
-    ) -> Self:
-        """The same as `fit`, with rows that are made piece by piece in the order in which they are visited.
-
-        Arguments:
-            rows_at: gives rows by their numbers, in the order of these.
-            labels: shape (n,), the numbers 0…n_classes - 1.
-            prior: gives the prior of some consecutive rows.
-            scratch: where rows, and what is learned about each, lie.
-        """
-        scratch, n_rows = scratch or Scratch(), len(labels)
+        n_classes: int | None,
+        progress: Progress | None,
+        prior: Callable[[slice], Array] | None,
+        scratch: Scratch,
+    ) -> Training:
+        """Make rows in the order in which they are visited."""
+        if n_classes is None:
+            raise RowsError("rows that are made when they are needed need n_classes")
+        n_rows = len(labels)
         numbers = np.asarray(scratch.array(n_rows, np.uint32))
         if self.visits_at_random:
             _core.visit_order(self.seed, numbers)
         else:
             for piece in scratch.rows(n_rows, row_bytes=8):
                 numbers[piece] = np.arange(piece.start, piece.stop, dtype=np.uint32)
-        rows = _made(rows_at, numbers, scratch, progress)
+        made = _made(rows, numbers, scratch, progress)
         in_order = scratch.filled(n_rows, np.int32, 16, lambda rows: labels[numbers[rows]])
-        training = self._check(rows, np.asarray(in_order), n_classes, None)
+        training = self._check(made, np.asarray(in_order), n_classes, None)
         logs = None
         if prior is not None:
             self._check_prior()
@@ -144,9 +144,7 @@ class Learner(ABC):
 
             logs = np.asarray(scratch.filled((n_rows, n_classes), np.float64, 64 * n_classes, log_of))
         order = numbers if self.visits_at_random else None
-        training = dataclasses.replace(training, log_prior=logs, order=order, scratch=scratch)
-        self._fit(training, None, progress)
-        return self._fitted(training)
+        return dataclasses.replace(training, log_prior=logs, order=order, scratch=scratch)
 
     def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
         weights, self.history_ = _core.fit(
@@ -182,11 +180,14 @@ class Learner(ABC):
         progress: Progress | None = None,
         prior: Any = None,
         validation: tuple[RowsLike, Any, Any] | None = None,
+        scratch: Scratch | None = None,
         first_cluster: int = 0,
     ) -> ClusterModel:
         """Learn one sub-model for each cluster of rows, over only the features it sees, in parallel.
 
         Arguments:
+            rows: as for `fit`; of `TrainingRows`, those of few clusters are in memory at a time. These need `n_classes` and
+                `n_clusters`, and take a function as `prior`, from the numbers of rows and the rows to their prior.
             clusters: shape (n,), each row's cluster, numbered from 0; rows of cluster -1 are left out.
             progress: called with groups of clusters done and groups in all.
             validation: other rows, their labels and their clusters; a cluster without any is trained to convergence.
@@ -195,6 +196,8 @@ class Learner(ABC):
         """
         if not self.takes_clusters:
             raise OptionError(f"{self!r} cannot train sub-models for clusters")
+        if isinstance(rows, TrainingRows):
+            return self._fit_groups(rows, labels, clusters, n_classes, n_clusters, progress, prior, scratch or Scratch())
         training = self._check(rows, labels, n_classes, prior)
         core_rows = self._core_rows(training.chunks)
         numbers, n_known = number_clusters(clusters, len(core_rows), n_clusters)
@@ -212,51 +215,43 @@ class Learner(ABC):
             None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=judged),
             progress,
         )
-        n_features = training.chunks[0].shape[1]
+        n_features = training.chunks[0].n_features
         return ClusterModel(
             offsets, features, weights, objective, training.classes, n_features, self.intercept, self.unit_length
         )
 
-    def fit_many_clusters(
+    def _fit_groups(
         self,
-        rows_at: Callable[[Array], RowsLike],
+        rows: TrainingRows,
         labels: Array,
         clusters: Array,
-        n_classes: int,
-        n_clusters: int,
-        progress: Progress | None = None,
-        prior: Callable[[Array, RowsLike], Array | None] | None = None,
-        rows_together: int = ROWS_TOGETHER,
-        scratch: Scratch | None = None,
+        n_classes: int | None,
+        n_clusters: int | None,
+        progress: Progress | None,
+        prior: Callable[[Array, Rows], Array] | None,
+        scratch: Scratch,
     ) -> ClusterModel:
-        """The same sub-models as those of `fit_clusters`, with the rows of few clusters in memory at a time.
-
-        Arguments:
-            rows_at: gives rows by their numbers, in the order of these.
-            labels: shape (n,), the numbers 0…n_classes - 1.
-            prior: gives the prior of rows, by their numbers and themselves.
-            scratch: where the weights lie, and other large arrays.
-            rows_together: rows to work on at a time, or those of one cluster where it has more.
-        """
-        scratch = scratch or Scratch()
+        """Learn the sub-models of some clusters after those of others."""
+        if n_classes is None or n_clusters is None:
+            raise RowsError("rows that are made when they are needed need n_classes and n_clusters")
         starts, order = _core.group_rows(np.asarray(clusters, np.int32), n_clusters, scratch.room)
         if self._needs_all_clusters() or len(order) == 0:
             numbers = np.arange(len(labels), dtype=np.uint32)
-            rows = _made(rows_at, numbers, scratch, progress)
-            of_rows = None if prior is None else prior(numbers, rows)
-            return self.fit_clusters(rows, labels, clusters, n_classes, n_clusters, progress, of_rows)
+            made = _made(rows, numbers, scratch, progress)
+            of_rows = None if prior is None else prior(numbers, made)
+            return self.fit_clusters(made, labels, clusters, n_classes, n_clusters, progress, of_rows)
         joined = JoinedClusters(n_clusters, scratch)
-        for first, last in cut_groups(starts, rows_together):
+        for first, last in cut_groups(starts, ROWS_TOGETHER):
             members = order[starts[first] : starts[last]]
-            rows = _made(rows_at, members, scratch)
+            made = _made(rows, members, scratch)
             model = self.fit_clusters(
-                rows,
+                made,
                 labels[members],
                 clusters[members] - first,
                 n_classes,
                 last - first,
                 _part_of(progress, int(starts[first]), len(members), len(order)),
-                None if prior is None else prior(members, rows),
+                None if prior is None else prior(members, made),
                 first_cluster=first,
             )
             joined.append(model)
@@ -274,12 +269,12 @@ class Learner(ABC):
         """Scores of shape (rows, classes)."""
         self._check_fitted()
         chunks = as_chunks(rows)
-        if chunks[0].shape[1] != self.n_features_in_:
-            width = f"X has {chunks[0].shape[1]} features"
+        if chunks[0].n_features != self.n_features_in_:
+            width = f"X has {chunks[0].n_features} features"
             raise RowsError(f"{width}, but {type(self).__name__} is expecting {self.n_features_in_} features as input")
         return self._scores(chunks)
 
-    def _scores(self, chunks: list[Chunk]) -> Array:
+    def _scores(self, chunks: list[Rows]) -> Array:
         return self.model_.scores(chunks, self.threads)
 
     def decision_function(self, rows: RowsLike) -> Array:
@@ -342,10 +337,10 @@ class Learner(ABC):
         if prior is not None:
             self._check_prior()
         chunks = as_chunks(rows)
-        n_rows = sum(chunk.shape[0] for chunk in chunks)
-        for what, count in (("sample(s)", n_rows), ("feature(s)", chunks[0].shape[1])):
+        n_rows = sum(chunk.n_rows for chunk in chunks)
+        for what, count in (("sample(s)", n_rows), ("feature(s)", chunks[0].n_features)):
             if count == 0:
-                raise RowsError(f"0 {what} (shape=({n_rows}, {chunks[0].shape[1]})) while a minimum of 1 is required.")
+                raise RowsError(f"0 {what} (shape=({n_rows}, {chunks[0].n_features})) while a minimum of 1 is required.")
         classes, numbers = number_labels(labels, n_rows, n_classes)
         return Training(chunks, numbers, classes, log_prior(prior, n_rows, len(classes)))
 
@@ -357,13 +352,13 @@ class Learner(ABC):
         if not self.takes_validation:
             raise OptionError(f"{type(self).__name__} does not stop by validation rows")
         chunks = as_chunks(rows)
-        if chunks[0].shape[1] != training.chunks[0].shape[1]:
-            width, expected = chunks[0].shape[1], training.chunks[0].shape[1]
+        if chunks[0].n_features != training.chunks[0].n_features:
+            width, expected = chunks[0].n_features, training.chunks[0].n_features
             raise RowsError(f"rows for validation have {width} features, those to learn from {expected}")
         core_rows = self._core_rows(chunks)
         return Validation(core_rows, number_known_labels(labels, len(core_rows), training.classes))
 
-    def _core_rows(self, chunks: list[Chunk]) -> _core.Rows:
+    def _core_rows(self, chunks: list[Rows]) -> _core.Rows:
         return core_rows(chunks, constant=self.intercept, unit_length=self.unit_length)
 
     def _linear_model(self) -> LinearModel:
@@ -387,13 +382,11 @@ class Learner(ABC):
         )
 
 
-def _made(
-    rows_at: Callable[[Array], RowsLike], numbers: Array, scratch: Scratch, progress: Progress | None = None
-) -> RowsLike:
+def _made(rows: TrainingRows, numbers: Array, scratch: Scratch, progress: Progress | None = None) -> Rows:
     """Rows by their numbers; where scratch puts them if there are many. `progress` counts rows."""
     n = len(numbers)
     if n <= ROWS_TOGETHER:
-        return rows_at(numbers)
+        return rows.at(numbers)
 
     def pieces() -> Iterator[Array]:
         for at in range(0, n, ROWS_TOGETHER):
@@ -401,7 +394,7 @@ def _made(
             if progress is not None and progress(min(at + ROWS_TOGETHER, n), n) is False:
                 raise Cancelled("cancelled")
 
-    return join_rows(rows_at, pieces(), scratch)
+    return join_rows(rows, pieces(), scratch)
 
 
 def _part_of(progress: Progress | None, done: int, n: int, total: int) -> Progress | None:

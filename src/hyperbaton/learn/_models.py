@@ -58,8 +58,8 @@ class LinearModel:
     def scores(self, rows: RowsLike, threads: int = 0, progress: Progress | None = None) -> Array:
         """Scores of shape (rows, classes)."""
         chunks = as_chunks(rows)
-        if chunks[0].shape[1] != self.n_features:
-            raise RowsError(f"rows have {chunks[0].shape[1]} features, the weights {self.n_features}")
+        if chunks[0].n_features != self.n_features:
+            raise RowsError(f"rows have {chunks[0].n_features} features, the weights {self.n_features}")
         rows_in_core = core_rows(chunks, constant=self.constant, unit_length=self.unit_length)
         return _core.score_rows(rows_in_core, self.weights, n_threads=n_threads(threads), progress=progress)
 
@@ -100,8 +100,8 @@ class KernelModel:
     def scores(self, rows: RowsLike, threads: int = 0, progress: Progress | None = None) -> Array:
         """Scores of shape (rows, classes)."""
         chunks = as_chunks(rows)
-        if chunks[0].shape[1] != self.n_features:
-            raise RowsError(f"rows have {chunks[0].shape[1]} features, the support {self.n_features}")
+        if chunks[0].n_features != self.n_features:
+            raise RowsError(f"rows have {chunks[0].n_features} features, the support {self.n_features}")
         return _core.score_kernel(
             core_rows(chunks, constant=False, unit_length=self.unit_length),
             core_rows(as_chunks(self.support), constant=False, unit_length=self.unit_length),
@@ -185,8 +185,8 @@ class ClusterModel:
     def scores(self, rows: RowsLike, clusters: Array, threads: int = 0, progress: Progress | None = None) -> Array:
         """Scores of shape (rows, classes); all zero for rows of cluster -1 and for features their cluster never saw."""
         chunks = as_chunks(rows)
-        if chunks[0].shape[1] != self.n_features:
-            raise RowsError(f"rows have {chunks[0].shape[1]} features, the clusters were trained with {self.n_features}")
+        if chunks[0].n_features != self.n_features:
+            raise RowsError(f"rows have {chunks[0].n_features} features, the clusters were trained with {self.n_features}")
         rows_in_core = core_rows(chunks, constant=self.constant, unit_length=self.unit_length)
         numbers, _ = number_clusters(clusters, len(rows_in_core), self.n_clusters)
         return _core.score_clusters(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from hyperbaton.base.options import option
 from hyperbaton.learn._learner import Learner, Training
-from hyperbaton.learn._rows import BinaryRows, RowsError, RowsLike
+from hyperbaton.learn._rows import RowsError, RowsLike
 
 
 @dataclass(eq=False)
@@ -25,7 +25,7 @@ class ScalingLearner(Learner):
     def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> Training:
         training = super()._check(rows, labels, n_classes, prior)
         for chunk in training.chunks:
-            if not isinstance(chunk, BinaryRows) and chunk.data.min(initial=0) < 0:
+            if chunk.values is not None and chunk.values.min(initial=0) < 0:
                 name = type(self).__name__
                 raise RowsError(f"Negative values in data passed to {name}: iterative scaling needs values of at least 0")
         return training

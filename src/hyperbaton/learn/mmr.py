@@ -19,10 +19,11 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.rows import Rows
 from hyperbaton.learn._learner import Learner, Training, Validation
 from hyperbaton.learn._matrices import kernel_matrix
 from hyperbaton.learn._models import KernelModel
-from hyperbaton.learn._rows import BinaryRows, Chunk, core_rows, split_rows
+from hyperbaton.learn._rows import core_rows, split_rows
 
 
 @dataclass(eq=False)
@@ -83,12 +84,11 @@ class Mmr(Learner):
         parameters = (self.gamma, self.shift, float(self.degree))
         self.model_ = KernelModel(support, coefficients, self.kernel, *parameters, self.unit_length)
 
-    def _core_rows(self, chunks: list[Chunk]) -> _core.Rows:
+    def _core_rows(self, chunks: list[Rows]) -> _core.Rows:
         constant = self.intercept and self.kernel == "linear"
         return core_rows(chunks, constant=constant, unit_length=self.unit_length)
 
 
-def _csr(chunk: Chunk) -> sparse.csr_array:
-    if not isinstance(chunk, BinaryRows):
-        return chunk
-    return sparse.csr_array((np.ones(len(chunk.indices)), chunk.indices, chunk.indptr), shape=chunk.shape)
+def _csr(rows: Rows) -> sparse.csr_array:
+    values = np.ones(len(rows.indices)) if rows.values is None else rows.values
+    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)

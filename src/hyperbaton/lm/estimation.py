@@ -15,23 +15,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.executors import Here, Sharding
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import LARGEST, check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.corpus.text import Text, Vocabulary, gather
+from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.ngrams import Columns, Ngrams
 from hyperbaton.lm.rows import Rows, RowSorter
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding  # which is slow to import
+from hyperbaton.lm.shards import count_shards
 
 MARKERS = ("<unk>", "<s>", "</s>")
 FALLBACK = (0.5, 1.0, 1.5)  # discounts where a text is too small to tell
@@ -168,8 +167,9 @@ class _Run:
     ) -> None:
         self.options, self.sorter, self.sharding, self.progress = options, sorter, sharding, progress
         self.scratch = sorter.scratch
-        # Counting and merging each shard are steps too.
-        self.steps_done, self.n_steps = 0, 2 + options.order + (0 if sharding is None else 2 * sharding.shards)
+        # Counting each shard is a step, and so is merging each of several.
+        n_shards = 1 if sharding is None else sharding.shards
+        self.steps_done, self.n_steps = 0, 1 + options.order + (n_shards if n_shards == 1 else 2 * n_shards)
 
     def estimate_in_memory(
         self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64], n_words: int
@@ -190,8 +190,15 @@ class _Run:
 
     def estimate(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> list[Columns]:
         order, thresholds = self.options.order, self.options.thresholds()
-        full = self.count(tokens, offsets)
-        self.step()
+        full = count_shards(
+            tokens,
+            offsets,
+            order,
+            self.sharding or Here(self.sorter.n_threads),
+            memory=self.sorter.memory,
+            scratch=self.scratch,
+            step=self.step,
+        )
         orders = [self.rows(n, size) for n, size in enumerate(_core.count_orders(full), start=1)]
         counts = _core.adjust_counts(full, thresholds, orders)
         del full
@@ -217,17 +224,6 @@ class _Run:
     def discounts(self, counts: Iterable[npt.NDArray[np.uint64]]) -> list[npt.NDArray[np.float32]]:
         """Those of each order."""
         return [discounts(c, n, self.options.discount_fallback) for n, c in enumerate(counts, start=1)]
-
-    def count(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> Rows:
-        """The n-grams of the highest order, by suffix."""
-        order, sorter = self.options.order, self.sorter
-        if self.sharding is None:
-            return sorter.count(tokens, offsets, order)
-        from hyperbaton.lm.shards import count_shards  # only here: executors are slow to import
-
-        return count_shards(
-            tokens, offsets, order, self.sharding, memory=sorter.memory, scratch=self.scratch, step=self.step
-        )
 
     def columns(self, rows: Rows, weights: npt.NDArray[np.float32]) -> Columns:
         words: Rows = self.scratch.array((len(rows), rows.shape[1] - 2), np.uint32)

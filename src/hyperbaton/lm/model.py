@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base import numeric, store
 from hyperbaton.base.errors import DamagedError, InputError, OptionError
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.picklable import Picklable
@@ -33,9 +34,6 @@ from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.estimation import MEMORY, Estimation, estimate_ngrams
 from hyperbaton.lm.ngrams import Ngrams, arpa_pieces
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding  # which is slow to import
 
 KIND = "lm"
 LAYOUT: Layout = {

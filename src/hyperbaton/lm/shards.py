@@ -1,9 +1,9 @@
-"""The n-grams of a text counted in shards, by the workers of any executor.
+"""The n-grams of a text counted in shards: one in memory, or several by the workers of any executor.
 
 Two kinds of tasks, each reading files that those before it wrote; large arrays are files, and are not sent:
 
 1. a shard of the sentences: its distinct n-grams with their counts, by suffix, and where each key range of them starts;
-2. a key range of the n-grams: those of all shards merged.
+2. a key range of the n-grams: those of all shards merged; a single shard needs none.
 
 Ranges are chosen from a sample of the sentences, so that they have about the same size. Counts are whole numbers, and
 ranges one after the other are the n-grams of the whole text by suffix. So neither the number of shards nor the place of the
@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.executors import Sharding, shard_starts
+from hyperbaton.base.arrays import gather
+from hyperbaton.base.executors import Here, InMemory, Sharding, shard_starts
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.shard_arrays import join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
-from hyperbaton.corpus.text import gather
+from hyperbaton.base.shard_arrays import Folder, join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
 from hyperbaton.lm.rows import Rows, RowSorter
 
 Key = tuple[int, ...]  # the words of an n-gram, newest first
@@ -33,13 +33,12 @@ _SAMPLED = 64  # sentences for each key range, to choose the cuts between ranges
 
 @dataclass(frozen=True)
 class _Job:
-    folder: Path
+    folder: Folder
     starts: tuple[int, ...]  # sentences of shards
     order: int
     memory: int
     threads: int
     cuts: tuple[Key, ...]  # between key ranges
-    range_sizes: tuple[int, ...] = ()  # rows of all shards, known when they are counted
 
     def sorter(self, n_rows: int) -> RowSorter:
         """A sorter that takes the memory of a task; rows that fit, and once more what is made of them, stay there."""
@@ -47,11 +46,20 @@ class _Job:
         return RowSorter(self.memory, Scratch(None if fits else self.memory), self.threads)
 
 
+@dataclass(frozen=True)
+class _Merge:
+    """What merging needs when the shards are counted."""
+
+    counting: _Job
+    folder: Path
+    range_sizes: tuple[int, ...]  # rows of all shards
+
+
 def count_shards(
     tokens: npt.NDArray[np.uint32],
     offsets: npt.NDArray[np.int64],
     order: int,
-    sharding: Sharding,
+    sharding: Sharding | Here,
     *,
     memory: int,
     scratch: Scratch,
@@ -59,7 +67,7 @@ def count_shards(
 ) -> Rows:
     """The n-grams of the highest order, by suffix, as `RowSorter.count` gives them.
 
-    Files of merged ranges stay until the caller removes the folder, when the model is made: the rows may be one of them.
+    The file with the rows of a single shard stays until the caller removes the folder, when the model is made.
 
     Arguments:
         memory: what counting and sorting may take in each task, in bytes.
@@ -75,7 +83,10 @@ def count_shards(
     for counted in sharding.do(_count_shard, job):
         sizes += counted
         step()
-    for _ in sharding.do(_merge_range, replace(job, range_sizes=tuple(sizes.tolist()))):
+    if isinstance(folder, InMemory) or shards == 1:
+        whole: Rows = map_arrays(folder, _counted(0))["rows"]
+        return whole
+    for _ in sharding.do(_merge_range, _Merge(job, folder, tuple(sizes.tolist()))):
         step()
     rows: Rows = join_arrays(folder, [_merged(key_range) for key_range in range(shards)], "rows", scratch)
     for shard in range(shards):
@@ -87,6 +98,8 @@ def _cuts(
     tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64], order: int, ranges: int, sorter: RowSorter
 ) -> tuple[Key, ...]:
     """N-grams that cut those of the text into so many ranges of about the same size."""
+    if ranges == 1:
+        return ()
     n = len(offsets) - 1
     where, own = gather(offsets, np.array(shard_starts(n, min(n, _SAMPLED * ranges))[:-1]))
     rows = sorter.count(tokens[where], own, order)
@@ -107,12 +120,12 @@ def _count_shard(job: _Job, shard: int) -> list[int]:
     return sizes
 
 
-def _merge_range(job: _Job, key_range: int) -> int:
+def _merge_range(job: _Merge, key_range: int) -> int:
     """The n-grams from one cut to the next, of all shards; returns how many."""
     n_rows, runs, at = job.range_sizes[key_range], [], 0
-    sorter = job.sorter(n_rows)
-    counted = sorter.scratch.array((n_rows, job.order + 2), np.uint32)
-    for shard in range(len(job.starts) - 1):
+    sorter = job.counting.sorter(n_rows)
+    counted = sorter.scratch.array((n_rows, job.counting.order + 2), np.uint32)
+    for shard in range(len(job.range_sizes)):
         with open_arrays(job.folder, _counted(shard)) as arrays:
             begin, end = arrays["starts"][key_range : key_range + 2].tolist()
             runs.append(counted[at : (at := at + end - begin)])

@@ -12,12 +12,12 @@ from os import PathLike
 
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.store import Artefact, read_artefact
-from hyperbaton.models._base import ReorderingModel
-from hyperbaton.models._next_position import JumpLogProbs, JumpRows, NextPositionModel
-from hyperbaton.models._orientation import OrientationModel, normalised
-from hyperbaton.models._shapes import PerJump, PerOption, PerStep
-from hyperbaton.models._step import Batch, StepModel, Steps, python_steps
-from hyperbaton.models._store import KIND, STORED, model_state
+from hyperbaton.models.shapes.base import Questions, ReorderingModel
+from hyperbaton.models.shapes.next_position import JumpLogProbs, JumpRows, NextPositionModel
+from hyperbaton.models.shapes.orientation import OrientationModel, normalised
+from hyperbaton.models.shapes.protocols import PerJump, PerOption, PerStep
+from hyperbaton.models.shapes.step import Batch, StepModel, Steps, python_steps
+from hyperbaton.models.shapes.store import KIND, STORED, model_state
 
 __all__ = [
     "KIND",
@@ -30,6 +30,7 @@ __all__ = [
     "PerJump",
     "PerOption",
     "PerStep",
+    "Questions",
     "ReorderingModel",
     "StepModel",
     "Steps",

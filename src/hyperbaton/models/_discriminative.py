@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
@@ -29,7 +28,6 @@ from hyperbaton.features import FEATURES, FeatureSet, Rows, TrainingRows
 from hyperbaton.learn import (
     GLOBAL_LAYOUT,
     LEARNERS,
-    BinaryRows,
     ClusterModel,
     GlobalModel,
     Learner,
@@ -37,8 +35,8 @@ from hyperbaton.learn import (
     restored_model,
 )
 from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
-from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, Training
+from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 from hyperbaton.phrases.occurrences import Keys
@@ -47,11 +45,15 @@ from hyperbaton.phrases.occurrences import Keys
 LEAST = 1e-9
 
 
-def learner_rows(rows: Rows) -> Any:
-    """Rows of features as learners want them."""
-    if rows.values is None:
-        return BinaryRows(rows.indptr, rows.indices, rows.n_features)
-    return sparse.csr_array((rows.values, rows.indices, rows.indptr), shape=(len(rows.indptr) - 1, rows.n_features))
+class _CoverageRows(TrainingRows):
+    """One feature for each sample: the state of the coverage."""
+
+    def __init__(self, states: Array) -> None:
+        self.n_features, self.n_rows = COVERAGE_STATES, len(states)
+        self._states = states
+
+    def at(self, numbers: Array) -> Rows:
+        return Rows(np.arange(len(numbers) + 1), self._states[numbers].astype(np.int32), COVERAGE_STATES)
 
 
 @dataclass(frozen=True)
@@ -173,13 +175,13 @@ class Discriminative(OrientationModel):
 
     def _fit_global(self, learner: Learner, training: Training, rows: TrainingRows) -> GlobalModel:
         has_prior = self._has_prior(learner, training)
-        learner.fit_made(
-            lambda numbers: learner_rows(rows.at(numbers)),
+        learner.fit(
+            rows,
             training.labels,
             len(self.class_names),
             training.progress,
             (lambda rows: self._prior(training, rows, 1.0)) if has_prior else None,
-            training.scratch,
+            scratch=training.scratch,
         )
         self.history_ = learner.history_
         return learner.model_
@@ -197,8 +199,8 @@ class Discriminative(OrientationModel):
         def prior(numbers: Array, rows: Any) -> Array:
             return self._prior(training, numbers, 1.0 if reference is None else reference(rows))
 
-        return learner.fit_many_clusters(
-            lambda numbers: learner_rows(rows.at(numbers)),
+        return learner.fit_clusters(
+            rows,
             training.labels,
             clusters,
             n_classes=len(self.class_names),
@@ -221,13 +223,11 @@ class Discriminative(OrientationModel):
         learner = LEARNERS["lbfgs"](intercept=False)
         learner.threads = self.threads
 
-        def rows_at(numbers: Array) -> BinaryRows:
-            return BinaryRows(np.arange(len(numbers) + 1), states[numbers].astype(np.int32), COVERAGE_STATES)
-
         def prior(rows: slice) -> Array:
             return self._prior(training, rows, np.maximum(reference(rows), LEAST))
 
-        learner.fit_made(rows_at, training.labels, len(self.class_names), None, prior, training.scratch)
+        n_classes = len(self.class_names)
+        learner.fit(_CoverageRows(states), training.labels, n_classes, prior=prior, scratch=training.scratch)
         self.coverage_weights_ = learner.model_.scores(np.eye(COVERAGE_STATES))
 
     def _has_prior(self, learner: Learner, training: Training) -> bool:
@@ -286,7 +286,7 @@ class Discriminative(OrientationModel):
         return self.feature_set_.describe(feature, self.source_vocabulary_, self.target_vocabulary_)
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
-        rows = learner_rows(self.feature_set_.rows(occurrences, threads=self.threads or None))
+        rows = self.feature_set_.rows(occurrences, threads=self.threads or None)
         if self.global_ is not None:
             return numeric.log_softmax(self.global_.scores(rows, self.threads))
         if self.clusters_ is None:

@@ -40,7 +40,7 @@ from hyperbaton.corpus import Annotations, Bitext, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import read_rules
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._block_features import (
+from hyperbaton.models.block.features import (
     COLUMNS,
     FAMILIES,
     LAYOUT,
@@ -49,18 +49,19 @@ from hyperbaton.models._block_features import (
     families_of,
     family_bits,
 )
-from hyperbaton.models._block_sides import BlockSides
-from hyperbaton.models._block_table import EMPTY_TAG, JUMPS, BlockTable
-from hyperbaton.models._step import Batch, StepModel
-from hyperbaton.models._store import ModelState
-from hyperbaton.models._training_states import MinimizerStates, TrainingStates
+from hyperbaton.models.block.questions import BlockQuestions
+from hyperbaton.models.block.table import EMPTY_TAG, JUMPS, BlockTable
+from hyperbaton.models.block.vocabularies import BlockSides
+from hyperbaton.models.shapes.step import Batch, StepModel
+from hyperbaton.models.shapes.store import ModelState
+from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
 
 KIND = "block-training"
 TREE_COLUMNS = ("labels", "begins", "ends", "parents", "offsets")
 
 log = logging.getLogger(__name__)
 
-__all__ = ["EMPTY_TAG", "FAMILIES", "JUMPS", "BlockMe"]
+__all__ = ["EMPTY_TAG", "FAMILIES", "JUMPS", "BlockMe", "BlockQuestions"]
 
 # To choose α: the values tried, with at most so many sentences, of which every tenth is held out. On development text
 # (docs/models/block_me.md) 0.25 was best of 0.02 to 0.9, with little between 0.05 and 0.4; 0.9 is XI11's.
@@ -103,6 +104,7 @@ class BlockMe(StepModel):
     learner: str | Minimizer = option("lbfgs:max-passes=50", "minimizer and its options", plugins=MINIMIZERS)
 
     uses: ClassVar = ("source_tags", "source_trees", "target_classes")
+    questions: ClassVar = BlockQuestions
     version: ClassVar = 2  # jumps are counted from far forward to far back
 
     def fit(

@@ -27,9 +27,9 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.features import FEATURES, FeatureSet, TrainingRows
 from hyperbaton.learn import LEARNERS, ROWS_TOGETHER, Learner, LinearModel
-from hyperbaton.models._discriminative import LEAST, Discriminative, learner_rows
+from hyperbaton.models._discriminative import LEAST, Discriminative
 from hyperbaton.models._evidence import Part, cluster_part, global_part
-from hyperbaton.models._orientation import LogProbs, Training
+from hyperbaton.models.shapes.orientation import LogProbs, Training
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.occurrences import Keys
 
@@ -66,7 +66,7 @@ class Dpr(Discriminative):
             parts = (
                 range(at, min(at + ROWS_TOGETHER, samples.stop)) for at in range(samples.start, samples.stop, ROWS_TOGETHER)
             )
-            return np.concatenate([reference(learner_rows(rows.at(np.array(part, np.uint32)))) for part in parts])
+            return np.concatenate([reference(rows.at(np.array(part, np.uint32))) for part in parts])
 
         self._fit_coverage(training, reference_at)
         if self.scope == "clusters" and self.phrases_.n_clusters:
@@ -79,7 +79,7 @@ class Dpr(Discriminative):
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         if self.global_ is None:
             raise AttributeError("the global model is missing")
-        rows = learner_rows(self.feature_set_.rows(occurrences, threads=self.threads or None))
+        rows = self.feature_set_.rows(occurrences, threads=self.threads or None)
         whole = numeric.log_softmax(self.global_.scores(rows, self.threads))
         if self.clusters_ is None:
             return whole

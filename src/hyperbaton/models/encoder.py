@@ -24,12 +24,12 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
-from hyperbaton.models._encoder import SentenceNetwork, needing_torch
-from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.networks.encoder import SentenceNetwork, needing_torch
+from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
+from hyperbaton.models.shapes.store import ModelState
 
 if TYPE_CHECKING:
-    from hyperbaton.models._encoder_jumps_torch import Sentences, Shape
+    from hyperbaton.models.networks.jumps import Sentences, Shape
 
 
 @dataclass(eq=False)
@@ -72,5 +72,5 @@ class Encoder(SentenceNetwork, NextPositionModel):
 
 def _torch_side() -> ModuleType:
     with needing_torch():
-        from hyperbaton.models import _encoder_jumps_torch
-    return _encoder_jumps_torch
+        from hyperbaton.models.networks import jumps
+    return jumps

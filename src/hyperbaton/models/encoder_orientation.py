@@ -26,14 +26,14 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.options import option
-from hyperbaton.models._encoder import FIRST, SentenceNetwork, frequent_rows, needing_torch, rows_of
-from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.networks.encoder import FIRST, SentenceNetwork, frequent_rows, needing_torch, rows_of
+from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, Training
+from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 
 if TYPE_CHECKING:
-    from hyperbaton.models._encoder_orientation_torch import Phrases, Shape
+    from hyperbaton.models.networks.orientations import Phrases, Shape
 
 
 @dataclass(eq=False)
@@ -155,5 +155,5 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
 
 def _torch_side() -> ModuleType:
     with needing_torch():
-        from hyperbaton.models import _encoder_orientation_torch
-    return _encoder_orientation_torch
+        from hyperbaton.models.networks import orientations
+    return orientations

@@ -24,8 +24,8 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import joined, within
 from hyperbaton.base.options import check_options, option
 from hyperbaton.corpus import Annotations, Links, Text
-from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, Training
+from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import (
     ORIENTATIONS,
     ClassCounts,

@@ -18,8 +18,8 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
-from hyperbaton.models._orientation import LogProbs, OrientationModel, Training
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, Training
+from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import DistanceSet, Occurrences
 
 

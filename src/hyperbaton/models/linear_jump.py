@@ -18,8 +18,8 @@ from scipy import optimize
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
-from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
+from hyperbaton.models.shapes.store import ModelState
 
 LARGEST = 20.0  # where nothing moves, α would be infinite
 

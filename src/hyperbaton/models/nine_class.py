@@ -29,9 +29,9 @@ from hyperbaton.base.forms import joined
 from hyperbaton.base.options import option, plugin
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.learn import LEARNERS, BinaryRows, Learner, LinearModel
-from hyperbaton.models._next_position import JumpLogProbs, JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models._store import ModelState
+from hyperbaton.learn import LEARNERS, Learner, LinearModel, Rows
+from hyperbaton.models.shapes.next_position import JumpLogProbs, JumpTraining, NextPositionModel, TaggedSentences
+from hyperbaton.models.shapes.store import ModelState
 
 N_CLASSES = len(_core.distance_cuts()["nine"]) + 1
 PARTS = {"outbound": _core.Bound.outbound, "inbound": _core.Bound.inbound}
@@ -95,12 +95,12 @@ class NineClass(NextPositionModel):
             # A feature of the position always fires.
             learner.intercept, learner.seed, learner.threads = False, self.seed, self._n_threads
             jumping = labels >= 0
-            learner.fit(_select(rows, jumping), labels[jumping], n_classes=N_CLASSES, progress=training.progress)
+            learner.fit(rows.at(np.flatnonzero(jumping)), labels[jumping], n_classes=N_CLASSES, progress=training.progress)
             self.weights_[part] = learner.weights_
 
-    def _rows(self, jumps: _core.JumpText, part: str) -> BinaryRows:
+    def _rows(self, jumps: _core.JumpText, part: str) -> Rows:
         starts, indices = _core.position_rows(jumps, self.keys_[part], bound=PARTS[part], n_threads=self._n_threads)
-        return BinaryRows(starts, indices, len(self.keys_[part]))
+        return Rows(starts, indices, len(self.keys_[part]))
 
     def class_logprobs(self, source: TaggedSentences, part: str) -> Array:
         """log p(class) of the CPs (outbound) or NPs (inbound) of all sentences, shape (n_positions, 9)."""
@@ -140,11 +140,3 @@ class ClassScores:
 
     def jump_logprobs(self, source: Text, annotations: Annotations = NOTHING) -> JumpLogProbs:
         return self.model.class_scores(source, annotations, self.part)
-
-
-def _select(rows: BinaryRows, chosen: npt.NDArray[np.bool_]) -> BinaryRows:
-    """The chosen rows."""
-    lengths = np.diff(rows.indptr)
-    kept = np.repeat(chosen, lengths)
-    indptr = np.concatenate([[0], np.cumsum(lengths[chosen])])
-    return BinaryRows(indptr, rows.indices[kept], rows.n_features)

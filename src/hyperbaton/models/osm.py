@@ -36,9 +36,9 @@ from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.lm.estimation import MAX_ORDER
 from hyperbaton.lm.model import LAYOUT as LM_LAYOUT
-from hyperbaton.models._base import restored_side, side_arrays, side_layout
-from hyperbaton.models._step import Batch, StepModel, Steps
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.base import restored_side, side_arrays, side_layout
+from hyperbaton.models.shapes.step import Batch, StepModel, Steps
+from hyperbaton.models.shapes.store import ModelState
 
 LOG_10 = 2.302585092994046
 UNITS = ("words", "classes", "both")

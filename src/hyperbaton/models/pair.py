@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hyperbaton.models._jump_weights import JumpWeights
+from hyperbaton.models.jumps.weights import JumpWeights
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from hyperbaton.base.options import option
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._jump_weights import JumpWeights
+from hyperbaton.models.jumps.weights import JumpWeights
 
 
 @dataclass(eq=False)

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, check_numbers, check_offsets
 from hyperbaton.corpus import Bitext, Text, Vocabulary
-from hyperbaton.corpus.text import Offsets, WordIds, gather
+from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.samples import Samples
 
 # Memory that numbering phrases and pairs takes for each sample.

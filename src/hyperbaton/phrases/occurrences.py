@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
-from hyperbaton.corpus.text import gather
 from hyperbaton.phrases.samples import Samples
 
 Keys = npt.NDArray[np.uint64]

@@ -22,11 +22,11 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.corpus.files import AnyPath, read_lines, shown, write_pieces
-from hyperbaton.corpus.text import gather
 from hyperbaton.phrases.inventory import Phrases
 from hyperbaton.phrases.moses import LABEL, Rows, phrase_table_pieces, read_rows, table_of_rows
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS, RuleTable, extended

@@ -10,14 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
-from hyperbaton.base.executors import Sharding, ShardingFields, shard_starts
+from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
@@ -51,19 +50,17 @@ def extract_rules_in_shards(
     text_span: int = DECODED_SPAN,
     min_count: int = 1,
     lexical: LexicalTable | None = None,
-    sharding: Sharding | None = None,
+    sharding: Sharding,
     progress: Progress | None = None,
     scratch: Scratch | None = None,
-    **fields: Unpack[ShardingFields],
 ) -> RuleTable:
     """Extract and score the rules of a bitext with links, as `extract_rules` does.
 
     Arguments:
-        sharding: how the work is shared out; or its fields, `folder`, `shards`, `executor`, `threads`, as arguments. The
-            caller removes the folder.
+        sharding: how the work is shared out. The caller removes its folder.
         progress: counts tasks.
     """
-    sharding, limits, scratch = Sharding.of(sharding, fields), limits or RuleLimits(), scratch or Scratch()
+    limits, scratch = limits or RuleLimits(), scratch or Scratch()
     check_options(limits)
     folder, shards, threads = sharding.folder, sharding.shards, sharding.threads
     work = RuleWork.of(bitext, limits, threads)

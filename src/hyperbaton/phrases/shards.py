@@ -18,14 +18,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable, LinkCounts, count_links, sum_link_counts
-from hyperbaton.base.executors import Sharding, ShardingFields, shard_starts
+from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
@@ -103,20 +103,17 @@ def extract_shards(
     extraction: Extraction | None = None,
     scoring: Scoring | None = None,
     *,
-    sharding: Sharding | None = None,
+    sharding: Sharding,
     progress: Progress | None = None,
     scratch: Scratch | None = None,
-    **fields: Unpack[ShardingFields],
 ) -> Extracted:
     """Extract and score the phrase pairs of a bitext with links, as `Extracted.of` does.
 
     Arguments:
-        sharding: how the work is shared out; or its fields, `folder`, `shards`, `executor`, `threads`, as arguments. The
-            caller removes the folder.
+        sharding: how the work is shared out. The caller removes its folder.
         progress: counts tasks.
         scratch: where the result lies.
     """
-    sharding = Sharding.of(sharding, fields)
     folder, shards, threads = sharding.folder, sharding.shards, sharding.threads
     extraction, scratch = extraction or Extraction(), scratch or Scratch()
     check_options(extraction)

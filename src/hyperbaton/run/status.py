@@ -65,12 +65,12 @@ def status_rows(root: Path) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"stage": stage["stage"], "state": "to do", "seconds": "", "MiB": "", "output MiB": ""}
         if (folder / STAGE_FILE).is_file():
             file = folder / STAGE_FILE
-            record = json_field(file, read_json(file), dict)
-            seconds, peak, output = (json_field(file, record, float, key) for key in ("seconds", "peak_mib", "output_mib"))
+            record = json_field(file, read_json(file), {"seconds": float, "peak_mib": float, "output_mib": float})
+            seconds, peak, output = record["seconds"], record["peak_mib"], record["output_mib"]
             row |= {"state": "done", "seconds": round(seconds, 1), "MiB": round(peak), "output MiB": round(output, 1)}
             if "workers" in record:  # the run used an executor
                 row["shards"] = json_field(file, record, int, "shards")
-                row["workers"] = len(json_field(file, record, list, "workers"))
+                row["workers"] = len(json_field(file, record, [Any], "workers"))
         elif any(folder.parent.glob(f"{folder.name}.*.incomplete")):
             row["state"] = "begun"
         rows.append(row)

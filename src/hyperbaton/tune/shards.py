@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hyperbaton.base.executors import Sharding, ShardingFields, shard_starts
+from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.shard_arrays import map_arrays, write_arrays
 from hyperbaton.corpus import Annotations
@@ -38,8 +38,7 @@ class _Job:
 class ShardedDecoder(SystemDecoder):
     """Does what `SystemDecoder` does, in shards.
 
-    `sharding` is how, or its fields, `folder`, `shards`, `executor`, `threads`, are arguments; the caller removes the
-    folder. `progress` counts shards; `how` is as for `SystemDecoder`.
+    The caller removes the folder of `sharding`. `progress` counts shards; `how` is as for `SystemDecoder`.
     """
 
     def __init__(
@@ -47,15 +46,14 @@ class ShardedDecoder(SystemDecoder):
         system: System,
         sentences: Sequence[str],
         *,
-        sharding: Sharding | None = None,
+        sharding: Sharding,
         annotations: Annotations = NOTHING,
         first: int = 0,
         progress: Progress | None = None,
         **how: Any,
     ) -> None:
-        fields: Any = {name: how.pop(name) for name in ShardingFields.__annotations__ if name in how}
         super().__init__(system, sentences, annotations=annotations, first=first, progress=progress, **how)
-        self.sharding = Sharding.of(sharding, fields)
+        self.sharding = sharding
         self.how = how | {"threads": self.sharding.threads}
 
     def _translate(self, weights: Floats) -> NBest:

@@ -41,11 +41,10 @@ Nothing here is random, and the number of threads does not change a single link.
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,16 +55,15 @@ from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.prior import PairCounts, alike_words, check_languages, stem_translations, translations
 from hyperbaton.align.scores import AlignmentScores
+from hyperbaton.align.training import Rounds, train_in_shards
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import within
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import MANIFEST, Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
 from hyperbaton.corpus.removal import restore_links
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding  # which is slow to import
 
 KIND = "aligner"
 STORED = Kind(
@@ -150,19 +148,11 @@ class Aligner(WordAligner):
         threads: int | None = None,
         progress: Progress | None = None,
         sharding: Sharding | None = None,
-        executor: Executor | None = None,
-        shards: int = 0,
-        folder: Path | None = None,
     ) -> Aligner:
         """Learn from a bitext, whose links, if any, are not looked at.
 
-        With `sharding`, or a `folder` that all workers see, an executor counts in so many `shards`, with `threads` in each
-        task; the model is the same.
+        With `sharding` counting is shared out, with its threads in each task; the model is the same.
         """
-        if folder is not None:
-            from hyperbaton.base.executors import Sharding  # only here: executors are slow to import
-
-            sharding = Sharding(folder, shards, executor, threads or 1)
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
@@ -190,8 +180,6 @@ class Aligner(WordAligner):
             self.model_, logprobs = _core.train_aligner(source.core_tokens, target.core_tokens, progress=after, **corpus)
             self.logprobs_ = np.array(logprobs).reshape(-1, 2)  # before each iteration: p(target | source), the reverse
             return self
-        from hyperbaton.align.training import Rounds, train_in_shards  # only here: executors are slow to import
-
         training = _core.AlignerTraining(source.core_tokens, target.core_tokens, **corpus)
         self.logprobs_ = train_in_shards(
             (source, target),

@@ -20,12 +20,12 @@ from hyperbaton.base.errors import Cancelled, DamagedError, MissingExtra, Option
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import Kind, hash_arrays
-from hyperbaton.models._base import ReorderingModel
-from hyperbaton.models._store import ModelState
-from hyperbaton.models._training_states import TrainingStates
+from hyperbaton.models.shapes.base import ReorderingModel
+from hyperbaton.models.shapes.store import ModelState
+from hyperbaton.models.shapes.training_states import TrainingStates
 
 if TYPE_CHECKING:
-    from hyperbaton.models._encoder_torch import Schedule, State, Task
+    from hyperbaton.models.networks.training import Schedule, State, Task
 
 # Rows of the embeddings before those of words and labels: unknown, start and end of sentence.
 UNKNOWN, FIRST = 0, 3
@@ -195,8 +195,8 @@ def needing_torch() -> Iterator[None]:
 
 def _torch_side() -> ModuleType:
     with needing_torch():
-        from hyperbaton.models import _encoder_torch
-    return _encoder_torch
+        from hyperbaton.models.networks import training
+    return training
 
 
 def _stopping(progress: Progress | None) -> Progress | None:

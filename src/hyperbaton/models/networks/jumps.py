@@ -1,4 +1,4 @@
-"""Training of the network of `encoder`, which scores jumps: what `_encoder_torch` needs to know of it.
+"""Training of the network of `encoder`, which scores jumps: what `training` needs to know of it.
 
 Rows of scores of jumps are the tokens 0 … n, columns the tokens 1 … n + 1.
 """
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperbaton.models._encoder_torch import Array, Reader, ReaderShape, Text, Tokens
+from hyperbaton.models.networks.training import Array, Reader, ReaderShape, Text, Tokens
 
 # The smallest distances |j − i| of the buckets of one direction.
 DISTANCES = (1, 2, 3, 4, 5, 6, 7, 9, 13, 21, 41)

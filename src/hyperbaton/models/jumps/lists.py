@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.models._next_position import JumpTraining
+from hyperbaton.models.shapes.next_position import JumpTraining
 
 # ⟨o⟩ and ⟨o, d⟩, which have no keys and come first.
 N_CONSTANTS = 8

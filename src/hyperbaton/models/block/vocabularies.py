@@ -15,8 +15,8 @@ from hyperbaton.base.forms import within
 from hyperbaton.corpus import Annotations, Bitext, Tags, Text, Trees, Vocabulary
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.corpus.tree_rules import TreeRule, apply_rules, parse_rules
-from hyperbaton.models._base import restored_side, side_arrays, side_layout
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.base import restored_side, side_arrays, side_layout
+from hyperbaton.models.shapes.store import ModelState
 
 _UNKNOWN_LABEL = 2**16 - 1
 # Labels, begins, ends, parents and offsets where there are no trees.

@@ -25,7 +25,7 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.models._base import (
+from hyperbaton.models.shapes.base import (
     ReorderingModel,
     max_sentences_option,
     restored_side,
@@ -33,7 +33,7 @@ from hyperbaton.models._base import (
     side_layout,
     some_sentences,
 )
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import (
     Occurrences,
     Options,

@@ -1,4 +1,4 @@
-"""Training of the network of `encoder_orientation`: what `_encoder_torch` needs to know of it."""
+"""Training of the network of `encoder_orientation`: what `training` needs to know of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperbaton.models._encoder_torch import Array, Reader, ReaderShape, Text, Tokens
+from hyperbaton.models.networks.training import Array, Reader, ReaderShape, Text, Tokens
 
 # Vectors of a token for a phrase pair: of the word before the phrase, its first and last words, and the word behind it.
 _PLACES = 4

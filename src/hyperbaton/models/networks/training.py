@@ -1,6 +1,6 @@
 """Training of networks that read a sentence whole, on a processor or a GPU: what all of them share.
 
-`Reader` reads the sentence; `_encoder_jumps_torch` and `_encoder_orientation_torch` have the networks, each a `Reader` with
+`Reader` reads the sentence; `jumps` and `orientations` have the networks, each a `Reader` with
 what it makes of the states. These files need NumPy and PyTorch alone, so that a machine that has only these can train
 (benchmarks/encoder). What was learned is a dictionary of arrays, in the names and shapes that the forward pass of the core
 reads (`Reader.arrays`).

@@ -26,13 +26,14 @@ from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models._jump_lists import N_CONSTANTS, JumpForm, feature_lists, most_bytes, packed_lists
-from hyperbaton.models._next_position import JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models._store import ModelState
-from hyperbaton.models._training_states import MinimizerStates, TrainingStates
+from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, feature_lists, most_bytes, packed_lists
+from hyperbaton.models.jumps.shards import ShardedJumps
+from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
+from hyperbaton.models.shapes.store import ModelState
+from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
 
 if TYPE_CHECKING:
-    from hyperbaton.models._jump_torch import Lists
+    from hyperbaton.models.jumps.torch_objective import Lists
 
 KIND = "jump-training"
 
@@ -55,8 +56,6 @@ class _JumpObjective:
     def core(self) -> Any:
         model, training = self.model, self.training
         if training.sharding is not None:
-            from hyperbaton.models._jump_shards import ShardedJumps  # executors are slow to import
-
             return ShardedJumps(training, model.keys_, model.form, training.sharding, model._n_threads)
         if training.scratch is not None and model.cache:
             threads = model._n_threads
@@ -69,15 +68,15 @@ class _JumpObjective:
         if model.coverage:
             raise OptionError("features of the coverage cannot be trained with PyTorch: use --learner lbfgs or adagrad")
         try:
-            from hyperbaton.models import _jump_torch
-            from hyperbaton.models._encoder_torch import device_fault
+            from hyperbaton.models.jumps import torch_objective
+            from hyperbaton.models.networks.training import device_fault
         except ImportError:
             raise MissingExtra("PyTorch", "torch") from None
         if fault := device_fault(device):
             raise OptionError(f"device {device}: {fault}")
         if room is None:
-            room = _jump_torch.free_room(model.n_features * model.planes, n_steps, device)
-        return _jump_torch.TorchObjective(model.lists(self.training), model.planes, device, room=room)
+            room = torch_objective.free_room(model.n_features * model.planes, n_steps, device)
+        return torch_objective.TorchObjective(model.lists(self.training), model.planes, device, room=room)
 
 
 @dataclass(eq=False)
@@ -162,7 +161,7 @@ class JumpWeights(NextPositionModel):
 
     def lists(self, training: JumpTraining) -> Lists:
         """The features of the training sentences that have jumps, by length, for PyTorch."""
-        from hyperbaton.models._jump_torch import NEVER, Lists
+        from hyperbaton.models.jumps.torch_objective import NEVER, Lists
 
         sorted_training = training.by_length()
         found = feature_lists(sorted_training, self.keys_, threads=self._n_threads, scratch=training.scratch or Scratch())

@@ -24,8 +24,8 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import map_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Text, Vocabulary
-from hyperbaton.models._jump_lists import JumpForm, n_lists, packed_lists
-from hyperbaton.models._next_position import JumpTraining, TaggedSentences
+from hyperbaton.models.jumps.lists import JumpForm, n_lists, packed_lists
+from hyperbaton.models.shapes.next_position import JumpTraining, TaggedSentences
 
 
 @dataclass(frozen=True)

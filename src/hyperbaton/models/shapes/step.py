@@ -20,8 +20,8 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.models._base import ReorderingModel
-from hyperbaton.models._store import ModelState
+from hyperbaton.models.shapes.base import ReorderingModel
+from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import Options
 
 _GIVEN_PAIR = -2  # an option that is in no phrase table, and no unknown word either

@@ -1,8 +1,8 @@
 """What every reordering model is: options, something learned from a bitext, an artefact on disk.
 
-What a model answers is its shape. *Per option* (`_orientation.py`): a distribution over orientation classes for each
-phrase pair. *Per jump* (`_next_position.py`): a distribution over the next source word for each current one. *Per step*
-(`_step.py`): a score of a step, given what is translated already.
+What a model answers is its shape. *Per option* (`orientation.py`): a distribution over orientation classes for each
+phrase pair. *Per jump* (`next_position.py`): a distribution over the next source word for each current one. *Per step*
+(`step.py`): a score of a step, given what is translated already.
 """
 
 from __future__ import annotations
@@ -31,7 +31,17 @@ from hyperbaton.base.store import remove_artefact
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.classes import WordClasses
-from hyperbaton.models._store import ModelState, save_model
+from hyperbaton.models.shapes.store import ModelState, save_model
+
+
+@dataclass(frozen=True)
+class Questions:
+    """An options class: what `explain` can ask a model in addition to the questions for every model. Here nothing."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked."""
+        return True
 
 
 @dataclass(eq=False)
@@ -51,6 +61,8 @@ class ReorderingModel(Shown, Picklable, ABC):
     version: ClassVar[int] = 1
     # Whether `fit` takes `scratch`: room for what does not fit into memory.
     takes_scratch: ClassVar[bool] = False
+    # What `explain` can ask it in addition to the questions for every model, as an options class.
+    questions: ClassVar[type[Questions]] = Questions
     # Whether it says no more than the distance, which every translation system has as a feature of its own.
     is_distance: ClassVar[bool] = False
 

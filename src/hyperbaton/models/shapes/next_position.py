@@ -14,23 +14,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import within
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.corpus.text import gather
-from hyperbaton.models._base import (
+from hyperbaton.models.shapes.base import (
     ReorderingModel,
     max_sentences_option,
     restored_side,
@@ -38,10 +38,7 @@ from hyperbaton.models._base import (
     side_layout,
     some_sentences,
 )
-from hyperbaton.models._store import ModelState
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding  # which is slow to import
+from hyperbaton.models.shapes.store import ModelState
 
 LABELS = npt.NDArray[np.uint32]
 

@@ -1,0 +1,57 @@
+"""Sparse rows of features: those in memory or memory-mapped, and those made when they are needed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.arrays import Array, gather
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Sparse rows: the features of row i are `indices[indptr[i]:indptr[i + 1]]`, increasing, with `values` or all ones.
+
+    >>> rows = Rows(np.array([0, 2, 3]), np.array([0, 4, 1], dtype=np.int32), n_features=5)
+    >>> rows.shape, rows.at(np.array([1, 0])).indices.tolist()
+    ((2, 5), [1, 0, 4])
+    """
+
+    indptr: Array
+    indices: Array
+    n_features: int
+    values: Array | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_rows, n_features)."""
+        return self.n_rows, self.n_features
+
+    def at(self, numbers: npt.NDArray[np.integer[Any]]) -> Rows:
+        """The rows with these numbers, in this order."""
+        where, indptr = gather(self.indptr, numbers)
+        values = None if self.values is None else self.values[where]
+        return Rows(indptr, self.indices[where], self.n_features, values)
+
+
+class TrainingRows(ABC):
+    """The rows of training data, made when they are needed: no more of them than are worked on need to be in memory."""
+
+    n_features: int
+    n_rows: int
+
+    @abstractmethod
+    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
+        """The rows with these numbers, in this order."""
+
+    def all(self) -> Rows:
+        """All rows."""
+        return self.at(np.arange(self.n_rows, dtype=np.uint32))

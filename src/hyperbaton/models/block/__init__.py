@@ -1,0 +1,1 @@
+"""Parts of the block model: its questions, its vocabularies, and the table of blocks."""
