@@ -40,7 +40,7 @@ nb::tuple as_tuple(LinksBuffer&& links) {
 }
 
 // The table without pairs of which both probabilities are below `smallest`, by source and then target word.
-nb::tuple list_pairs(const LexicalTable& table, float smallest) {
+nb::tuple list_pairs(const Lexicon& table, float smallest) {
   std::vector<std::int64_t> starts{0};
   std::vector<std::uint32_t> targets;
   std::vector<float> both;
@@ -83,11 +83,10 @@ HYPERBATON_BINDINGS(aligner) {
             const auto outside = [&](std::uint32_t word) { return word >= nulls.first.size(); };
             if (starts.size() != nulls.second.size() + 1 || std::ranges::any_of(view(targets), outside))
               throw Error("the arrays of the aligner do not fit each other");
-            new (self)
-                AlignmentModel{LexicalTable(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
-                               {copy(nulls.first), copy(nulls.second)},
-                               {Jumps(max_length, view(jumps.first)), Jumps(max_length, view(jumps.second))},
-                               null_probability};
+            new (self) AlignmentModel{Lexicon(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
+                                      {copy(nulls.first), copy(nulls.second)},
+                                      {Jumps(max_length, view(jumps.first)), Jumps(max_length, view(jumps.second))},
+                                      null_probability};
           },
           "starts"_a, "targets"_a, "probabilities"_a, "nulls"_a, "jumps"_a, "null_probability"_a, "max_length"_a)
       .def(

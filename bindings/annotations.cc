@@ -1,3 +1,4 @@
+#include "corpus/annotation.hh"
 #include "corpus/conllu.hh"
 #include "corpus/head_spans.hh"
 #include "corpus/trees.hh"
@@ -30,6 +31,8 @@ nb::tuple to_tuple(TreesBuffer&& trees) {
 
 HYPERBATON_BINDINGS(annotations) {
   using namespace nb::literals;
+
+  m.attr("UNKNOWN_LABEL") = kUnknownLabel;
 
   // The readers keep views of the text's arrays, so Python must keep those alive.
   nb::class_<TreeReader> trees(m, "TreeReader", "Reads bracketed trees whose leaves are the tokens of a text.");

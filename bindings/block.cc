@@ -57,6 +57,7 @@ HYPERBATON_BINDINGS(block) {
   using namespace nb::literals;
 
   m.attr("SENTENCE_EDGE") = kSentenceEdge;
+  m.attr("EMPTY_TAG") = kEmptyTag;
   m.def(
       "block_families", [] { return std::vector<std::string_view>(kBlockFamilyNames.begin(), kBlockFamilyNames.end()); },
       "The families of questions; one bit of a set of families for each.");

@@ -4,20 +4,14 @@
 #include "features/training_features.hh"
 #include "module.hh"
 #include "phrases/phrase_keys.hh"
+#include "table.hh"
 
 namespace hyperbaton::bindings {
 
 namespace {
 
-using Words = Array<std::uint32_t>;
-using Ints = Array<std::int64_t>;
 using Begins = Array<std::uint16_t>;
 using Lengths = Array<std::uint8_t>;
-
-SpansView view_spans(const Words& sentence, const Begins& begin, const Lengths& length) {
-  if (begin.size() != sentence.size() || length.size() != sentence.size()) throw Error("span columns differ in length");
-  return {view(sentence), view(begin), view(length)};
-}
 
 std::vector<Template> view_templates(const Array2<std::int32_t>& rows, const Occurrences& where) {
   if (rows.shape(1) != 6) throw Error("templates need the shape (n, 6)");

@@ -28,11 +28,7 @@ Discounts to_discounts(const Array<float>& values) {
   return {0, values.data()[0], values.data()[1], values.data()[2]};
 }
 
-// Call f with the order of rows that a flag names.
-template <class F>
-void with_less(bool by_context, const F& f) {
-  by_context ? f(ByContext{}) : f(BySuffix{});
-}
+RowOrder row_order(bool by_context) { return by_context ? RowOrder::ByContext : RowOrder::BySuffix; }
 
 }  // namespace
 
@@ -59,10 +55,7 @@ HYPERBATON_BINDINGS(lm_estimate) {
       [](const OutRows& rows, bool by_context, unsigned n_threads, const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
         const nb::gil_scoped_release release;
-        with_less(by_context, [&](const auto& less) {
-          with_order(order_of(rows),
-                     [&]<std::size_t N>() { sort_rows(as_rows<N>(numbers(rows)), less, n_threads, report); });
-        });
+        sort_rows(numbers(rows), order_of(rows), row_order(by_context), n_threads, report);
       },
       "rows"_a.noconvert(), nb::kw_only(), "by_context"_a, "n_threads"_a, "progress"_a.none(), "Sort rows in place.");
 
@@ -70,15 +63,9 @@ HYPERBATON_BINDINGS(lm_estimate) {
       "merge_ngrams",
       [](const std::vector<Rows>& runs, const OutRows& out, bool by_context) {
         const nb::gil_scoped_release release;
-        std::size_t n = 0;
-        with_less(by_context, [&](const auto& less) {
-          with_order(order_of(out), [&]<std::size_t N>() {
-            std::vector<std::span<const NgramRow<N>>> views;
-            for (const auto& run : runs) views.push_back(as_rows<N>(numbers(run)));
-            n = merge_rows<N>(views, as_rows<N>(numbers(out)), less);
-          });
-        });
-        return n;
+        std::vector<std::span<const std::uint32_t>> views;
+        for (const auto& run : runs) views.push_back(numbers(run));
+        return merge_rows(views, order_of(out), numbers(out), row_order(by_context));
       },
       "runs"_a, "out"_a.noconvert(), nb::kw_only(), "by_context"_a,
       "Merge sorted runs, adding up counts; returns the number of rows.");

@@ -304,6 +304,7 @@ HYPERBATON_BINDINGS(next_position) {
           "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "checkpoint"_a.none(),
           "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.");
 
+  m.attr("N_JUMP_CONSTANTS") = kJumpConstants;
   m.attr("N_CANDIDATE_CLASSES") = kCandidateClasses;
   m.attr("MAX_JUMP_CHUNKS") = kMaxJumpChunks;
   m.def(

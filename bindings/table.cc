@@ -19,11 +19,6 @@ namespace {
 
 using Bytes = Array<std::uint8_t>;
 
-SpansView view_spans(const Words& sentence, const Array<std::uint16_t>& begin, const Bytes& length) {
-  if (begin.size() != sentence.size() || length.size() != sentence.size()) throw Error("span columns differ in length");
-  return {view(sentence), view(begin), view(length)};
-}
-
 // Where samples lie in the text, and its links, with the arrays that say it.
 struct SampleArrays {
   Words sentence;
@@ -40,7 +35,7 @@ struct SampleArrays {
   }
 };
 
-WordsView words_view(const Spelling& spelling) { return {view(spelling.bytes), view(spelling.offsets)}; }
+SpelledWords words_view(const Spelling& spelling) { return {view(spelling.bytes), view(spelling.offsets)}; }
 Digits digits(bool exact) { return exact ? Digits::Exact : Digits::Six; }
 
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }

@@ -9,6 +9,11 @@ namespace hyperbaton::bindings {
 using Ints = Array<std::int64_t>;
 using Words = Array<std::uint32_t>;
 
+inline SpansView view_spans(const Words& sentence, const Array<std::uint16_t>& begin, const Array<std::uint8_t>& length) {
+  if (begin.size() != sentence.size() || length.size() != sentence.size()) throw Error("span columns differ in length");
+  return {view(sentence), view(begin), view(length)};
+}
+
 inline std::span<const InnerLink> view_inner(const Array2<std::uint8_t>& points) {
   if (points.shape(1) != 2) throw Error("inner links need the shape (n, 2)");
   return {reinterpret_cast<const InnerLink*>(points.data()), points.shape(0)};

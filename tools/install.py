@@ -40,7 +40,9 @@ class Display:
 
 def main(log: Path, arguments: list[str]) -> int:
     """Run `pip install` and return its exit status."""
-    command = [sys.executable, "-m", "pip", "install", "--verbose", "--disable-pip-version-check", "--progress-bar=off"]
+    # Most modules of the packages are never imported; Python compiles those that are.
+    options = ["--verbose", "--no-compile", "--disable-pip-version-check", "--progress-bar=off"]
+    command = [sys.executable, "-m", "pip", "install", *options]
     display = Display()
     with (
         log.open("a", encoding="utf-8") as file,

@@ -11,13 +11,13 @@ namespace hyperbaton {
 namespace {
 
 constexpr std::size_t kChunk = kCountedTogether;  // sentence pairs to one piece of work
-constexpr float kNegligible = 1e-5f;              // posteriors below this are not worth an addition
+constexpr float kNegligiblePosterior = 1e-5f;     // posteriors below this are not worth an addition
 constexpr std::array kBothDirections{kToTarget, kToSource};
 
 // One direction's generated words: how often each occurs.
 struct GeneratedWords {
   std::vector<double> frequency;       // relative
-  std::vector<float> units_per_count;  // of LexicalTable::Entry::count
+  std::vector<float> units_per_count;  // of Lexicon::Entry::count
 
   GeneratedWords(TextView text, std::size_t n_words, const std::vector<std::uint8_t>& use)
       : frequency(n_words, 0), units_per_count(n_words) {
@@ -84,7 +84,7 @@ class Expectation {
     for (std::size_t i = 0; i < source.size(); ++i)
       for (std::size_t j = 0; j < target.size(); ++j) {
         const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
-        if (std::max(to_target, to_source) < kNegligible) continue;
+        if (std::max(to_target, to_source) < kNegligiblePosterior) continue;
         auto& count = pair.entries()[i * target.size() + j]->count;
         add(count[kToTarget], to_target * (own + shared * to_source) * scale_.units_per_count[kToTarget][target[j]]);
         add(count[kToSource], to_source * (own + shared * to_target) * scale_.units_per_count[kToSource][source[i]]);
@@ -120,7 +120,7 @@ class AlignerTraining::Trainer {
         n_threads_(n_threads),
         use_(usable(bitext, options.max_length)),
         words_{GeneratedWords(bitext.target, n_target_words, use_), GeneratedWords(bitext.source, n_source_words, use_)},
-        model_{LexicalTable(bitext, n_source_words, n_target_words, use_, n_threads),
+        model_{Lexicon(bitext, n_source_words, n_target_words, use_, n_threads),
                {},
                {first_jumps(options, prior, kToTarget), first_jumps(options, prior, kToSource)},
                options.null_probability},
@@ -248,7 +248,7 @@ class AlignerTraining::Trainer {
           entry.count[kToTarget] = entry.count[kToSource] = 0;
         }
         for_each_prior(word, [&](WordId target, std::span<const float> counts) {
-          const auto* place = LexicalTable::find(row, target, LexicalTable::hash(target));
+          const auto* place = Lexicon::find(row, target, Lexicon::hash(target));
           if (place == nullptr) return;  // the two words never occur together
           auto& entry = row[static_cast<std::size_t>(place - row.data())];
           entry.probability[kToTarget] += static_cast<float>(counts[kToTarget] * over_source);
@@ -342,8 +342,8 @@ void AlignerTraining::renew(std::span<const std::uint32_t> links,
   trainer_->renew(tally, chained);
 }
 
-std::vector<const LexicalTable::Entry*> sorted_row(const LexicalTable& table, WordId source) {
-  std::vector<const LexicalTable::Entry*> row;
+std::vector<const Lexicon::Entry*> sorted_row(const Lexicon& table, WordId source) {
+  std::vector<const Lexicon::Entry*> row;
   for (const auto& entry : table.row(source))
     if (entry.target != kUnknownWord) row.push_back(&entry);
   std::sort(row.begin(), row.end(), [](const auto* a, const auto* b) { return a->target < b->target; });

@@ -62,7 +62,7 @@ ExpectedCounts expected_counts(const AlignmentModel& model, BitextView part, con
                                bool chained, unsigned n_threads);
 
 // The pairs of a source word by target word.
-std::vector<const LexicalTable::Entry*> sorted_row(const LexicalTable& table, WordId source);
+std::vector<const Lexicon::Entry*> sorted_row(const Lexicon& table, WordId source);
 
 class AlignerTraining {
  public:

@@ -9,9 +9,7 @@ namespace hyperbaton {
 namespace {
 
 // Jumps from (or to) what is less likely than this change no digit of a float sum that matters.
-constexpr float kNegligible = 1e-8f;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+constexpr float kNegligibleState = 1e-8f;
 
 // sum[i] += weight * values[i]. Every product of the model is brought into this form, which compilers turn into vector
 // code without being allowed to reorder sums.
@@ -72,7 +70,7 @@ double ForwardBackward::forward(const Observation& seen, const Jumps& jumps, flo
     const float from_start = moving * before[0] * totals_[0];
     for (int k = 0; k < n; ++k) state[k] = from_start * jumps.first()[k];
     for (int i = 0; i < n; ++i)
-      if (before[i + 1] > kNegligible)
+      if (before[i + 1] > kNegligibleState)
         add_scaled(state, jumps.between() - i, moving * before[i + 1] * totals_[at(i + 1)], n);
     const float null = null_probability * seen.null_emission[j];
     float sum = after[0] = null * before[0];
@@ -125,7 +123,7 @@ void ForwardBackward::backward(const Observation& seen, const Jumps& jumps, floa
     // reach_: the part of the next ahead_ that moves to a state now.
     std::fill(reach_.begin(), reach_.begin() + n + 1, 0.0f);
     for (int k = 0; k < n; ++k)
-      if (state_[at(k)] > kNegligible) {
+      if (state_[at(k)] > kNegligibleState) {
         reach_[0] += jumps.first()[k] * state_[at(k)];
         add_scaled(reach_.data() + 1, jumps.between_reversed() - k, state_[at(k)], n);
       }
@@ -138,7 +136,7 @@ void ForwardBackward::backward(const Observation& seen, const Jumps& jumps, floa
     }
     for (int k = 0; k < n; ++k) first_[at(k)] += out_[0] * jumps.first()[k] * state_[at(k)];
     for (int i = 0; i < n; ++i)
-      if (before[i + 1] > kNegligible) add_scaled(between_.data() + n - 1 - i, state_.data(), out_[at(i + 1)], n);
+      if (before[i + 1] > kNegligibleState) add_scaled(between_.data() + n - 1 - i, state_.data(), out_[at(i + 1)], n);
   }
   for (int d = 1 - n; d < n; ++d) between_[at(d + n - 1)] *= jumps.between()[d];
 }

@@ -22,8 +22,6 @@ int bucket(int distance) {
 }
 int signed_bucket(int distance) { return kBuckets - 1 + (distance < 0 ? -bucket(-distance) : bucket(distance)); }
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 }  // namespace
 
 JumpCounts::JumpCounts(int max_states)

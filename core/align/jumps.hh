@@ -8,11 +8,15 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace hyperbaton {
+
+// An index of a vector, from arithmetic with positions.
+inline std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 // Expected counts are sums of whole units, so the order of additions, and with it the number of threads, does not
 // matter.

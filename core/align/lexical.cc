@@ -1,6 +1,7 @@
 #include "align/lexical.hh"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/parallel.hh"
 

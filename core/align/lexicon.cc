@@ -59,15 +59,15 @@ class Partners {
 
 }  // namespace
 
-LexicalTable::Entry& LexicalTable::insert(std::span<Entry> row, WordId target) {
+Lexicon::Entry& Lexicon::insert(std::span<Entry> row, WordId target) {
   std::size_t at = place(hash(target), row.size());
   while (row[at].target != kUnknownWord) at = at + 1 == row.size() ? 0 : at + 1;
   row[at].target = target;
   return row[at];
 }
 
-LexicalTable::LexicalTable(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
-                           const std::vector<std::uint8_t>& use, unsigned n_threads) {
+Lexicon::Lexicon(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
+                 const std::vector<std::uint8_t>& use, unsigned n_threads) {
   const auto occurrences = find_occurrences(bitext.source, n_source_words, use);
   // Enough words in a chunk to pay for its list of seen words; the first words are the frequent ones.
   constexpr std::size_t chunk = 256;
@@ -89,8 +89,7 @@ LexicalTable::LexicalTable(BitextView bitext, std::size_t n_source_words, std::s
   });
 }
 
-LexicalTable::LexicalTable(std::span<const std::int64_t> starts, std::span<const WordId> targets,
-                           std::span<const float> both) {
+Lexicon::Lexicon(std::span<const std::int64_t> starts, std::span<const WordId> targets, std::span<const float> both) {
   if (starts.empty() || both.size() != 2 * targets.size()) throw Error("the arrays of the lexicon do not fit each other");
   const std::size_t n = starts.size() - 1;
   starts_.assign(n + 1, 0);

@@ -32,7 +32,7 @@ struct BitextView {
 // Index of a direction in pairs of numbers.
 enum Direction : unsigned { kToTarget = 0, kToSource = 1 };  // p(target | source), p(source | target)
 
-class LexicalTable {
+class Lexicon {
  public:
   struct Entry {
     WordId target;                   // kUnknownWord: a free place
@@ -41,17 +41,17 @@ class LexicalTable {
   };
 
   // All pairs of words that occur together in the sentence pairs for which `use[s]` is set, probabilities 0.
-  LexicalTable(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
-               const std::vector<std::uint8_t>& use, unsigned n_threads);
+  Lexicon(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words, const std::vector<std::uint8_t>& use,
+          unsigned n_threads);
 
   // The listed pairs: those of source word s are targets[starts[s] .. starts[s+1]), each with its two probabilities.
-  LexicalTable(std::span<const std::int64_t> starts, std::span<const WordId> targets, std::span<const float> both);
+  Lexicon(std::span<const std::int64_t> starts, std::span<const WordId> targets, std::span<const float> both);
 
   std::size_t n_source_words() const { return starts_.size() - 1; }
   std::span<Entry> row(WordId source) {
     return {entries_.data() + starts_[source], static_cast<std::size_t>(starts_[source + 1] - starts_[source])};
   }
-  std::span<const Entry> row(WordId source) const { return const_cast<LexicalTable*>(this)->row(source); }
+  std::span<const Entry> row(WordId source) const { return const_cast<Lexicon*>(this)->row(source); }
 
   // A word's hash, for find and prefetch: a sentence's words are looked up in many rows.
   static std::uint32_t hash(WordId target) { return static_cast<std::uint32_t>(mix(target) >> 32); }

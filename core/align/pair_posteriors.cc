@@ -13,17 +13,17 @@ float listed(float probability) { return std::max(probability, kSmallest); }
 
 }  // namespace
 
-void PairPosteriors::look_up(const LexicalTable& lexicon, std::span<const WordId> source, std::span<const WordId> target) {
+void PairPosteriors::look_up(const Lexicon& lexicon, std::span<const WordId> source, std::span<const WordId> target) {
   const auto row_of = [&](std::size_t i) {
-    return source[i] == kUnknownWord ? std::span<const LexicalTable::Entry>() : lexicon.row(source[i]);
+    return source[i] == kUnknownWord ? std::span<const Lexicon::Entry>() : lexicon.row(source[i]);
   };
   // The table does not fit the caches: ask for the records of a row while working on the one before.
   const auto prefetch = [&](std::size_t i) {
     const auto row = row_of(i);
-    for (const auto hash : hashes_) LexicalTable::prefetch(row, hash);
+    for (const auto hash : hashes_) Lexicon::prefetch(row, hash);
   };
   hashes_.clear();
-  for (const auto word : target) hashes_.push_back(LexicalTable::hash(word));
+  for (const auto word : target) hashes_.push_back(Lexicon::hash(word));
   entries_.resize(n_ * m_);
   for (auto& emission : emissions_) emission.resize(n_ * m_);
   prefetch(0);
@@ -31,7 +31,7 @@ void PairPosteriors::look_up(const LexicalTable& lexicon, std::span<const WordId
     if (i + 1 < n_) prefetch(i + 1);
     const auto row = row_of(i);
     for (std::size_t j = 0; j < m_; ++j) {
-      const auto* entry = entries_[i * m_ + j] = LexicalTable::find(row, target[j], hashes_[j]);
+      const auto* entry = entries_[i * m_ + j] = Lexicon::find(row, target[j], hashes_[j]);
       emissions_[kToTarget][j * n_ + i] = entry ? listed(entry->probability[kToTarget]) : kUnlisted;
       emissions_[kToSource][i * m_ + j] = entry ? listed(entry->probability[kToSource]) : kUnlisted;
     }

@@ -12,7 +12,7 @@ namespace hyperbaton {
 
 // Parameters of both directed models.
 struct AlignmentModel {
-  LexicalTable lexicon;
+  Lexicon lexicon;
   std::array<std::vector<float>, 2> null_emission;  // by Direction, then by generated word
   std::array<Jumps, 2> jumps;                       // kToTarget: states are source words
   float null_probability;
@@ -39,14 +39,14 @@ class PairPosteriors {
   const ForwardBackward& sums(Direction direction) const { return sums_[direction]; }
   double logprob(Direction direction) const { return logprob_[direction]; }
   // Where the words are in the lexical table, at i * n_target() + j; null for a pair that it lacks.
-  const std::vector<const LexicalTable::Entry*>& entries() const { return entries_; }
+  const std::vector<const Lexicon::Entry*>& entries() const { return entries_; }
 
  private:
-  void look_up(const LexicalTable& lexicon, std::span<const WordId> source, std::span<const WordId> target);
+  void look_up(const Lexicon& lexicon, std::span<const WordId> source, std::span<const WordId> target);
 
   std::size_t n_ = 0, m_ = 0;
   std::vector<std::uint32_t> hashes_;
-  std::vector<const LexicalTable::Entry*> entries_;
+  std::vector<const Lexicon::Entry*> entries_;
   std::array<std::vector<float>, 2> emissions_, nulls_;
   std::array<ForwardBackward, 2> sums_;
   std::array<double, 2> logprob_{};

@@ -10,7 +10,11 @@
 #include <cstdint>
 #include <limits>
 
-namespace hyperbaton::math {
+namespace hyperbaton {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+namespace math {
 
 namespace detail {
 
@@ -56,7 +60,6 @@ inline constexpr Power kPowers[32] = {
 // ln 2 / 32 and ln 2 in two parts; products of the first part with the exponents that occur are exact.
 inline constexpr double kThirtySecond = 0x1.62e42fef80000p-6, kThirtySecondRest = 0x1.1cf79abc9e3b4p-41;
 inline constexpr double kLn2 = 0x1.62e42fefa4000p-1, kLn2Rest = -0x1.8432a1b0e2634p-43;
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 inline double power_of_two(std::int64_t exponent) {
@@ -119,7 +122,7 @@ inline double log(double x) {
 
 // log(1 + x), accurate for small x too: what 1 + x loses is added again.
 inline double log1p(double x) {
-  if (!(x > -1 && x < detail::kInfinity)) return x == -1 ? -detail::kInfinity : x > 0 ? x : detail::kNan;
+  if (!(x > -1 && x < kInfinity)) return x == -1 ? -kInfinity : x > 0 ? x : detail::kNan;
   const double sum = 1 + x;
   const double lost = x < 1 ? x - (sum - 1) : 1 - (sum - x);
   if (sum == 1) return x;
@@ -135,7 +138,7 @@ inline double pow(double x, double y) {
       if (n & 1) result *= square;
     return result;
   }
-  if (x == 0) return y > 0 ? 0 : detail::kInfinity;
+  if (x == 0) return y > 0 ? 0 : kInfinity;
   return exp(y * log(x));
 }
 
@@ -160,4 +163,6 @@ inline float exp_bounded(float x) {
 inline float sigmoid(float x) { return 1.0f / (1.0f + exp_bounded(-x)); }
 inline float tanh(float x) { return 1.0f - 2.0f / (1.0f + exp_bounded(2.0f * x)); }
 
-}  // namespace hyperbaton::math
+}  // namespace math
+
+}  // namespace hyperbaton

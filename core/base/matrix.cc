@@ -61,11 +61,12 @@ const std::vector<MatrixKernels>& matrix_kernels() {
   return kernels;
 }
 
-void add_products(const Panels& weights, Rows<const float> inputs, Rows<float> outputs, std::size_t n_rows) {
+void add_products(const Panels& weights, StridedRows<const float> inputs, StridedRows<float> outputs, std::size_t n_rows) {
   matrix_kernels().back().add_products(weights, inputs, outputs, n_rows);
 }
 
-void lstm_step(Rows<const float> gates, Rows<float> cells, Rows<float> states, std::size_t size, std::size_t n_rows) {
+void lstm_step(StridedRows<const float> gates, StridedRows<float> cells, StridedRows<float> states, std::size_t size,
+               std::size_t n_rows) {
   matrix_kernels().back().lstm_step(gates, cells, states, size, n_rows);
 }
 

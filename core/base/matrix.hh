@@ -41,17 +41,18 @@ class Panels {
 
 // Rows of a matrix, `stride` floats apart.
 template <class Float>
-struct Rows {
+struct StridedRows {
   Float* data;
   std::size_t stride;
 };
 
 // outputs[r] += weights · inputs[r] for so many rows; a row of outputs has weights.width() values.
-void add_products(const Panels& weights, Rows<const float> inputs, Rows<float> outputs, std::size_t n_rows);
+void add_products(const Panels& weights, StridedRows<const float> inputs, StridedRows<float> outputs, std::size_t n_rows);
 
 // One step of an LSTM for so many rows: `gates` has 4 · size values a row, before the sigmoid: input gate, forget gate, new
 // value (tanh), output gate. Changes the cells and the states, which have `size` values a row.
-void lstm_step(Rows<const float> gates, Rows<float> cells, Rows<float> states, std::size_t size, std::size_t n_rows);
+void lstm_step(StridedRows<const float> gates, StridedRows<float> cells, StridedRows<float> states, std::size_t size,
+               std::size_t n_rows);
 
 // The two functions for one width of vectors.
 struct MatrixKernels {

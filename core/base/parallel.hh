@@ -5,17 +5,12 @@
 // reported by the calling thread alone, which holds whatever lock the callback needs.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <exception>
 #include <functional>
-#include <mutex>
-#include <thread>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "base/errors.hh"
 
@@ -36,67 +31,39 @@ class Poll {
     if (++n_calls_ % kCalls == 0) check();
   }
   // The same without counting calls first, for loops whose turns take long.
-  void check() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < kInterval) return;
-    last_ = now;
-    if (!look_()) throw Cancelled();
-  }
+  void check();
 
  private:
   static constexpr unsigned kCalls = 256;
-  static constexpr std::chrono::milliseconds kInterval{50};
   std::function<bool()> look_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
   unsigned n_calls_ = 0;
 };
 
-// Call work(begin, end) or, where items take long, work(begin, end, poll) for consecutive chunks of [0, n_items). Throws
-// Cancelled, or what a worker threw first. The last report is of all items, whichever thread was the last.
-template <class Work>
+// A reference to work(begin, end) or, where items take long, work(begin, end, poll). Must not outlive the work.
+class ChunkWork {
+ public:
+  template <class Work>
+    requires(!std::same_as<Work, ChunkWork>)
+  ChunkWork(const Work& work)  // NOLINT: converts
+      : work_(&work), call_([](const void* any, std::size_t begin, std::size_t end, [[maybe_unused]] Poll& poll) {
+          const auto& here = *static_cast<const Work*>(any);
+          if constexpr (std::invocable<const Work&, std::size_t, std::size_t, Poll&>)
+            here(begin, end, poll);
+          else
+            here(begin, end);
+        }) {}
+  void operator()(std::size_t begin, std::size_t end, Poll& poll) const { call_(work_, begin, end, poll); }
+
+ private:
+  const void* work_;
+  void (*call_)(const void*, std::size_t, std::size_t, Poll&);
+};
+
+// Do the work for consecutive chunks of [0, n_items). Throws Cancelled, or what a worker threw first. The last report is of
+// all items, whichever thread was the last.
 void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_threads, const Progress& progress,
-                     const Work& work) {
-  if (n_items == 0) return;
-  chunk_size = std::max<std::size_t>(chunk_size, 1);
-  const std::size_t n_chunks = (n_items + chunk_size - 1) / chunk_size;
-  std::atomic<std::size_t> next{0}, done{0};
-  std::size_t reported = 0;  // by the calling thread
-  std::atomic<bool> stop{false};
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-  const auto loop = [&](bool reports) {
-    const auto proceed = [&] { return !reports || !progress || progress(reported = done.load(), n_items); };
-    Poll poll([&] { return !stop.load(std::memory_order_relaxed) && proceed(); });
-    try {
-      while (!stop.load(std::memory_order_relaxed)) {
-        const std::size_t chunk = next.fetch_add(1);
-        if (chunk >= n_chunks) break;
-        const std::size_t begin = chunk * chunk_size, end = std::min(begin + chunk_size, n_items);
-        if constexpr (std::invocable<const Work&, std::size_t, std::size_t, Poll&>)
-          work(begin, end, poll);
-        else
-          work(begin, end);
-        done += end - begin;
-        if (!proceed()) throw Cancelled();
-      }
-    } catch (...) {
-      const std::lock_guard lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
-      stop = true;
-    }
-  };
-  std::vector<std::thread> workers;
-  const std::size_t n_workers = std::min<std::size_t>(std::max(n_threads, 1u), n_chunks);
-  try {
-    workers.reserve(n_workers);
-    for (std::size_t i = 1; i < n_workers; ++i) workers.emplace_back(loop, false);
-  } catch (const std::exception&) {  // no room for more threads
-  }
-  loop(true);
-  for (auto& worker : workers) worker.join();
-  if (failure) std::rethrow_exception(failure);
-  if (progress && reported < n_items && !progress(n_items, n_items)) throw Cancelled();
-}
+                     ChunkWork work);
 
 // Turn counts in place into starts of ranges; returns their sum.
 template <class Counts>

@@ -17,7 +17,7 @@ struct Event {
   std::uint8_t jump;
 };
 
-constexpr std::size_t kSentences = 1024;  // read together by one thread
+constexpr std::size_t kSentencesAtOnce = 1024;  // read together by one thread
 
 std::vector<std::uint64_t> distinct(const std::vector<Event>& events, std::uint64_t Event::* key) {
   std::vector<std::uint64_t> keys;
@@ -42,9 +42,9 @@ void BlockBitext::check() const {
 }
 
 BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, const Progress& progress) {
-  std::vector<std::vector<Event>> parts((bitext.size() + kSentences - 1) / kSentences);
-  parallel_chunks(bitext.size(), kSentences, options.n_threads, progress, [&](std::size_t first, std::size_t last) {
-    auto& events = parts[first / kSentences];
+  std::vector<std::vector<Event>> parts((bitext.size() + kSentencesAtOnce - 1) / kSentencesAtOnce);
+  parallel_chunks(bitext.size(), kSentencesAtOnce, options.n_threads, progress, [&](std::size_t first, std::size_t last) {
+    auto& events = parts[first / kSentencesAtOnce];
     PathReader reader(bitext);
     for (std::size_t s = first; s < last; ++s) {
       reader.read(s, [&](const BlockSentence& sentence, SourceSpan span, Words words, std::size_t jump, const History&) {

@@ -3,14 +3,9 @@
 
 #include "block/objective.hh"
 #include "learn/minimize.hh"
+#include "learn/scaling.hh"
 
 namespace hyperbaton {
-
-struct ScalingOptions {
-  double variance;
-  std::size_t max_passes;
-  double tolerance;  // stop when the objective falls by less than this part
-};
 
 // Improved iterative scaling: each pass adds to every weight the δ that solves
 //   Σ p(t, j | s) φ(t, j, s) exp(δ φ#(t, j, s)) + (λ + δ) / σ² = Σ φ on the paths

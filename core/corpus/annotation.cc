@@ -1,7 +1,6 @@
 #include "corpus/annotation.hh"
 
 #include <array>
-#include <limits>
 
 #include "base/counted.hh"
 #include "base/errors.hh"
@@ -70,8 +69,7 @@ bool same_word(std::string_view annotated, std::string_view word) {
 
 std::uint16_t add_label(Vocabulary& labels, std::string_view label, std::size_t line) {
   const WordId id = labels.add(label);
-  constexpr WordId most = std::numeric_limits<std::uint16_t>::max();
-  if (id >= most) throw LineError(line, "more than " + std::to_string(most) + " different labels");
+  if (id >= kUnknownLabel) throw LineError(line, "more than " + std::to_string(kUnknownLabel) + " different labels");
   return static_cast<std::uint16_t>(id);
 }
 

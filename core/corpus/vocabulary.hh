@@ -12,6 +12,13 @@ namespace hyperbaton {
 using WordId = std::uint32_t;
 inline constexpr WordId kUnknownWord = std::numeric_limits<WordId>::max();
 
+// A vocabulary that is held elsewhere: word i is bytes[offsets[i] .. offsets[i+1]).
+struct SpelledWords {
+  std::span<const std::uint8_t> bytes;
+  std::span<const std::int64_t> offsets;
+  std::size_t size() const { return offsets.size() - 1; }
+};
+
 class Vocabulary {
  public:
   Vocabulary() = default;

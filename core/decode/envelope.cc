@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
+#include "base/math.hh"
 #include "decode/graph.hh"
 
 namespace hyperbaton {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Line {
   double score, slope;  // at x = 0, and its change with x

@@ -1,9 +1,10 @@
 #include "decode/graph.hh"
 
+#include "base/math.hh"
+
 namespace hyperbaton {
 
 std::vector<GraphRow> search_graph(const Search& search) {
-  constexpr double kNever = -std::numeric_limits<double>::infinity();
   const auto& chart = search.chart();
   const auto stacks = search.stacks();
   std::vector<GraphRow> rows;
@@ -13,7 +14,7 @@ std::vector<GraphRow> search_graph(const Search& search) {
     const bool first = back == kNone;
     rows.push_back({static_cast<std::int64_t>(rows.size()), stack, first ? -1 : numbers[back], recombined,
                     first ? -1 : static_cast<std::int64_t>(option), back, to, score, first ? 0 : score - chart[back].score,
-                    kNever});
+                    -kInfinity});
   };
   for (std::size_t s = 0; s < stacks.size(); ++s)
     for (const auto id : stacks[s].ids()) {
@@ -25,7 +26,7 @@ std::vector<GraphRow> search_graph(const Search& search) {
             id);
     }
   // From the end back: what the best way on from each hypothesis adds.
-  std::vector<double> rest(rows.size(), kNever);
+  std::vector<double> rest(rows.size(), -kInfinity);
   const auto last = static_cast<std::int64_t>(stacks.size()) - 1;
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     const auto at = static_cast<std::size_t>(row->recombined < 0 ? row->hypothesis : row->recombined);

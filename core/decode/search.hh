@@ -1,6 +1,8 @@
 // Search for the best translation of a sentence: stacks of hypotheses by the number of words covered.
 #pragma once
 
+#include <vector>
+
 #include "base/parallel.hh"
 #include "decode/chart.hh"
 #include "decode/space.hh"

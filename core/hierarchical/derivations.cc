@@ -7,7 +7,7 @@ namespace hyperbaton {
 namespace {
 
 // Of equal scores the edge that comes first, then the ranks.
-constexpr auto kLater = [](const Derivation& a, const Derivation& b) {
+constexpr auto kLaterDerivation = [](const Derivation& a, const Derivation& b) {
   return a.score != b.score ? a.score < b.score : std::tie(a.edge, a.ranks) > std::tie(b.edge, b.ranks);
 };
 
@@ -22,12 +22,12 @@ const Derivation* Derivations::get(std::uint32_t hypothesis, std::uint32_t rank)
     ranked.queue.push_back({h.best.score, 0, {0, 0}});
     std::uint32_t number = 0;
     for (const auto& arc : chart_.arcs(h)) ranked.queue.push_back({arc.score, ++number, {0, 0}});
-    std::ranges::make_heap(ranked.queue, kLater);
+    std::ranges::make_heap(ranked.queue, kLaterDerivation);
   }
   while (ranked.found.size() <= rank) {
     if (!ranked.found.empty()) add_successors(hypothesis, ranked, Derivation(ranked.found.back()));
     if (ranked.queue.empty()) return nullptr;
-    std::ranges::pop_heap(ranked.queue, kLater);
+    std::ranges::pop_heap(ranked.queue, kLaterDerivation);
     ranked.found.push_back(ranked.queue.back());
     ranked.queue.pop_back();
   }
@@ -46,7 +46,7 @@ void Derivations::add_successors(std::uint32_t hypothesis, Ranked& ranked, const
     if (!child) continue;
     next.score += child->score - before;
     ranked.queue.push_back(next);
-    std::ranges::push_heap(ranked.queue, kLater);
+    std::ranges::push_heap(ranked.queue, kLaterDerivation);
   }
 }
 

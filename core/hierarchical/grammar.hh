@@ -14,12 +14,12 @@
 #include "decode/nbest.hh"
 #include "decode/options.hh"
 #include "hierarchical/rule_trie.hh"
+#include "rules/rule_symbols.hh"
 
 namespace hyperbaton {
 
 inline constexpr std::string_view kGlueFeature = "TranslationModel1";
 inline constexpr float kGlueValue = 0.999896315728952F;  // log 2.718, the score in Moses' glue grammar
-inline constexpr std::size_t kMaxGaps = 2;
 
 struct Grammar {
   PairsView table;

@@ -16,7 +16,7 @@ constexpr std::int64_t kMany = 50;
 RuleOptions::RuleOptions(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache,
                          std::vector<ChartLm>& lms, Forced* forced)
     : input_(input), settings_(settings), sentence_(sentence), cache_(cache), lms_(lms), forced_(forced) {
-  for (const auto [pair, n_gaps] : {std::pair(kGluePair, 2), std::pair(kStartPair, 0), std::pair(kEndPair, 1)}) {
+  for (const auto& [pair, n_gaps] : {std::pair(kGluePair, 2), std::pair(kStartPair, 0), std::pair(kEndPair, 1)}) {
     RuleOption option{};
     option.pair = pair;
     option.source = kNoPhrase;

@@ -299,7 +299,7 @@ bool ChartSearch::score_candidate(Candidate& candidate, SourceSpan span) {
 
 namespace {
 
-constexpr auto kLater = [](const auto& a, const auto& b) {
+constexpr auto kLaterCandidate = [](const auto& a, const auto& b) {
   return a.priority != b.priority ? a.priority < b.priority : a.order > b.order;
 };
 
@@ -308,11 +308,11 @@ constexpr auto kLater = [](const auto& a, const auto& b) {
 void ChartSearch::push(const Candidate& candidate) {
   queue_.push_back(candidate);
   queue_.back().order = n_pushed_++;
-  std::ranges::push_heap(queue_, kLater);
+  std::ranges::push_heap(queue_, kLaterCandidate);
 }
 
 ChartSearch::Candidate ChartSearch::pop() {
-  std::ranges::pop_heap(queue_, kLater);
+  std::ranges::pop_heap(queue_, kLaterCandidate);
   const auto candidate = queue_.back();
   queue_.pop_back();
   return candidate;
@@ -327,7 +327,7 @@ void ChartSearch::start_cubes(SourceSpan span) {
   }
   const std::size_t n = std::min(first.size(), kScoredFirst);
   std::ranges::partial_sort(first, first.begin() + static_cast<std::ptrdiff_t>(n),
-                            [](const Candidate& a, const Candidate& b) { return kLater(b, a); });
+                            [](const Candidate& a, const Candidate& b) { return kLaterCandidate(b, a); });
   double gain = 0;
   std::size_t n_scored = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -364,7 +364,7 @@ ChartSearch::Cell ChartSearch::search(SourceSpan span) {
       if (!score_candidate(candidate, span)) {
         candidate.priority = estimated;
         push_neighbours(candidate, 0);
-      } else if (queue_.empty() || !kLater(candidate, queue_.front())) {
+      } else if (queue_.empty() || !kLaterCandidate(candidate, queue_.front())) {
         take(candidate);
         ++n_taken;
         push_neighbours(candidate, candidate.priority - estimate(candidate));

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "base/math.hh"
 #include "learn/passes.hh"
 #include "learn/random.hh"
 #include "learn/svm.hh"
@@ -9,8 +9,6 @@
 namespace hyperbaton {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class CrammerSinger {
  public:

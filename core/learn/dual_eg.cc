@@ -15,7 +15,6 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kFixedStep = 0.5;
 // A class of vanishing probability changes D by less than its rounding error; such a step must not count as a rise, or
 // the row would stay active for ever.

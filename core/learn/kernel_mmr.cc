@@ -7,7 +7,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kScoreChunk = 64;
+constexpr std::size_t kKernelScoreChunk = 64;
 
 // Inner products of one row with many: its values are spread over all features once.
 class Spread {
@@ -110,7 +110,7 @@ std::vector<double> score_kernel(const Rows& rows, const Rows& support, std::spa
                                  const Progress& progress) {
   std::vector<double> scores(rows.size() * n_classes, 0.0);
   const std::vector<double> norms = squared_norms(support);
-  parallel_chunks(rows.size(), kScoreChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(rows.size(), kKernelScoreChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     Spread spread(rows.width());
     for (std::size_t i = begin; i < end; ++i) {
       const Row row = rows[i];

@@ -1,6 +1,6 @@
 #include <cmath>
-#include <limits>
 
+#include "base/math.hh"
 #include "learn/passes.hh"
 #include "learn/random.hh"
 #include "learn/svm.hh"
@@ -8,8 +8,6 @@
 namespace hyperbaton {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // One class against the rest.
 class BinarySvm {

@@ -44,10 +44,10 @@ struct ByClass<0> {
 };
 
 // The same in registers of two values, the last one half empty where K is odd.
-typedef double Pair __attribute__((vector_size(16)));
+typedef double DoublePair __attribute__((vector_size(16)));
 template <std::size_t K>
 struct Pairs {
-  std::array<Pair, (K + 1) / 2> pairs{};
+  std::array<DoublePair, (K + 1) / 2> pairs{};
 
   static constexpr std::size_t size() { return 2 * ((K + 1) / 2); }
   double operator[](std::size_t k) const { return pairs[k / 2][k % 2]; }
@@ -59,14 +59,14 @@ struct Pairs {
   }
   void add_to(double* values) const {
     for (std::size_t p = 0; p < pairs.size(); ++p) {
-      const Pair sum = pair(values, p) + pairs[p];
+      const DoublePair sum = pair(values, p) + pairs[p];
       std::memcpy(values + 2 * p, &sum, sizeof sum);
     }
   }
 
  private:
-  static Pair pair(const double* values, std::size_t p) {
-    Pair made;
+  static DoublePair pair(const double* values, std::size_t p) {
+    DoublePair made;
     std::memcpy(&made, values + 2 * p, sizeof made);
     return made;
   }

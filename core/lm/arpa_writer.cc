@@ -35,7 +35,7 @@ class ModelSource : public ArpaSource {
           rows[i].set_probs(table.prob(slots[i]), N < model_.order() ? table.backoff(slots[i]) : 0);
         }
       });
-      sort_rows(rows, BySuffix{}, n_threads_, {});
+      sort_rows(rows_, N, RowOrder::BySuffix, n_threads_, {});
     });
   }
 

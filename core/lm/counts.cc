@@ -72,7 +72,7 @@ std::vector<std::uint32_t> count_ngrams(const TokensView& text, std::size_t begi
       }
       add(NgramModel::kEos);
     }
-    sort_rows(rows, BySuffix{}, n_threads, progress);
+    sort_rows(numbers, N, RowOrder::BySuffix, n_threads, progress);
     std::size_t n = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (n > 0 && rows[n - 1].words == rows[i].words) {

@@ -8,9 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <tuple>
-#include <utility>
-#include <vector>
+#include <string>
 
 #include "base/errors.hh"
 #include "base/parallel.hh"
@@ -49,20 +47,7 @@ struct NgramRow {
 };
 
 // By suffix: newest word first. By context: n-grams of one context together, contexts in order of their suffixes.
-struct BySuffix {
-  template <std::size_t N>
-  bool operator()(const NgramRow<N>& a, const NgramRow<N>& b) const {
-    return a.words < b.words;
-  }
-};
-struct ByContext {
-  template <std::size_t N>
-  bool operator()(const NgramRow<N>& a, const NgramRow<N>& b) const {
-    for (std::size_t i = 1; i < N; ++i)
-      if (a.words[i] != b.words[i]) return a.words[i] < b.words[i];
-    return a.words[0] < b.words[0];
-  }
-};
+enum class RowOrder : std::uint8_t { BySuffix, ByContext };
 
 // Numbers in memory as rows, which have order + 2 of them.
 template <std::size_t N>
@@ -104,50 +89,11 @@ decltype(auto) with_order(std::size_t order, const F& f) {
 }
 
 // Sort rows that lie in memory.
-template <std::size_t N, class Less>
-void sort_rows(std::span<NgramRow<N>> rows, const Less& less, unsigned n_threads, const Progress& progress) {
-  constexpr std::size_t chunk = 1 << 16;
-  parallel_chunks(rows.size(), chunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
-    std::sort(rows.begin() + static_cast<std::ptrdiff_t>(begin), rows.begin() + static_cast<std::ptrdiff_t>(end), less);
-  });
-  for (std::size_t width = chunk; width < rows.size(); width *= 2) {
-    parallel_chunks(rows.size(), 2 * width, n_threads, progress, [&](std::size_t begin, std::size_t end) {
-      if (begin + width >= end) return;
-      const auto at = [&](std::size_t i) { return rows.begin() + static_cast<std::ptrdiff_t>(i); };
-      std::inplace_merge(at(begin), at(begin + width), at(end), less);
-    });
-  }
-}
+void sort_rows(std::span<std::uint32_t> numbers, std::size_t order, RowOrder by, unsigned n_threads,
+               const Progress& progress);
 
 // Merge sorted runs; rows of the same words become one with the sum of their counts. Returns how many there are.
-template <std::size_t N, class Less>
-std::size_t merge_rows(std::span<const std::span<const NgramRow<N>>> runs, std::span<NgramRow<N>> out, const Less& less) {
-  using Head = std::pair<const NgramRow<N>*, const NgramRow<N>*>;  // next row, end of the run
-  const auto later = [&](const Head& a, const Head& b) { return less(*b.first, *a.first); };
-  std::vector<Head> heap;
-  std::size_t total = 0;
-  for (const auto& run : runs) {
-    total += run.size();
-    if (!run.empty()) heap.emplace_back(run.data(), run.data() + run.size());
-  }
-  if (total > out.size()) throw Error("no room for the merged rows");
-  std::make_heap(heap.begin(), heap.end(), later);
-  std::size_t n = 0;
-  while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), later);
-    auto& [row, end] = heap.back();
-    if (n > 0 && out[n - 1].words == row->words) {
-      out[n - 1].set_count(out[n - 1].count() + row->count(), false);
-    } else {
-      out[n++] = *row;
-    }
-    if (++row == end) {
-      heap.pop_back();
-    } else {
-      std::push_heap(heap.begin(), heap.end(), later);
-    }
-  }
-  return n;
-}
+std::size_t merge_rows(std::span<const std::span<const std::uint32_t>> runs, std::size_t order,
+                       std::span<std::uint32_t> out, RowOrder by);
 
 }  // namespace hyperbaton

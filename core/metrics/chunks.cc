@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <vector>
 
 #include "base/parallel.hh"
 
 namespace hyperbaton {
 
 namespace {
-
-constexpr std::size_t kSentences = 16;
 
 // A word of the reference that a word of the hypothesis may match.
 struct Place {
@@ -113,10 +112,11 @@ std::vector<ChunkCounts> count_chunks(const WordsView& hypotheses, const WordsVi
                                       std::span<const std::int64_t> line, const MatchesView& matches, unsigned n_threads,
                                       const Progress& progress) {
   std::vector<ChunkCounts> counts(hypotheses.size());
-  parallel_chunks(hypotheses.size(), kSentences, n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
-    for (std::size_t h = begin; h < end; ++h)
-      counts[h] = Chunker(hypotheses[h], references[static_cast<std::size_t>(line[h])], matches).count(poll);
-  });
+  parallel_chunks(
+      hypotheses.size(), kFewSentences, n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
+        for (std::size_t h = begin; h < end; ++h)
+          counts[h] = Chunker(hypotheses[h], references[static_cast<std::size_t>(line[h])], matches).count(poll);
+      });
   return counts;
 }
 

@@ -20,6 +20,9 @@ struct WordsView {
   }
 };
 
+// Sentences that a thread takes at once, where each takes little time and where it takes more.
+inline constexpr std::size_t kManySentences = 256, kFewSentences = 16;
+
 // The fewest insertions, deletions and substitutions that turn each hypothesis h into reference `line[h]`.
 std::vector<std::int64_t> edit_distances(const WordsView& hypotheses, const WordsView& references,
                                          std::span<const std::int64_t> line, unsigned n_threads, const Progress& progress);

@@ -1,21 +1,22 @@
 #include "metrics/orders.hh"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/parallel.hh"
+#include "metrics/edit_distance.hh"
 
 namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kSentences = 256;
 using Order = std::span<const std::uint16_t>;
 
 // The steps of `reference` that `hypothesis` makes too. Position -1 stands for the sentence start.
 void count_steps(Order hypothesis, Order reference, std::vector<int>& before, OrderAgreement& agreement) {
-  constexpr int kNowhere = -2;
+  constexpr int kNoPosition = -2;
   const auto width = [](Order order) { return order.empty() ? 0 : *std::max_element(order.begin(), order.end()) + 1; };
-  before.assign(std::max(width(hypothesis), width(reference)), kNowhere);
+  before.assign(std::max(width(hypothesis), width(reference)), kNoPosition);
   int previous = -1;
   for (const int position : reference) {
     before[position] = previous;
@@ -64,7 +65,7 @@ void compare_permutations(Order hypothesis, Order reference, OrderAgreement& agr
 std::vector<OrderAgreement> compare_orders(const OrdersView& hypotheses, const OrdersView& references,
                                            std::span<const std::int64_t> line, unsigned n_threads) {
   std::vector<OrderAgreement> agreements(hypotheses.size(), OrderAgreement{});
-  parallel_chunks(hypotheses.size(), kSentences, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(hypotheses.size(), kManySentences, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<int> before;
     for (std::size_t h = begin; h < end; ++h) {
       const Order hypothesis = hypotheses[h], reference = references[line[h]];

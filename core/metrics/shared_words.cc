@@ -12,14 +12,13 @@ namespace hyperbaton {
 
 namespace {
 
-using Words = std::span<const std::uint32_t>;
-constexpr std::size_t kSentences = 16;
+using WordSpan = std::span<const std::uint32_t>;
 constexpr std::uint32_t kNowhere = 0xffffffffU;
 
 // The suffixes of hypothesis, a separator and reference in order, by doubling the prefix that is sorted by.
 class Suffixes {
  public:
-  Suffixes(Words hypothesis, Words reference) : n_(hypothesis.size() + 1 + reference.size()) {
+  Suffixes(WordSpan hypothesis, WordSpan reference) : n_(hypothesis.size() + 1 + reference.size()) {
     text_.assign(hypothesis.begin(), hypothesis.end());
     text_.push_back(kNowhere);  // no word
     text_.insert(text_.end(), reference.begin(), reference.end());
@@ -78,7 +77,7 @@ struct UniqueNgram {
   std::uint32_t length = kNowhere, at = kNowhere;
 };
 
-std::vector<UniqueNgram> unique_ngrams(Words hypothesis, Words reference) {
+std::vector<UniqueNgram> unique_ngrams(WordSpan hypothesis, WordSpan reference) {
   const Suffixes suffixes(hypothesis, reference);
   const auto n = static_cast<std::uint32_t>(hypothesis.size());
   // What a suffix of the hypothesis shares with another one, and most with two suffixes of the reference.
@@ -148,7 +147,7 @@ std::int64_t count_increasing_pairs(std::vector<std::uint32_t> places) {
 
 }  // namespace
 
-std::vector<std::uint32_t> matched_places(Words hypothesis, Words reference) {
+std::vector<std::uint32_t> matched_places(WordSpan hypothesis, WordSpan reference) {
   const auto right = unique_ngrams(hypothesis, reference);
   const std::vector<std::uint32_t> reversed(hypothesis.rbegin(), hypothesis.rend()),
       reversed_reference(reference.rbegin(), reference.rend());
@@ -167,7 +166,7 @@ std::vector<SharedWords> count_shared_words(const WordsView& hypotheses, const W
                                             std::span<const std::int64_t> line, unsigned n_threads,
                                             const Progress& progress) {
   std::vector<SharedWords> counts(hypotheses.size());
-  parallel_chunks(hypotheses.size(), kSentences, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(hypotheses.size(), kFewSentences, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t h = begin; h < end; ++h) {
       auto places = matched_places(hypotheses[h], references[static_cast<std::size_t>(line[h])]);
       const auto n = static_cast<std::int64_t>(places.size());

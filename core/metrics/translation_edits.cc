@@ -11,8 +11,6 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kSentences = 16;
-
 // The limits of Tercom and of sacreBLEU.
 constexpr std::size_t kLongestShift = 10;
 constexpr std::size_t kFarthestShift = 50;
@@ -209,9 +207,10 @@ std::vector<std::int64_t> translation_edits(const WordsView& hypotheses, const W
                                             std::span<const std::int64_t> line, unsigned n_threads,
                                             const Progress& progress) {
   std::vector<std::int64_t> edits(hypotheses.size());
-  parallel_chunks(hypotheses.size(), kSentences, n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
-    for (std::size_t h = begin; h < end; ++h) edits[h] = edits_of(hypotheses[h], references[line[h]], poll);
-  });
+  parallel_chunks(hypotheses.size(), kFewSentences, n_threads, progress,
+                  [&](std::size_t begin, std::size_t end, Poll& poll) {
+                    for (std::size_t h = begin; h < end; ++h) edits[h] = edits_of(hypotheses[h], references[line[h]], poll);
+                  });
   return edits;
 }
 

@@ -6,12 +6,12 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kBlock = 32;
+constexpr std::size_t kSentencesOfLogprobs = 32;
 
 template <std::size_t Planes>
 void write_all(const TaggedText& text, const JumpFeatures& features, const double* weights,
                std::span<const std::int64_t> starts, double* out, unsigned n_threads, const Progress& progress) {
-  parallel_chunks(text.size(), kBlock, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(text.size(), kSentencesOfLogprobs, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     PositionParts parts;
     JumpScores<Planes> scores({.remaining = false, .first_class = 0});
     JumpLists lists;

@@ -12,7 +12,7 @@ namespace hyperbaton {
 
 namespace {
 
-struct Step {
+struct GradientStep {
   double size;
   double variance;  // σ² of the Gaussian prior
 };
@@ -56,7 +56,7 @@ std::vector<std::uint32_t> count_sentences(const JumpObjective& objective) {
 template <std::size_t Planes>
 class Adagrad {
  public:
-  Adagrad(const JumpObjective& objective, const Step& step, const std::vector<std::uint32_t>& n_sentences)
+  Adagrad(const JumpObjective& objective, const GradientStep& step, const std::vector<std::uint32_t>& n_sentences)
       : objective_(objective),
         step_(step),
         n_sentences_(n_sentences),
@@ -89,7 +89,7 @@ class Adagrad {
 
  private:
   const JumpObjective& objective_;
-  const Step step_;
+  const GradientStep step_;
   const std::vector<std::uint32_t>& n_sentences_;
   JumpObjective::Scratch scratch_;
   JumpScores<Planes> scores_;
@@ -131,7 +131,7 @@ std::size_t n_parts(const JumpObjective& objective) {
 template <std::size_t Planes>
 WarmStart run_warm_start(const JumpObjective& objective, std::size_t n_passes, double variance, const Progress& progress) {
   // The scores of SEQUENCE add up many more weights, so that each must move less.
-  const Step step{Planes == 1 ? 0.1 : 0.03, variance};
+  const GradientStep step{Planes == 1 ? 0.1 : 0.03, variance};
   const std::size_t n = objective.sentences().size(), parts = n_parts(objective);
   const std::vector<std::uint32_t> n_sentences = count_sentences(objective);
   WarmStart sum{std::vector<double>(objective.n_parameters()), std::vector<double>(objective.n_parameters())};

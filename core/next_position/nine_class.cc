@@ -10,8 +10,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kBlock = 256;
-constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr std::size_t kSentencesAtOnce = 256;
 
 // Call use(key) for each feature of position p.
 template <class Use>
@@ -24,15 +23,15 @@ void for_each_key(const PositionParts& parts, int p, bool tagged, const Use& use
 
 double log_add(double a, double b) {
   if (a < b) std::swap(a, b);
-  return b == kNever ? a : a + math::log1p(math::exp(b - a));
+  return b == -kInfinity ? a : a + math::log1p(math::exp(b - a));
 }
 
 // Turn scores of the jumps from CP i into log-probabilities.
 void normalise(std::span<double> row, std::size_t own) {
-  double sum = kNever;
+  double sum = -kInfinity;
   for (std::size_t c = 0; c < row.size(); ++c)
     if (c != own) sum = log_add(sum, row[c]);
-  for (std::size_t c = 0; c < row.size(); ++c) row[c] = c == own ? kNever : row[c] - sum;
+  for (std::size_t c = 0; c < row.size(); ++c) row[c] = c == own ? -kInfinity : row[c] - sum;
 }
 
 // Calls emit(key) for each feature of a sentence that counts.
@@ -64,10 +63,10 @@ std::vector<std::uint64_t> count_position_features(const TaggedText& text, const
 
 PositionRows position_rows(const TaggedText& text, Bound bound, std::span<const std::uint64_t> keys, unsigned n_threads) {
   const KeyIndex index(keys);
-  const std::size_t n_blocks = (text.size() + kBlock - 1) / kBlock;
+  const std::size_t n_blocks = (text.size() + kSentencesAtOnce - 1) / kSentencesAtOnce;
   std::vector<PositionRows> pieces(n_blocks);
-  parallel_chunks(text.size(), kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    PositionRows& piece = pieces[begin / kBlock];
+  parallel_chunks(text.size(), kSentencesAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    PositionRows& piece = pieces[begin / kSentencesAtOnce];
     PositionParts parts;
     for (std::size_t s = begin; s < end; ++s) {
       parts.assign(text, s, text.tagged());
@@ -114,7 +113,7 @@ void nine_class_logprobs(std::span<const std::int64_t> offsets, std::span<const 
                          std::span<const double> inbound, std::span<double> logprobs, unsigned n_threads) {
   const std::size_t n_sentences = offsets.size() - 1;
   const auto starts = jump_starts(offsets);
-  parallel_chunks(n_sentences, kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n_sentences, kSentencesAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t s = begin; s < end; ++s) {
       const auto side = static_cast<std::size_t>(offsets[s + 1] - offsets[s]) + 1;
       const std::size_t first = static_cast<std::size_t>(offsets[s]) + s;  // positions before this sentence
@@ -122,7 +121,7 @@ void nine_class_logprobs(std::span<const std::int64_t> offsets, std::span<const 
         const auto row = logprobs.subspan(static_cast<std::size_t>(starts[s]) + i * side, side);
         const auto class_to = [&](std::size_t c) { return nine_class(static_cast<int>(c) - static_cast<int>(i)); };
         std::array<double, kNineClasses> mass;
-        mass.fill(kNever);
+        mass.fill(-kInfinity);
         for (std::size_t c = 0; c < side; ++c) {  // column c is NP c + 1; the distortion is c − i
           row[c] = inbound.empty() ? 0 : inbound[(first + c) * kNineClasses + class_to(c)];
           if (c + 1 != i) mass[class_to(c)] = log_add(mass[class_to(c)], row[c]);

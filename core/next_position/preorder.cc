@@ -11,7 +11,6 @@ namespace hyperbaton {
 namespace {
 
 constexpr std::size_t kTogether = 16;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A path: its last word, and the place of the path before it.
 struct Path {
@@ -22,7 +21,7 @@ struct Path {
 };
 
 // A way to go on: path `from` of the beam with another word, or with the end (n).
-struct Step {
+struct Extension {
   double logprob;
   std::uint32_t from;
   std::uint16_t word;
@@ -56,7 +55,7 @@ class Search {
         }
       }
       // Every step lowers the probability.
-      std::erase_if(steps_, [&](const Step& step) { return !(step.logprob > best_logprob); });
+      std::erase_if(steps_, [&](const Extension& step) { return !(step.logprob > best_logprob); });
       prune(t);
     }
     best.clear();
@@ -85,7 +84,7 @@ class Search {
 
   // The next beam: the best steps that lead to different words visited or another last word.
   void prune(std::size_t t) {
-    const auto better = [](const Step& a, const Step& b) {
+    const auto better = [](const Extension& a, const Extension& b) {
       return a.logprob != b.logprob ? a.logprob > b.logprob : a.from != b.from ? a.from < b.from : a.word < b.word;
     };
     // Each path has at most t + 1 twins, one for each word that could come before its last one.
@@ -94,7 +93,7 @@ class Search {
     next_beam_.clear();
     next_visited_.clear();
     for (std::size_t k = 0; k < n && next_beam_.size() < options_.beam; ++k) {
-      const Step& step = steps_[k];
+      const Extension& step = steps_[k];
       const std::uint32_t before = beam_[step.from];
       const std::uint64_t key = paths_[before].key ^ mix(step.word + std::uint64_t{1});
       const auto first = visited_.begin() + static_cast<std::ptrdiff_t>(step.from * n_bits_);
@@ -126,7 +125,7 @@ class Search {
   std::vector<Path> paths_;                            // the first is empty
   std::vector<std::uint32_t> beam_, next_beam_;        // places of paths
   std::vector<std::uint64_t> visited_, next_visited_;  // bits of each path of the beam
-  std::vector<Step> steps_;
+  std::vector<Extension> steps_;
   std::vector<double> row_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "base/errors.hh"
 #include "base/math.hh"
@@ -12,14 +13,13 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kBlock = 256;
-constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr std::size_t kSentencesOfRows = 256;
 
 // One row in place of the scores that it comes from.
 void normalise(const Remaining& remaining, std::span<const double> scores, std::span<const double> classes,
                std::span<double> row) {
-  std::fill(row.begin(), row.end(), kNever);
-  double top = kNever, sum = 0;
+  std::fill(row.begin(), row.end(), -kInfinity);
+  double top = -kInfinity, sum = 0;
   remaining.each([&](int candidate) {
     const auto j = static_cast<std::size_t>(candidate);
     row[j] = scores[j] + (classes.empty() ? 0 : classes[remaining.class_of(candidate)]);
@@ -47,7 +47,7 @@ void remaining_rows(std::span<const std::int64_t> offsets, const VisitsView& vis
   if (!classes.empty() && classes.size() != kCandidateClasses)
     throw Error("a weight for each class of candidates is needed");
   if (rows.size() != static_cast<std::size_t>(starts.back())) throw Error("the output does not fit the text");
-  parallel_chunks(offsets.size() - 1, kBlock, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(offsets.size() - 1, kSentencesOfRows, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> visited;
     for (std::size_t s = begin; s < end; ++s) {
       const int n = static_cast<int>(offsets[s + 1] - offsets[s]);

@@ -1,16 +1,15 @@
 #include "phrases/composition.hh"
 
 #include <algorithm>
-#include <limits>
 
+#include "base/math.hh"
 #include "phrases/phrase_index.hh"
 
 namespace hyperbaton {
 
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
-constexpr std::size_t kChunk = 256;
+constexpr std::size_t kPhrasesAtOnce = 256;
 
 // The numbers of both halves of phrases, for each place to cut at.
 class Halves {
@@ -39,13 +38,13 @@ std::vector<double> composed_logprobs(const PairsView& pairs, std::span<const do
                                       const Progress& progress) {
   if (logprobs.size() != pairs.targets.size()) throw Error("probabilities and pairs differ in number");
   const Halves sources(pairs.source), targets(pairs.target);
-  std::vector<double> composed(logprobs.size(), kNever);
+  std::vector<double> composed(logprobs.size(), -kInfinity);
   // By itself or composed, whichever is better.
   const auto best = [&](std::uint32_t source, std::uint32_t target) {
-    if (source == kNoPhrase || target == kNoPhrase) return kNever;
+    if (source == kNoPhrase || target == kNoPhrase) return -kInfinity;
     const auto row = pairs.targets_of(source);
     const auto place = std::ranges::lower_bound(row, target);
-    if (place == row.end() || *place != target) return kNever;
+    if (place == row.end() || *place != target) return -kInfinity;
     const auto pair = static_cast<std::size_t>(pairs.offsets[source] + (place - row.begin()));
     return std::max(logprobs[pair], composed[pair]);
   };
@@ -61,7 +60,7 @@ std::vector<double> composed_logprobs(const PairsView& pairs, std::span<const do
     const Progress report = [&](std::size_t now, std::size_t) {
       return !progress || progress(done + now, pairs.source.size());
     };
-    parallel_chunks(phrases.size(), kChunk, n_threads, report, [&](std::size_t begin, std::size_t end) {
+    parallel_chunks(phrases.size(), kPhrasesAtOnce, n_threads, report, [&](std::size_t begin, std::size_t end) {
       std::vector<Halves::Cut> source_cuts, target_cuts;
       for (std::size_t at = begin; at < end; ++at) {
         sources.cut(phrases[at], source_cuts);
@@ -69,7 +68,7 @@ std::vector<double> composed_logprobs(const PairsView& pairs, std::span<const do
         auto pair = static_cast<std::size_t>(pairs.offsets[phrases[at]]);
         for (const auto target : pairs.targets_of(phrases[at])) {
           targets.cut(target, target_cuts);
-          double most = kNever;
+          double most = -kInfinity;
           for (const auto& source : source_cuts)
             for (const auto& both : target_cuts) {
               if (const double first = best(source.front, both.front); first > most)

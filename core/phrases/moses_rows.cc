@@ -17,13 +17,13 @@ namespace {
 constexpr std::size_t kWordBytes = 16;
 
 // Room that the words of a phrase take at most, with a blank behind each.
-std::size_t words_room(std::span<const WordId> words, WordsView view) {
+std::size_t words_room(std::span<const WordId> words, SpelledWords view) {
   std::size_t n = words.size() + kWordBytes;
   for (const auto word : words) n += slice(view.bytes, view.offsets, word).size();
   return n;
 }
 
-char* write_words(char* text, std::span<const WordId> words, WordsView view) {
+char* write_words(char* text, std::span<const WordId> words, SpelledWords view) {
   const auto* end = view.bytes.data() + view.bytes.size();
   bool first = true;
   for (const auto word : words) {

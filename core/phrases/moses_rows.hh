@@ -9,15 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "corpus/vocabulary.hh"
 #include "phrases/score.hh"
 
 namespace hyperbaton {
-
-// The words of phrases, for printing.
-struct WordsView {
-  std::span<const std::uint8_t> bytes;
-  std::span<const std::int64_t> offsets;
-};
 
 // How scores are written: like C++ streams do, which is what Moses' programs print, or so that they read back as the same
 // floats.
@@ -67,8 +62,8 @@ class ScoreWriter {
 // Rows of phrase pairs, `source ||| target ||| scores`, and the extras.
 class PairRows {
  public:
-  PairRows(const PairsView& pairs, WordsView source_words, WordsView target_words, std::size_t n_scores, Digits digits,
-           const RowExtras& extras)
+  PairRows(const PairsView& pairs, SpelledWords source_words, SpelledWords target_words, std::size_t n_scores,
+           Digits digits, const RowExtras& extras)
       : pairs_(pairs),
         source_words_(source_words),
         target_words_(target_words),
@@ -81,7 +76,7 @@ class PairRows {
 
  private:
   PairsView pairs_;
-  WordsView source_words_, target_words_;
+  SpelledWords source_words_, target_words_;
   RowExtras extras_;
   ScoreWriter scores_;
   TextBuffer text_, source_;
@@ -90,7 +85,7 @@ class PairRows {
 // Rows `source ||| scores` of tables that are conditioned on the source phrase alone.
 class SourceRows {
  public:
-  SourceRows(const PhrasesView& sources, WordsView words, std::size_t n_scores, Digits digits)
+  SourceRows(const PhrasesView& sources, SpelledWords words, std::size_t n_scores, Digits digits)
       : sources_(sources), words_(words), scores_(digits, n_scores) {}
 
   // Those of phrases [first, last), as above.
@@ -98,7 +93,7 @@ class SourceRows {
 
  private:
   PhrasesView sources_;
-  WordsView words_;
+  SpelledWords words_;
   ScoreWriter scores_;
   TextBuffer text_;
 };

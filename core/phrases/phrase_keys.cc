@@ -26,7 +26,7 @@ std::vector<std::uint64_t> phrase_keys(TokensView text, SpansView spans, unsigne
 namespace {
 
 // A key and where it stands.
-struct Place {
+struct KeyPlace {
   std::uint64_t key;
   std::uint32_t place;
 };
@@ -41,10 +41,10 @@ class Buckets {
 
   // Copy places into buckets, in their old order inside each; `each` calls what it is given with every place.
   template <class Each>
-  void fill(const Each& each, std::span<Place> to) {
-    each([&](const Place& place) { ++ends_[number(place.key)]; });
+  void fill(const Each& each, std::span<KeyPlace> to) {
+    each([&](const KeyPlace& place) { ++ends_[number(place.key)]; });
     exclusive_sum(ends_);
-    each([&](const Place& place) { to[ends_[number(place.key)]++] = place; });
+    each([&](const KeyPlace& place) { to[ends_[number(place.key)]++] = place; });
   }
   // Where each bucket ends, after `fill`.
   const std::vector<std::uint32_t>& ends() const { return ends_; }
@@ -69,10 +69,10 @@ NumberedKeys number_keys(std::span<const std::uint64_t> keys) {
   constexpr std::size_t kMostBuckets = 2048, kBucket = 256;
   const auto [low, high] = std::minmax_element(keys.begin(), keys.end());
   Buckets large(*low, *high, std::min(keys.size() / kBucket + 1, kMostBuckets));
-  std::vector<Place> places(keys.size()), sorted;
+  std::vector<KeyPlace> places(keys.size()), sorted;
   large.fill(
       [&](const auto& on_place) {
-        for (std::size_t i = 0; i < keys.size(); ++i) on_place(Place{keys[i], static_cast<std::uint32_t>(i)});
+        for (std::size_t i = 0; i < keys.size(); ++i) on_place(KeyPlace{keys[i], static_cast<std::uint32_t>(i)});
       },
       places);
   result.numbers.resize(keys.size());
@@ -81,19 +81,19 @@ NumberedKeys number_keys(std::span<const std::uint64_t> keys) {
     const auto bucket = std::span(places).subspan(begin, end - begin);
     begin = end;
     if (bucket.empty()) continue;
-    const auto by_key = [](const Place& a, const Place& b) { return a.key < b.key; };
+    const auto by_key = [](const KeyPlace& a, const KeyPlace& b) { return a.key < b.key; };
     const auto [first, last] = std::minmax_element(bucket.begin(), bucket.end(), by_key);
     sorted.resize(bucket.size());
     Buckets(first->key, last->key, bucket.size())
         .fill([&](const auto& on_place) { std::ranges::for_each(bucket, on_place); }, sorted);
     // Only neighbours are in the wrong order now.
     for (std::size_t j = 1; j < sorted.size(); ++j) {
-      const Place place = sorted[j];
+      const KeyPlace place = sorted[j];
       std::size_t to = j;
       for (; to > 0 && place.key < sorted[to - 1].key; --to) sorted[to] = sorted[to - 1];
       sorted[to] = place;
     }
-    for (const Place& place : sorted) {
+    for (const KeyPlace& place : sorted) {
       if (result.keys.empty() || result.keys.back() != place.key) {
         result.keys.push_back(place.key);
         result.first.push_back(place.place);

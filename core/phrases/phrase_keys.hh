@@ -1,6 +1,8 @@
 // Phrases as 64-bit keys: equal phrases of texts over one vocabulary have equal keys.
 #pragma once
 
+#include <vector>
+
 #include "base/parallel.hh"
 #include "phrases/inventory.hh"
 

@@ -12,7 +12,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kChunk = 1 << 14;
+constexpr std::size_t kPairsAtOnce = 1 << 14;
 
 // The links of a sample, and where its phrases begin in the sentence pair.
 struct Occurrence {
@@ -116,7 +116,7 @@ bool links_less(std::span<const InnerLink> a, std::span<const InnerLink> b, Orde
 
 std::vector<LexicalWeights> lexical_weights(const PairsView& pairs, const LexicalTable& lexical, unsigned n_threads) {
   std::vector<LexicalWeights> weights(pairs.targets.size());
-  parallel_chunks(pairs.source.size(), kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(pairs.source.size(), kPairsAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     LexicalWeigher weigh(lexical);
     for (std::size_t p = begin; p < end; ++p) {
       auto k = static_cast<std::size_t>(pairs.offsets[p]);
@@ -136,9 +136,9 @@ LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const Sampl
   LexicalScores scores;
   scores.weights.resize(n);
   scores.links.offsets.assign(n + 1, 0);
-  std::vector<std::vector<InnerLink>> points((n_sources + kChunk - 1) / kChunk);
-  parallel_chunks(n_sources, kChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
-    auto& mine = points[begin / kChunk];
+  std::vector<std::vector<InnerLink>> points((n_sources + kPairsAtOnce - 1) / kPairsAtOnce);
+  parallel_chunks(n_sources, kPairsAtOnce, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+    auto& mine = points[begin / kPairsAtOnce];
     std::vector<InnerLink> by_source;
     FrequentLinks frequent;
     LexicalWeigher weigh(lexical);
@@ -187,7 +187,7 @@ void add_classes(Groups samples, std::size_t item, std::span<const std::uint8_t>
 std::vector<std::uint32_t> count_classes(Groups samples, std::span<const std::uint8_t> classes, std::size_t n_classes,
                                          unsigned n_threads) {
   std::vector<std::uint32_t> counts(samples.size() * n_classes, 0);
-  parallel_chunks(samples.size(), kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(samples.size(), kPairsAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k)
       add_classes(samples, k, classes, std::span(counts).subspan(k * n_classes, n_classes));
   });
@@ -198,7 +198,7 @@ std::vector<double> class_probabilities(Groups samples, std::span<const std::spa
                                         std::size_t n_classes, double smoothing, unsigned n_threads) {
   std::vector<double> probabilities(samples.size() * classes.size() * n_classes);
   const double mass = smoothing * static_cast<double>(n_classes);
-  parallel_chunks(samples.size(), kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(samples.size(), kPairsAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> counts(n_classes);
     auto* out = probabilities.data() + begin * classes.size() * n_classes;
     for (std::size_t k = begin; k < end; ++k) {

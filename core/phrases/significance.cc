@@ -11,7 +11,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kChunk = 256;
+constexpr std::size_t kSentencesAtOnce = 256;
 
 // Finds the distinct phrases of one side that occur in a sentence.
 class Finder {
@@ -61,31 +61,32 @@ Occurring count_occurring(const PairsView& pairs, TokensView source, TokensView 
   result.source.assign(pairs.source.size(), 0);
   result.target.assign(pairs.target.size(), 0);
   result.pairs.assign(pairs.targets.size(), 0);
-  parallel_chunks(source.offsets.size() - 1, kChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
-    std::vector<std::uint32_t> src, tgt;
-    for (std::size_t s = begin; s < end; ++s) {
-      sources.find(slice(source.tokens, source.offsets, s), src);
-      targets.find(slice(target.tokens, target.offsets, s), tgt);
-      for (const auto t : tgt) add_one(result.target[t]);
-      for (const auto p : src) {
-        add_one(result.source[p]);
-        const auto options = pairs.targets_of(p);
-        const auto first = static_cast<std::size_t>(pairs.offsets[p]);
-        // Both lists are sorted: look up the members of the shorter one in the longer one.
-        if (options.size() <= tgt.size()) {
-          for (std::size_t k = 0; k < options.size(); ++k)
-            if (std::ranges::binary_search(tgt, options[k])) add_one(result.pairs[first + k]);
-        } else {
-          auto at = options.begin();
-          for (const auto t : tgt) {
-            at = std::lower_bound(at, options.end(), t);
-            if (at == options.end()) break;
-            if (*at == t) add_one(result.pairs[first + static_cast<std::size_t>(at - options.begin())]);
-          }
-        }
-      }
-    }
-  });
+  parallel_chunks(source.offsets.size() - 1, kSentencesAtOnce, n_threads, progress,
+                  [&](std::size_t begin, std::size_t end) {
+                    std::vector<std::uint32_t> src, tgt;
+                    for (std::size_t s = begin; s < end; ++s) {
+                      sources.find(slice(source.tokens, source.offsets, s), src);
+                      targets.find(slice(target.tokens, target.offsets, s), tgt);
+                      for (const auto t : tgt) add_one(result.target[t]);
+                      for (const auto p : src) {
+                        add_one(result.source[p]);
+                        const auto options = pairs.targets_of(p);
+                        const auto first = static_cast<std::size_t>(pairs.offsets[p]);
+                        // Both lists are sorted: look up the members of the shorter one in the longer one.
+                        if (options.size() <= tgt.size()) {
+                          for (std::size_t k = 0; k < options.size(); ++k)
+                            if (std::ranges::binary_search(tgt, options[k])) add_one(result.pairs[first + k]);
+                        } else {
+                          auto at = options.begin();
+                          for (const auto t : tgt) {
+                            at = std::lower_bound(at, options.end(), t);
+                            if (at == options.end()) break;
+                            if (*at == t) add_one(result.pairs[first + static_cast<std::size_t>(at - options.begin())]);
+                          }
+                        }
+                      }
+                    }
+                  });
   return result;
 }
 

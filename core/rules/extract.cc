@@ -15,7 +15,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kChunk = 256;  // sentences
+constexpr std::size_t kSentencesAtOnce = 256;
 
 // Writes the rules of a sentence pair as symbols.
 class RuleBuilder {
@@ -285,7 +285,7 @@ class Matcher {
 HashSet matching_sources(TokensView text, const RuleLimits& limits, int max_span, WordId gap, unsigned n_threads,
                          const Progress& progress) {
   SharedSet all;
-  parallel_chunks(text.offsets.size() - 1, kChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(text.offsets.size() - 1, kSentencesAtOnce, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     HashSet found;
     for (std::size_t s = begin; s < end; ++s) Matcher(text[s], limits, max_span, gap, found).run();
     all.add(found);
@@ -304,16 +304,17 @@ HashSet targets_of_sources(const AlignedText& text, SentenceRange range, const R
   check(text, limits);
   if (range.first > range.last || range.last >= text.source.offsets.size()) throw Error("no such sentence pairs");
   SharedSet all;
-  parallel_chunks(range.last - range.first, 4 * kChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
-    HashSet found;
-    RuleWalk walk(text, limits, gaps);
-    for (std::size_t s = range.first + begin; s < range.first + end; ++s)
-      walk.sentence(s, [&](RuleBuilder& builder, const PhrasePair& phrase, std::span<const PhrasePair> inside, float) {
-        if (sources.contains(hash_symbols(builder.source(phrase, inside))))
-          found.add(hash_target(builder.rule(phrase, inside).target, gaps));
+  parallel_chunks(
+      range.last - range.first, 4 * kSentencesAtOnce, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+        HashSet found;
+        RuleWalk walk(text, limits, gaps);
+        for (std::size_t s = range.first + begin; s < range.first + end; ++s)
+          walk.sentence(s, [&](RuleBuilder& builder, const PhrasePair& phrase, std::span<const PhrasePair> inside, float) {
+            if (sources.contains(hash_symbols(builder.source(phrase, inside))))
+              found.add(hash_target(builder.rule(phrase, inside).target, gaps));
+          });
+        all.add(found);
       });
-    all.add(found);
-  });
   return all.take();
 }
 

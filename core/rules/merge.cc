@@ -16,7 +16,7 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kChunk = 1 << 12;  // rules
+constexpr std::size_t kRulesAtOnce = 1 << 12;
 
 // Links and a count that a rule was seen with.
 struct Item {
@@ -282,7 +282,7 @@ RuleBatch RuleMerger::next(std::size_t n_rules, const RuleLexicon& lexicon, unsi
   for (std::size_t p = 0; p < n_sources; ++p)
     std::fill(sources_of.begin() + batch.offsets[p], sources_of.begin() + batch.offsets[p + 1],
               static_cast<std::uint32_t>(p));
-  parallel_chunks(n, kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n, kRulesAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     LexicalWeigher weigh(lexicon.table);
     std::vector<WordId> src, tgt;
     const auto renumber = [](std::span<const WordId> symbols, std::span<const WordId> numbers, std::vector<WordId>& words) {
@@ -373,7 +373,7 @@ std::vector<std::uint32_t> gap_order_ignored(PhrasesView targets, const ByteOrde
                                              unsigned n_threads) {
   const PhraseLess less(order);
   std::vector<std::uint32_t> shapes(targets.size());
-  parallel_chunks(targets.size(), kChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(targets.size(), kRulesAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<WordId> straight;
     for (std::size_t p = begin; p < end; ++p) {
       shapes[p] = static_cast<std::uint32_t>(p);

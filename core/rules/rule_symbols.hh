@@ -8,6 +8,8 @@
 
 namespace hyperbaton {
 
+inline constexpr std::size_t kMaxGaps = 2;  // of a rule
+
 // Which numbers stand for gaps: one on the source side, where gaps are counted; on the target side one for each.
 struct GapSymbols {
   WordId source, first_target;
@@ -17,13 +19,6 @@ struct GapSymbols {
 // The order of Moses' rule files, where all gaps are spelled alike.
 struct MosesOrder {
   ByteOrder source, target;
-};
-
-// A vocabulary as its bytes and offsets.
-struct SpelledWords {
-  std::span<const std::uint8_t> bytes;
-  std::span<const std::int64_t> offsets;
-  std::size_t size() const { return offsets.size() - 1; }
 };
 
 struct RuleSymbols {

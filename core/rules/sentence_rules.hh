@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "phrases/pair_matrix.hh"
+#include "rules/rule_symbols.hh"
 
 namespace hyperbaton {
-
-inline constexpr std::size_t kMaxGaps = 2;
 
 // In words, or symbols: words and gaps. A rule has at least one linked word, and no two gaps touch on the source side.
 struct RuleLimits {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "base/math.hh"
 
 namespace hyperbaton {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kRows = 4096;  // intervals scored together
 constexpr double kThin = 1e-10;      // narrower intervals, relative to their place, are rounding errors
 constexpr double kBeyond = 0.1;      // how far into an interval without end, at least

@@ -258,6 +258,12 @@ def test_the_torch_backend_needs_nothing_of_ours(name: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_the_torch_backend_has_the_constants_of_the_core() -> None:
+    file = Path(sys.modules[JumpWeights.__module__].__file__ or "").with_name("_jump_torch.py")
+    code = file.read_text(encoding="utf-8").splitlines()
+    assert f"N_CONSTANTS = {N_CONSTANTS}" in code and f"N_DISTANCES = {(N_CONSTANTS - 2) // 2}" in code
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_mapped_features_and_one_shard_give_the_same_weights(
     name: str, corpus: tuple[Bitext, Tags], tmp_path: Path

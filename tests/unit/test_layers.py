@@ -54,7 +54,7 @@ CORE = {
     "network": set(),
     "next_position": {"features", "learn", "network", "phrases"},
     "decode": {"block", "corpus", "lm", "operations", "phrases"},
-    "hierarchical": {"corpus", "decode", "phrases"},
+    "hierarchical": {"corpus", "decode", "phrases", "rules"},
     "testing": set(),
 }
 

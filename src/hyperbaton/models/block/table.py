@@ -27,7 +27,7 @@ from hyperbaton.corpus import Vocabulary
 JUMPS = tuple(_core.block_jumps())  # by class
 N_JUMPS = len(JUMPS)
 N_LENGTHS = 8  # blocks of that many words and more share a row
-EMPTY_TAG = 2**32 - 2  # of the empty target
+EMPTY_TAG = _core.EMPTY_TAG  # of the empty target
 _PSEUDO = 5.0  # counts that smooth a row of p_g
 
 

@@ -18,7 +18,6 @@ from hyperbaton.corpus.tree_rules import TreeRule, apply_rules, parse_rules
 from hyperbaton.models.shapes.base import restored_side, side_arrays, side_layout
 from hyperbaton.models.shapes.store import ModelState
 
-_UNKNOWN_LABEL = 2**16 - 1
 # Labels, begins, ends, parents and offsets where there are no trees.
 _NO_NODES: tuple[Array, ...] = (
     *(np.empty(0, np.uint16) for _ in range(3)),
@@ -83,7 +82,7 @@ class BlockSides:
             raise OptionError(f"there are {len(trees)} trees for {n_sentences} sentences")
         changed = apply_rules(trees, self.rules)
         numbers = known.lookup.find_all(changed.vocabulary.lookup)
-        labels = np.minimum(numbers, _UNKNOWN_LABEL).astype(np.uint16)[changed.labels]
+        labels = np.minimum(numbers, _core.UNKNOWN_LABEL).astype(np.uint16)[changed.labels]
         return labels, changed.begins, changed.ends, changed.parents, changed.offsets
 
     def arrays(self) -> dict[str, Array]:

@@ -14,7 +14,7 @@ from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.models.shapes.next_position import JumpTraining
 
 # ⟨o⟩ and ⟨o, d⟩, which have no keys and come first.
-N_CONSTANTS = 8
+N_CONSTANTS = _core.N_JUMP_CONSTANTS
 # Memory that finding features may take for each list, of which there are the square of a sentence's length: a list has up
 # to 28 features, which take 4 bytes each, and up to twice that in the vectors that they are gathered from.
 _BYTES = 28 * 12
