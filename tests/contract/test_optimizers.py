@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse import csr_array
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.metrics import make_metric
-from hyperbaton.tune import OPTIMIZERS, Tuning, tune
+from hyperbaton.tune import OPTIMIZERS, Lists, Tuning, tune
 from hyperbaton.tune.loop import Iteration
 from hyperbaton.tune.optimizers import Job, Optimizer
+from hyperbaton.tune.optimizers.pro import Pro
 from tests.contract.made_up_decoder import START, MadeUp, first_lists
 
 BLEU = "bleu:tokenize=none"
@@ -123,3 +126,50 @@ def test_finds_the_size_of_weights_beside_a_fixed_one(name: str, factor: float) 
     assert weights[0] == hidden[0] and weights[4] == start[4]
     assert lists.value(metric, weights) > max(lists.value(metric, hidden) - 1, lists.value(metric, start))
     assert 0.5 < weights[2] / hidden[2] < 2
+
+
+def test_more_orders_make_mira_depend_less_on_the_seed(decoder: MadeUp) -> None:
+    lists, metric = first_lists(decoder(START), decoder.references), make_metric(BLEU)
+
+    def deviation(n_orders: int) -> float:
+        mira = OPTIMIZERS["mira"](passes=2, orders=n_orders, max_step=0.1)
+        ends = np.array([mira.optimize(Job(lists, metric, [START], seed, 1)) for seed in range(6)])
+        return float((ends.std(axis=0) * lists.spread).sum())
+
+    assert deviation(8) < 0.7 * deviation(1)
+
+
+def test_company_is_the_number_of_average_sentences_in_a_gain(decoder: MadeUp, monkeypatch: pytest.MonkeyPatch) -> None:
+    lists, metric = first_lists(decoder(START), decoder.references), make_metric(BLEU)
+    average = lists.statistics[lists.best(lists.scores(START))].mean(axis=0)
+    expected = 4 * metric.score(3 * average + lists.statistics)
+    assert lists.gains(metric, START, 3) == pytest.approx(expected)
+    asked = []
+
+    def gains(*_: object) -> npt.NDArray[np.float64]:
+        asked.append(_[-1])
+        return expected
+
+    monkeypatch.setattr(Lists, "gains", gains)
+    for name in ("mira", "pro"):
+        OPTIMIZERS[name](company=3).optimize(Job(lists, metric, [START], 0, 1))
+    assert asked == [3, 3]
+
+
+def test_pro_is_at_the_optimum_of_its_logistic_regression(decoder: MadeUp) -> None:
+    lists, metric = first_lists(decoder(START), decoder.references), make_metric(BLEU)
+    pro = OPTIMIZERS["pro"](draws=200, variance=2.0)
+    assert isinstance(pro, Pro)
+    weights = pro.optimize(Job(lists, metric, [START], 4, 1))
+    better, worse = pro._pairs(lists.offsets, lists.gains(metric, START), np.random.default_rng(4))
+    rows = ((lists.features[better] - lists.features[worse]) / np.where(lists.spread > 0, lists.spread, 1))[:, :4]
+
+    def loss(direction: npt.NDArray[np.float64]) -> float:
+        # Each pair is used in both orders, and the two classes have a weight vector each: ±direction/2.
+        return float(2 * np.log1p(np.exp(-rows @ direction)).sum() + (direction**2).sum() / (4 * pro.variance))
+
+    found = weights[:4] * lists.spread[:4]
+    best = minimize(loss, np.zeros(4), method="BFGS").x
+    assert found / np.abs(found).sum() == pytest.approx(best / np.abs(best).sum(), abs=2e-3)
+    size = minimize_scalar(lambda k: loss(k * found), bounds=(0, 1e3), method="bounded").x
+    assert loss(size * found) == pytest.approx(loss(best), rel=1e-4)

@@ -37,7 +37,7 @@ TEXTS = {
     "score": {"test"},
     "serve": {"host", "cors"},
     "symmetrize": {"method"},
-    "system": {"scaled", "inside"},
+    "system": {"scaled", "inside", "weights_per_class"},
     "tokenize": {"name", "language"},
     "train": {"model"},
     "tune": {"fix", "metric", "optimizer"},

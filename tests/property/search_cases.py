@@ -152,7 +152,11 @@ def table_case(kind_name: str) -> Case:
     return make
 
 
-def distance_case(use: str, side: str, classes: str = "all", coverage: bool = False) -> Case:
+# Weights of a model with one for each class, as multiples of its only weight otherwise.
+CLASS_FACTORS = [1.0, 0.5, 2.0, 1.5, 0.2]
+
+
+def distance_case(use: str, side: str, classes: str = "all", coverage: bool = False, per_class: bool = False) -> Case:
     cuts = (-1, 0, 1, 2)
 
     def make(words: list[str], pairs: dict[Pair, Any], table: Any) -> tuple[Any, Callable[..., float]]:
@@ -172,18 +176,20 @@ def distance_case(use: str, side: str, classes: str = "all", coverage: bool = Fa
                     if coverage:
                         state = phrases.coverage_state(step.begin, step.end, covered, len(words))
                         scores = [score + added for score, added in zip(scores, weights[state], strict=True)]
-                    logprob = scores[sum(d >= cut for cut in cuts)]
+                    chosen = sum(d >= cut for cut in cuts)
+                    logprob = scores[chosen]
                     if classes == "possible" or coverage:
                         possible = set(range(5))
                         if classes == "possible":
                             possible = phrases.possible_distances(step.begin, covered, cuts)
                         logprob -= np.log(sum(np.exp(scores[c]) for c in possible))
-                    total += logprob if use == "direct" else -abs(d) / (2.0 * np.exp(logprob))
+                    value = logprob if use == "direct" else -abs(d) / (2.0 * np.exp(logprob))
+                    total += value * (CLASS_FACTORS[chosen] if per_class else 1)
                 end, last = step.end, step
                 covered |= set(range(step.begin, step.end))
             return 0.7 * total
 
-        return ModelUse(model, use, 2.0), score
+        return ModelUse(model, use, 2.0, per_class=per_class), score
 
     return make
 
@@ -214,7 +220,7 @@ class Orientations:
         return np.tile(np.log([0.4, 0.3, 0.2, 0.1]), (len(options), 1))
 
 
-def possible_case(kind: str) -> Case:
+def possible_case(kind: str, per_class: bool = False) -> Case:
     columns = {"M": (0, "monotone"), "S": (1, "swap"), "DL": (2, "discontinuous_left"), "DR": (3, "discontinuous_right")}
     numbers = {name: c for c, name in columns.values()}
 
@@ -230,11 +236,12 @@ def possible_case(kind: str) -> Case:
                 possible = phrases.possible_orientations(step.begin, step.end, covered)
                 p = [0.4, 0.3, 0.2, 0.1]
                 assert columns[name][1] in possible
-                total += np.log(p[columns[name][0]] / sum(p[numbers[other]] for other in possible))
+                value = np.log(p[columns[name][0]] / sum(p[numbers[other]] for other in possible))
+                total += value * (CLASS_FACTORS[columns[name][0]] if per_class else 1)
                 covered |= set(range(step.begin, step.end))
             return float(0.7 * total)
 
-        return ModelUse(Orientations(kind)), score
+        return ModelUse(Orientations(kind), per_class=per_class), score
 
     return make
 
@@ -348,6 +355,11 @@ SHAPES: dict[str, Case | None] = {
     "distances coverage": distance_case("direct", "before", "all", coverage=True),
     "distances possible coverage": distance_case("direct", "before", "possible", coverage=True),
     "scaled": distance_case("scaled", "before"),
+    "distances, weights per class": distance_case("direct", "before", per_class=True),
+    "distances after, weights per class": distance_case("direct", "after", per_class=True),
+    "distances possible coverage, weights per class": distance_case("direct", "before", "possible", True, per_class=True),
+    "scaled, weights per class": distance_case("scaled", "before", per_class=True),
+    "hier-mslr possible, weights per class": possible_case("hier-mslr", per_class=True),
     "mslr possible": possible_case("phrase-mslr"),
     "hier-mslr possible": possible_case("hier-mslr"),
     "jumps": jump_case(False),

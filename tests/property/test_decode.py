@@ -17,7 +17,7 @@ from hyperbaton.corpus import Text
 from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator
 from hyperbaton.lm import LanguageModel
 from tests.oracles import decode as oracle
-from tests.property.search_cases import ARPA, SHAPES, JumpsLeft, all_options, cases, write_and_read
+from tests.property.search_cases import ARPA, CLASS_FACTORS, SHAPES, JumpsLeft, all_options, cases, write_and_read
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -37,12 +37,14 @@ def test_search_without_pruning_finds_the_best(
         table, arpa = write_and_read(pairs, Path(folder))
     make = SHAPES[shape]
     reordering, extra = make(words, pairs, table) if make else (None, lambda path: 0.0)
-    weights = {"TranslationModel0": [0.3, 0.6], "LM0": 0.8, "Distortion0": 0.4, "WordPenalty0": -0.2}
+    weights: dict[str, Any] = {"TranslationModel0": [0.3, 0.6], "LM0": 0.8, "Distortion0": 0.4, "WordPenalty0": -0.2}
+    per_class = isinstance(reordering, ModelUse) and reordering.per_class
+    own = [0.7 * factor for factor in CLASS_FACTORS[: reordering.n_features]] if per_class else 0.7
     system = System.of(
         table,
         [LanguageModel.parse_arpa(ARPA)],
         {"R": reordering} if reordering else {},
-        weights | ({"R": 0.7} if reordering else {}),
+        weights | ({"R": own} if reordering else {}),
     )
 
     def score(path: list[oracle.Step]) -> float:

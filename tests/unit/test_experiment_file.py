@@ -68,6 +68,10 @@ def tokenized(**keys: str) -> dict[str, Any]:
         ),
         (values(models={"pair": {"direction": "forward"}}), "key 'models.pair.direction': does not apply"),
         (
+            values(models={"pair": {"weights-per-class": True}}),
+            "key 'models.pair.weights-per-class': does not apply to the model pair, which has no orientations",
+        ),
+        (
             values(models={"a": {"model": "lexicalized", "orientations": "fife"}}),
             "key 'models.a.orientations': unknown orientation 'fife' (did you mean five?)",
         ),
@@ -236,3 +240,11 @@ ROOT = Path(__file__).parents[2]
 def test_examples_are_plans(file: Path, corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HYPERBATON_DATA", str(corpora))
     assert "score" in make_plan(read_experiment(file)).stages
+
+
+def test_weights_per_class_reach_the_system() -> None:
+    models = {"dpr": {"direction": "bidirectional", "weights-per-class": True}, "pair": {}}
+    plan = make_plan(parse_experiment(values(models=models), "exp.toml", Path()))
+    options = plan.stages["system.dpr"].options["reordering"]
+    assert len(options) == 2 and all(use["per_class"] for use in options.values())
+    assert not any(use.get("per_class") for use in plan.stages["system.pair"].options["reordering"].values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import HyperbatonError, OptionError
-from hyperbaton.metrics import Orders, Outputs, compare, estimate, make_metric
+from hyperbaton.metrics import Orders, Outputs, compare, estimate, holm, make_metric
 
 H, R = "the cat sat on the mat", "the cat sat on a mat"
 
@@ -183,3 +184,36 @@ def test_outputs_that_do_not_fit() -> None:
         Outputs.of(["a", "b"], ["a", "b"], ["a"])
     with pytest.raises(HyperbatonError, match="PDscore needs the links"):
         make_metric("pdscore").value(Outputs.of(["a"], ["a"]))
+
+
+def test_intervals_of_several_runs_include_the_runs() -> None:
+    """Runs whose sentences are all alike: nothing but the runs can differ, and the mean of R has the variance s²/R."""
+    wer = make_metric("wer")
+    errors = np.array([10.0, 14.0, 11.0, 17.0])
+    runs = [np.tile([error, 100.0], (20, 1)) for error in errors]
+    found = estimate(wer, runs, samples=20_000, seed=1)
+    assert found.value == errors.mean() and found.deviation == pytest.approx(errors.std(ddof=1))
+    # All means of three runs with replacement, by hand.
+    means = np.array([np.mean(drawn) for drawn in itertools.product(errors, repeat=3)])
+    assert means.var() == pytest.approx(errors.var(ddof=1) / 4)
+    assert found.interval == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=0.4)
+    # The runs of one system are no evidence of a difference from another whose runs differ as much.
+    other = [np.tile([error, 100.0], (20, 1)) for error in errors + 0.5]
+    assert compare(wer, runs, other, seed=1).p > 0.5
+    assert compare(wer, runs[:1], other[:1], seed=1).p < 0.01
+    assert estimate(wer, runs[:1]).interval == (10.0, 10.0)
+
+
+def test_holm() -> None:
+    rng = np.random.default_rng(0)
+    for n in range(6):
+        p = rng.random(n).tolist()
+        # A hypothesis is rejected at a level if it and all with smaller p pass their own stricter levels.
+        corrected = holm(p)
+        for level in rng.random(20).tolist():
+            order, rejected = np.argsort(p), set()
+            for rank, i in enumerate(order.tolist()):
+                if p[i] > level / (n - rank):
+                    break
+                rejected.add(i)
+            assert {i for i in range(n) if corrected[i] <= level} == rejected

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from hyperbaton.__main__ import main
+from hyperbaton.metrics import holm
 
 
 class Done(NamedTuple):
@@ -107,3 +108,24 @@ def test_several_references_are_told(hyperbaton: Callable[..., Done], files: Pat
     note = f"scoring {files / 'hyp'} against 2 references: {files / 'ref'}, {files / 'other'}; another system's"
     assert hyperbaton(*command).stderr.startswith(note)
     assert hyperbaton(*command, "--quiet").stderr == hyperbaton(*command[:3], *command[4:]).stderr == ""
+
+
+def test_several_systems_are_compared_with_the_first(hyperbaton: Callable[..., Done], files: Path) -> None:
+    command = ["score", "--samples", "50", "--metrics", "wer,chrf", files / "hyp", files / "ref", "--systems"]
+    both = f"{files / 'hyp'},{files / 'other'}"
+    done = hyperbaton(*command, files / "other", both, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    for entry in json.loads(done.stdout).values():
+        other, runs = entry["systems"][str(files / "other")], entry["systems"][both]
+        assert other["delta"] == pytest.approx(other["value"] - entry["value"])
+        assert runs["runs"] == 2 and runs["value"] == pytest.approx((other["value"] + entry["value"]) / 2)
+        p = [other["p"], runs["p"]]
+        assert [other["p_holm"], runs["p_holm"]] == pytest.approx(holm(p))
+    against = hyperbaton("score", files / "other", files / "ref", "--against", files / "hyp", "--json", "--samples", "50")
+    assert json.loads(against.stdout)["WER"]["p"] == json.loads(done.stdout)["WER"]["systems"][str(files / "other")]["p"]
+    table = hyperbaton(*command, files / "other", both)
+    header, *rows = [line.split("\t") for line in table.stdout.splitlines()]
+    assert header[:4] == ["metric", "system", "value", "interval"] and "p_holm" in header and len(rows) == 6
+    assert [row[1] for row in rows[:3]] == [str(files / "hyp"), str(files / "other"), both]
+    wrong = hyperbaton(*command, files / "other", "--against", files / "other")
+    assert wrong.returncode == 1 and "do not give --against" in wrong.stderr

@@ -97,6 +97,27 @@ def test_every_model_of_the_package_can_be_used(tmp_path: Path) -> None:
     second = Translator(loaded, threads=2).translate_batch(lines[0][:20], NBest(1))
     assert first.scores.tolist() == second.scores.tolist()
     assert all(np.abs(first.totals[:, column]).sum() > 0 for column in (first.columns[n][0] for n in ("mms", "pair", "T")))
+    _check_weights_per_class(tmp_path, lines[0][:20])
+
+
+def _check_weights_per_class(parts: Path, lines: list[str]) -> None:
+    """With equal weights nothing changes but the number of values; their sum is the one value."""
+    kinds = {"L": str(parts / "lexicalized"), "M": str(parts / "mms"), "T": "wbe-msd-bidirectional-fe"}
+    whole = assemble(parts / "phrases", [parts / "lm"], kinds, scaled={"L": 2.0})
+    split = assemble(parts / "phrases", [parts / "lm"], kinds, scaled={"L": 2.0}, per_class=["L", "M", "T"])
+    assert [(whole.features[n], split.features[n]) for n in "LMT"] == [(1, 3), (1, 3), (6, 6)]
+    split.save(parts / "split")
+    loaded = System.load(parts / "split")
+    assert loaded.features == split.features
+    one, many = (Translator(system, threads=1).translate_batch(lines, NBest(3)) for system in (whole, loaded))
+    assert many.scores == pytest.approx(one.scores, abs=1e-4)
+    for name in "LM":
+        values = many.totals[:, many.columns[name]]
+        assert values.sum(axis=1) == pytest.approx(one.totals[:, one.columns[name][0]], abs=1e-3)
+        assert (np.abs(values).sum(axis=0) > 0).sum() > 1
+    for name, message in (("pair", "only a model of orientation classes"), ("none", "no reordering model 'none'")):
+        with pytest.raises(OptionError, match=message):
+            assemble(parts / "phrases", [parts / "lm"], {"pair": str(parts / "pair")}, per_class=[name])
 
 
 def test_models_trained_with_tags_are_given_them(tmp_path: Path) -> None:

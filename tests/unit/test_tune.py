@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,8 @@ import pytest
 from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.tune import OPTIMIZERS, Decode, Lists, NBest, Tuning, tune, tune_and_choose
-from hyperbaton.tune.loop import _Scale
+from hyperbaton.tune.average import Scale
+from hyperbaton.tune.loop import Iteration, Tuned
 from hyperbaton.tune.optimizers import Job, Optimizer
 from hyperbaton.tune.protocol import halves
 from tests.contract.made_up_decoder import START, Floats, MadeUp
@@ -142,31 +143,126 @@ def test_what_cannot_be_tuned_on() -> None:
         tune(decoder, START, [decoder.references])
 
 
-def test_choosing_on_the_other_half() -> None:
+def part_of(decoder: MadeUp, half: slice) -> Decode:
+    """The decoder of some of the sentences."""
+
+    def decode(weights: Floats) -> NBest:
+        nbest = decoder(weights)
+        inside = (nbest.sentence >= half.start) & (nbest.sentence < half.stop)
+        texts = [text for text, keep in zip(nbest.hypotheses, inside.tolist(), strict=True) if keep]
+        return NBest(nbest.sentence[inside] - half.start, nbest.features[inside], texts)
+
+    return decode
+
+
+@pytest.mark.parametrize("average", [1, 2])
+def test_choosing_a_run_or_a_mean_on_the_other_half(average: int) -> None:
     decoder = MadeUp(20)
     first, second = halves(20)
-
-    def on(half: slice) -> Decode:
-        def decode(weights: Floats) -> NBest:
-            nbest = decoder(weights)
-            inside = (nbest.sentence >= half.start) & (nbest.sentence < half.stop)
-            texts = [text for text, keep in zip(nbest.hypotheses, inside.tolist(), strict=True) if keep]
-            return NBest(nbest.sentence[inside] - half.start, nbest.features[inside], texts)
-
-        return decode
-
-    options = Tuning(metric="bleu:tokenize=none", iterations=2)
+    options = Tuning(metric="bleu:tokenize=none", iterations=3, average=average)
+    scale, held_out = Scale(START, np.zeros(5, bool), 5), part_of(decoder, second)
     choice = tune_and_choose(
         lambda i: tune(
-            on(first), START, [decoder.references[first]], options, seed=i, optimizer=OPTIMIZERS["mert"](restarts=1)
+            part_of(decoder, first),
+            START,
+            [decoder.references[first]],
+            options,
+            seed=i,
+            optimizer=OPTIMIZERS["mert"](restarts=1),
         ),
         3,
-        on(second),
+        held_out,
         [decoder.references[second]],
         options.metric,
+        scale=scale,
     )
-    assert len(choice.runs) == 3 and choice.held_out[choice.chosen] == max(choice.held_out)
-    assert choice.tuned is choice.runs[choice.chosen]
+    names = ["mean of 3 runs", "run 1", "run 2", "run 3"]
+    if average > 1:
+        names = ["mean of 3 averaged runs", names[0], *(f"run {i}{end}" for i in "123" for end in (", averaged", ""))]
+    assert len(choice.runs) == 3 and list(choice.held_out) == names
+    assert choice.held_out[choice.chosen] == max(choice.held_out.values())
+    expected = {"mean of 3 runs": np.mean([run.weights_of(run.best) for run in choice.runs], axis=0)}
+    expected |= {f"run {i}": run.weights_of(run.best) for i, run in enumerate(choice.runs, start=1)}
+    if average > 1:
+        expected["mean of 3 averaged runs"] = np.mean([run.weights_of(-1) for run in choice.runs], axis=0)
+        expected |= {f"run {i}, averaged": run.weights_of(-1) for i, run in enumerate(choice.runs, start=1)}
+    assert choice.weights / np.abs(choice.weights).sum() == pytest.approx(
+        expected[choice.chosen] / np.abs(expected[choice.chosen]).sum()
+    )
+    judged = tune(held_out, expected["mean of 3 runs"], [decoder.references[second]], Tuning(metric=options.metric))
+    assert judged.history[0].score == choice.held_out["mean of 3 runs"]
+
+
+def test_a_failed_run_is_in_no_mean() -> None:
+    turns = [Iteration(10.0, 10.0, 1, 1, weights.tolist()) for weights in (START, START * 2, START + 1)]
+    runs = [Tuned(START, 10.0, "", "no gain" if i == 0 else None, [turn], 0, 0) for i, turn in enumerate(turns)]
+    decoder, seen = MadeUp(4), []
+
+    def decode(weights: Floats) -> NBest:
+        seen.append(weights)
+        return decoder(weights)
+
+    scale = Scale(START, np.zeros(5, bool), 5)
+    choice = tune_and_choose(lambda i: runs[i], 3, decode, [decoder.references], "bleu", scale=scale)
+    assert list(choice.held_out) == ["mean of 2 runs", "run 1", "run 2", "run 3"]
+    second = (START + 1) * np.abs(START).sum() / np.abs(START + 1).sum()
+    mean = (START + second) / 2
+    assert seen[0] == pytest.approx(mean * np.abs(START).sum() / np.abs(mean).sum())
+
+
+@pytest.mark.parametrize("metric", ["bleu:tokenize=none", "wer"])
+def test_the_mean_of_the_best_iterations(decoder: MadeUp, metric: str) -> None:
+    options = Tuning(iterations=4, metric=metric, average=3, patience=9)
+    tuned = tune(decoder, START, [decoder.references], options, optimizer=OPTIMIZERS["mira"](passes=10))
+    alone = tune(decoder, START, [decoder.references], replace(options, average=1), optimizer=OPTIMIZERS["mira"](passes=10))
+    assert tuned.history[:-1] == alone.history and tuned.best == alone.taken and alone.averaged == ()
+    sign = 1 if metric.startswith("bleu") else -1
+    by_score = sorted(range(len(alone.history)), key=lambda i: -sign * alone.history[i].score)
+    assert tuned.averaged == tuple(sorted(by_score[:3])) and 0 not in tuned.averaged
+    mean = np.mean([tuned.weights_of(i) for i in tuned.averaged], axis=0)
+    assert tuned.history[-1].weights == pytest.approx(mean * np.abs(START).sum() / np.abs(mean).sum())
+    good = sign * tuned.history[-1].score >= min(sign * tuned.history[i].score for i in tuned.averaged)
+    assert tuned.taken == (len(tuned.history) - 1 if good else tuned.best)
+    assert tuned.weights.tolist() == tuned.history[tuned.taken].weights
+
+
+def test_a_mean_that_is_worse_than_all_is_not_taken(decoder: MadeUp) -> None:
+    ends = iter([np.array([2.0, -0.1, 3.0, 0.5, 1.0]), np.array([-0.5, 0.1, 3.0, 4.0, 1.0])])
+
+    @dataclass
+    class Far(Optimizer):
+        def optimize(self, job: Job) -> Floats:
+            return next(ends)
+
+    def decode(weights: Floats) -> NBest:
+        """Good wherever the optimizer goes, bad in between."""
+        calls.append(weights)
+        return decoder(START * -1 if len(calls) == 4 else np.array([2.0, -0.1, 3.0, 0.5, 1.0]) if len(calls) > 1 else START)
+
+    calls: list[Floats] = []
+    options = Tuning(iterations=2, average=2, reach=1.0, metric="bleu:tokenize=none")
+    tuned = tune(decode, START, [decoder.references], options, optimizer=Far())
+    assert tuned.averaged == (1, 2) and tuned.taken == tuned.best == 1 and len(tuned.history) == 4
+
+
+def test_an_average_is_resumed(tmp_path: Path) -> None:
+    options = Tuning(iterations=3, metric="bleu:tokenize=none", patience=9, average=2, optimizer="mira:passes=5")
+    decoder = MadeUp(20)
+    whole = tune(decoder, START, [decoder.references], options)
+    n_calls = decoder.calls
+
+    def stopping(weights: Floats) -> NBest:
+        if decoder.calls == n_calls + len(whole.history) - 1:
+            raise KeyboardInterrupt
+        return decoder(weights)
+
+    with pytest.raises(KeyboardInterrupt):
+        tune(stopping, START, [decoder.references], options, folder=tmp_path / "state")
+    for n_more in (1, 0):
+        before = decoder.calls
+        again = tune(decoder, START, [decoder.references], options, folder=tmp_path / "state")
+        assert decoder.calls - before == n_more
+        assert again.history == whole.history and again.taken == whole.taken and again.averaged == whole.averaged
 
 
 def test_the_core_refuses_lists_that_do_not_fit() -> None:
@@ -177,8 +273,8 @@ def test_the_core_refuses_lists_that_do_not_fit() -> None:
 
 
 def test_a_small_fixed_weight_does_not_make_the_others_grow_for_ever() -> None:
-    scale = _Scale(np.array([0.5, 0.02]), np.array([False, True]))
-    found = scale.applied(np.array([1e9, 7.0]), 2)
+    scale = Scale(np.array([0.5, 0.02]), np.array([False, True]), 2)
+    found = scale.applied(np.array([1e9, 7.0]))
     assert found is not None and found.tolist() == pytest.approx([520.0, 0.02])
-    near = scale.applied(np.array([3.0, 7.0]), 2)
+    near = scale.applied(np.array([3.0, 7.0]))
     assert near is not None and near.tolist() == [3.0, 0.02]

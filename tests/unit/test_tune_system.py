@@ -59,7 +59,8 @@ def test_verb(system: System, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["score"] > result["history"][0]["score"] + 1
-    assert len(result["runs"]) == len(result["held_out"]) == 2
+    assert len(result["runs"]) == 2 and list(result["held_out"]) == ["mean of 2 runs", "run 1", "run 2"]
+    assert result["held_out"][result["chosen"]] == max(result["held_out"].values())
     assert System.load(tmp_path / "tuned").weights == result["weights"]
     assert not (tmp_path / "tuned.tuning").exists()
     assert result["system"] == str(tmp_path / "tuned") and result["start"]["LM0"] == [0.01]
@@ -108,7 +109,7 @@ def test_verb_ends_with_the_weights_and_the_path(system: System, tmp_path: Path)
     *_, weights, last = done.stderr.splitlines()[-len(tuned.weights) - 1 :]
     assert weights.split() == ["UnknownWordPenalty0", "1", "→", f"{tuned.weights['UnknownWordPenalty0'][0]:.4g}"]
     assert f"LM0                  0.01 → {tuned.weights['LM0'][0]:.4g}" in done.stderr
-    assert re.fullmatch(rf"wrote {tmp_path / 'tuned'}: bleu [\d.]+ → [\d.]+", last)
+    assert re.fullmatch(rf"wrote {tmp_path / 'tuned'}: bleu [\d.]+ → [\d.]+, iteration [12]", last)
     assert done.stdout.startswith("iteration\tbleu")
 
 

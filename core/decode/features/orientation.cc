@@ -17,9 +17,8 @@ void OptionScorer::check() const {
   const bool fits =
       rule == StepRule::Distance ? cuts.size() + 1 == n_classes : *std::ranges::max_element(merge) < n_classes;
   if (!fits) throw Error("the scores have another number of classes than the orientation set");
-  if (is_normalised() &&
-      (weights.size() != 1 || side != Side::Before || times_distance || n_classes > PossibleClasses::kMost))
-    throw Error("possible classes and coverage are those towards the previous phrase, with one weight, used directly");
+  if (is_normalised() && (side != Side::Before || times_distance || n_classes > PossibleClasses::kMost))
+    throw Error("possible classes and coverage are those towards the previous phrase, used directly");
   if (!coverage.empty() && coverage.size() != kCoverageStates * n_classes)
     throw Error("a weight for each state of the coverage and each class is needed");
   if (is_sparse && weights.size() != n_classes) throw Error("sparse features count each class");
@@ -112,7 +111,7 @@ float OrientationFeature::normalised_score(std::uint32_t option, std::uint32_t m
 void OrientationFeature::add_values(const Step& step, const GraphStep& way, std::uint32_t memo, float* columns) const {
   if (is_after() && step.first) return;
   if (scorer_.is_normalised()) {
-    *columns += normalised_score(way.option, memo);
+    columns[scorer_.n_values() == 1 ? 0 : class_of(memo)] += normalised_score(way.option, memo);
     return;
   }
   if (scorer_.is_sparse) {

@@ -99,7 +99,7 @@ class OrientationFeature : public FeatureDefaults {
   float log_sum(const Situation& situation, std::uint32_t option) const;
   float normalised_score(std::uint32_t option, std::uint32_t memo) const;
   float row_score(const Step& step, std::uint32_t row, std::uint32_t memo) const {
-    if (scorer_.is_normalised()) return scorer_.weight(0) * normalised_score(row, memo);
+    if (scorer_.is_normalised()) return scorer_.weight(class_of(memo)) * normalised_score(row, memo);
     const float score = weighted_[row * scorer_.n_classes + memo];
     return scorer_.times_distance ? score * static_cast<float>(jump_distance(step.previous, step.next)) : score;
   }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,11 @@ MAX_WIDTH = 100
 
 
 class Verb(TyperCommand):
-    """A command whose help is ours."""
+    """A command whose help is ours; an option shown as NAME... takes all words up to the next option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        many = {flag for p in self.params if (p.metavar or "").endswith("...") for flag in p.opts if flag.startswith("-")}
+        return super().parse_args(ctx, _repeated(args, many))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write("\n".join(_verb_lines(self, ctx)) + "\n")
@@ -36,6 +40,23 @@ class Program(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write("\n".join(_program_lines(self, ctx)) + "\n")
+
+
+def _repeated(words: Sequence[str], flags: Collection[str]) -> list[str]:
+    """A command line in which a flag that takes many words stands before each of them.
+
+    >>> _repeated(["ref", "--systems", "a", "b", "--json"], {"--systems"})
+    ['ref', '--systems', 'a', '--systems', 'b', '--json']
+    """
+    line: list[str] = []
+    flag = ""
+    for word in words:
+        if word.startswith("-") and word != "-":
+            flag = word if word in flags else ""
+        elif flag and line[-1] != flag:
+            line.append(flag)
+        line.append(word)
+    return line
 
 
 def _width() -> int:

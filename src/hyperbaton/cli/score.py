@@ -10,9 +10,9 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.cli import Json, Quiet, Seed
 from hyperbaton.cli._common import print_json, print_table, say
-from hyperbaton.cli._paths import READS
+from hyperbaton.cli._paths import READS, Reads
 from hyperbaton.corpus.files import shown
-from hyperbaton.evaluate.translations import Scored, read_outputs, score_translations
+from hyperbaton.evaluate.translations import Scored, compare_systems, read_outputs, score_translations
 from hyperbaton.metrics import METRICS, Outputs, make_metric
 
 
@@ -24,6 +24,14 @@ def score(
     ] = None,
     run: Annotated[
         list[str] | None, typer.Option(help="Translations of another tuning run of the same system."), READS
+    ] = None,
+    systems: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE...",
+            help="Translations of other systems, each compared with HYP; FILE,FILE,… are runs of one system.",
+        ),
+        Reads(lambda value: value.split(",")),
     ] = None,
     source_links: Annotated[
         list[str] | None,
@@ -50,8 +58,9 @@ def score(
     All files after HYP are references for the same sentences; give the translations of another system with --against.
 
     Each score has a 95% confidence interval from bootstrap samples of the sentences. With --against, the difference to
-    the other system is printed with its p-value. Metrics of word order need the links of translations and references to
-    the source.
+    the other system is printed with its p-value. With --systems, several systems are scored and compared with HYP; p_holm
+    is p corrected for the number of systems. Intervals and p of systems with several runs include the differences between
+    runs. Metrics of word order need the links of translations and references to the source.
 
     Examples:
 
@@ -60,6 +69,8 @@ def score(
         hyperbaton score out.en test.en --against baseline.en --metrics bleu,ter --json
 
         hyperbaton score out1.en test.en --run out2.en --run out3.en --against base1.en --against base2.en
+
+        hyperbaton score base.en test.en --systems hier.en dpr.en both.1.en,both.2.en --metrics bleu,ribes
 
         hyperbaton score out.en test.en --source-links out.links --reference-links test.links
     """
@@ -74,11 +85,39 @@ def score(
         chosen = [make_metric(name) for name in METRICS if source_links or not METRICS[name].needs_orders]
     else:
         chosen = [make_metric(name) for name in metrics.split(",")]
+    if systems:
+        if against or source_links:
+            raise OptionError("--systems compares texts with HYP: do not give --against or --source-links with it")
+        named = {name: _read(name.split(","), references, None, None, "--systems") for name in systems}
+        compared = compare_systems(chosen, runs, named, test=test, samples=samples, seed=seed)
+        _print_systems(shown(hypotheses), compared, json)
+        return
     scores = score_translations(chosen, runs, others, test=test, samples=samples, seed=seed)
     if json:
         print_json({scored.metric.title: _entry(scored) for scored in scores})
     else:
         print_table([_row(scored) for scored in scores])
+
+
+def _print_systems(first: str, compared: list[tuple[Scored, dict[str, tuple[Scored, float]]]], json: bool) -> None:
+    if json:
+        print_json(
+            {
+                own.metric.title: _entry(own)
+                | {"systems": {name: _entry(scored) | {"p_holm": p} for name, (scored, p) in others.items()}}
+                for own, others in compared
+            }
+        )
+        return
+    # Columns are those of the widest row.
+    several = any(scored.estimate.n_runs > 1 for own, others in compared for scored, _ in [(own, 0), *others.values()])
+    rows = []
+    for own, others in compared:
+        for name, (scored, p) in {first: (own, None), **others}.items():
+            metric, *rest = _row(scored, several).items()
+            rows.append(dict([metric, ("system", name), *rest]) | {"p_holm": "" if p is None else f"{p:.3f}"})
+    columns = ("metric", "system", "value", "interval", *(["deviation"] if several else []), "delta", "p", "p_holm", "wins")
+    print_table([{column: row.get(column, "") for column in (*columns, "signature")} for row in rows])
 
 
 def _read(
@@ -104,14 +143,14 @@ def _entry(scored: Scored) -> dict[str, Any]:
     return entry
 
 
-def _row(scored: Scored) -> dict[str, Any]:
+def _row(scored: Scored, several_runs: bool = False) -> dict[str, Any]:
     estimate, compared = scored.estimate, scored.comparison
     row: dict[str, Any] = {
         "metric": scored.metric.title,
         "value": round(estimate.value, 2),
         "interval": f"{estimate.interval[0]:.2f}–{estimate.interval[1]:.2f}",
     }
-    if estimate.n_runs > 1:
+    if estimate.n_runs > 1 or several_runs:
         row["deviation"] = round(estimate.deviation, 2)
     if compared is not None:
         row |= {"delta": f"{compared.delta:+.2f}", "p": f"{compared.p:.3f}", "wins": round(compared.wins, 3)}

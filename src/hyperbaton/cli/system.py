@@ -60,6 +60,9 @@ def system(
     inside: Annotated[
         list[str] | None, typer.Option(help="NAME: score this model's jumps inside phrase pairs too.")
     ] = None,
+    weights_per_class: Annotated[
+        list[str] | None, typer.Option(help="NAME: give this orientation model a weight for each class.")
+    ] = None,
     moses_ini: Annotated[Path | None, typer.Option(help="Take everything from this moses.ini."), READS] = None,
     from_system: Annotated[
         Path | None, typer.Option("--from", metavar="SYSTEM", help="Take everything from this system."), READS
@@ -95,8 +98,9 @@ def system(
 
         hyperbaton system -o portable --from tuned --copy
     """
+    own = phrases or rules or lm or reordering or scaled or inside or weights_per_class
     for flag, given in (("--moses-ini", moses_ini), ("--from", from_system)):
-        if given is not None and (phrases or rules or lm or reordering or scaled or inside or (moses_ini and from_system)):
+        if given is not None and (own or (moses_ini and from_system)):
             raise OptionError(
                 f"{flag} names all parts: do not give --phrases, --rules, --lm, --reordering or another source with it"
             )
@@ -123,6 +127,7 @@ def system(
             weights=parse_weights(weight),
             scaled={name: b[0] if isinstance(b, list) else b for name, b in betas.items()},
             inside=inside or [],
+            per_class=weights_per_class or [],
             rules=rules,
         )
     else:

@@ -59,7 +59,9 @@ def tune(
     runs: Annotated[
         int,
         typer.Option(
-            help="Number of runs; if more than 1, tune on the first half of the text and choose on the second.", min=1
+            help="Number of runs; if more than 1, tune on the first half of the text, and choose a run or their mean on "
+            "the second.",
+            min=1,
         ),
     ] = 1,
     fix: Annotated[
@@ -130,15 +132,15 @@ def tune(
             sharding=sharding,
         )
         choice = tuning.on(text, runs)
-    best = tuning.decoder(text).with_weights(choice.tuned.weights)
+    best = tuning.decoder(text).with_weights(choice.weights)
     best.save(output, copy=copy)
     if json:
         print_json(_as_json(choice, loaded, best, output))
     else:
-        _print(choice.tuned, loaded, best, output, options.metric, quiet)
+        _print(choice, loaded, best, output, options.metric, quiet)
     shutil.rmtree(state, ignore_errors=True)
-    if choice.tuned.failure:
-        raise TuningFailed(f"tuning failed: {choice.tuned.failure}; {output} has the best weights")
+    if choice.failure:
+        raise TuningFailed(f"tuning failed: {choice.failure}; {output} has the best weights")
 
 
 def _read(source: str, references: list[str], tags: str | None, trees: str | None) -> DevelopmentText:
@@ -155,12 +157,25 @@ def _inputs(system: Path, decoding: str) -> dict[str, str]:
     return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}
 
 
-def _print(tuned: Tuned, before: System, after: System, output: Path, metric: str, quiet: bool) -> None:
-    rows = enumerate(tuned.history)
+def _print(choice: Choice, before: System, after: System, output: Path, metric: str, quiet: bool) -> None:
+    rows = enumerate(choice.tuned.history)
     print_table([{"iteration": i, metric: round(t.score, 2), "candidates": t.n_candidates} for i, t in rows])
     for line in _changes(before, after):
         say(line, quiet)
-    say(f"wrote {output}: {metric} {tuned.history[0].score:.2f} → {tuned.score:.2f}", quiet)
+    for name, score in choice.held_out.items():
+        say(f"on the second half, {name}: {metric} {score:.2f}{', chosen' if name == choice.chosen else ''}", quiet)
+    if choice.held_out:
+        say(f"wrote {output}: {choice.chosen}, {metric} {choice.held_out[choice.chosen]:.2f} on the second half", quiet)
+        return
+    tuned = choice.tuned
+    say(f"wrote {output}: {metric} {tuned.history[0].score:.2f} → {tuned.score:.2f}, {_taken(tuned)}", quiet)
+
+
+def _taken(tuned: Tuned) -> str:
+    """The iteration whose weights were taken."""
+    if tuned.averaged and tuned.taken == len(tuned.history) - 1:
+        return f"the mean of iterations {', '.join(map(str, tuned.averaged))}"
+    return "the weights at the start: none were better" if tuned.taken == 0 else f"iteration {tuned.taken}"
 
 
 def _changes(before: System, after: System) -> Iterator[str]:
@@ -185,6 +200,9 @@ def _as_json(choice: Choice, before: System, best: System, output: Path) -> dict
         "failure": tuned.failure,
         "weights": {name: list(values) for name, values in best.weights.items()},
         "history": [dataclasses.asdict(turn) for turn in tuned.history],
+        "taken": tuned.taken,
+        "averaged": list(tuned.averaged),
         "runs": [run.score for run in choice.runs],
-        "held_out": choice.held_out,
+        "held_out": dict(choice.held_out),
+        "chosen": choice.chosen,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +21,7 @@ from hyperbaton.decode.scorers import ModelUse, ReorderingTable
 from hyperbaton.decode.sparse import Labels, SparseReordering
 from hyperbaton.decode.system import System, open_table
 from hyperbaton.lm import LanguageModel
-from hyperbaton.models import PerJump, load_model
+from hyperbaton.models import PerJump, PerOption, load_model
 from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.phrases import Extracted, PhraseTable, ReorderingType, RuleTable, reordering_probabilities
 from hyperbaton.phrases import extracted as extracted_phrases
@@ -43,6 +44,7 @@ def assemble(
     options: Decoding | None = None,
     scaled: Mapping[str, float] | None = None,
     inside: Sequence[str] = (),
+    per_class: Sequence[str] = (),
     rules: AnyPath | None = None,
 ) -> System:
     """Build a system from artefacts, which it refers to when it is saved, and Moses' text files.
@@ -57,6 +59,7 @@ def assemble(
             words where there are files of them (`:source-classes=FILE:target-classes=FILE`).
         scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of jump models that are charged
             inside phrase pairs too.
+        per_class: names of orientation models with a weight for each class; tables have them anyway.
         rules: what `hyperbaton extract --hierarchical` wrote, or a rule table of Moses, in place of phrases.
     """
     located: list[Located] = []
@@ -76,7 +79,7 @@ def assemble(
     else:
         raise OptionError("a system needs phrases or rules")
     language_models = [keep(load_lm(path), _location(path)) for path in lms]
-    for name in [*(scaled or {}), *inside]:
+    for name in [*(scaled or {}), *inside, *per_class]:
         if name not in (reordering or {}):
             raise OptionError(f"no reordering model {name!r}")
     models = {
@@ -85,10 +88,20 @@ def assemble(
         else ModelUse(load_model(where), inside=name in inside)
         for name, where in (reordering or {}).items()
     }
+    models |= {name: _per_class(name, models[name]) for name in per_class}
     for name, model in models.items():
         if isinstance(model, ModelUse):
             keep(model.model, _location((reordering or {})[name]))
     return System.of(table, language_models, models, weights, options, located=located)
+
+
+def _per_class(name: str, model: Any) -> Any:
+    """The same reordering model with a weight for each class."""
+    if isinstance(model, ReorderingTable):
+        return model
+    if not isinstance(model, ModelUse) or not isinstance(model.model, PerOption):
+        raise OptionError(f"{name}: only a model of orientation classes can have a weight for each class")
+    return replace(model, per_class=True)
 
 
 def load_phrases(path: AnyPath) -> PhraseTable:

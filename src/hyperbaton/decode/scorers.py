@@ -80,12 +80,14 @@ class ModelUse:
 
     `use`: `direct`, log p, or `scaled`, −d/(β p), a distance that costs less where the model expects it (NI11 eq. 7).
     `inside`: a jump model is charged for the jumps inside a phrase pair too, not only between two.
+    `per_class`: a model of orientation classes has a feature, and so a weight, for each class, as tables have.
     """
 
     model: Any
     use: str = "direct"
     beta: float = 1.0
     inside: bool = False
+    per_class: bool = False
 
     @cached_property
     def parts(self) -> tuple[Any, ...]:
@@ -95,6 +97,8 @@ class ModelUse:
     @property
     def n_features(self) -> int:
         """Number of scores, and of weights."""
+        if self.per_class:
+            return len(orientations_of(self.model))
         return int(getattr(self.model, "n_values", len(self.parts)))
 
     def __post_init__(self) -> None:
@@ -104,17 +108,24 @@ class ModelUse:
             raise OptionError("only a model of orientation classes can scale the distance")
         if not self.beta > 0:
             raise OptionError(f"beta must be above 0, not {self.beta:g}")
+        if self.per_class and not isinstance(self.model, PerOption):
+            raise OptionError("only a model of orientation classes can have a weight for each class")
 
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
         """What the search asks, for a batch of sentences."""
         if hasattr(self.model, "search_feature"):
             return [self.model.search_feature(batch, weights)]
-        return [scorer_of(part, self, batch, weight) for part, weight in zip(self.parts, weights, strict=True)]
+        if self.per_class:
+            return [scorer_of(self.model, self, batch, weights)]
+        return [scorer_of(part, self, batch, [weight]) for part, weight in zip(self.parts, weights, strict=True)]
 
 
 @singledispatch
-def scorer_of(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
-    """What the search asks of a model, used in this way, about these sentences: by the model's shape."""
+def scorer_of(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
+    """What the search asks of a model, used in this way, about these sentences: by the model's shape.
+
+    There is one weight, or one for each orientation class.
+    """
     raise OptionError(
         f"{type(model).__name__} is not a reordering model: it has none of option_logprobs, jump_logprobs, step_scores "
         "and step_scorer"
@@ -122,35 +133,40 @@ def scorer_of(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.F
 
 
 @scorer_of.register(PerOption)
-def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
+def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
     known = (batch.annotations,) if getattr(model, "needs", ()) else ()
     scores = np.asarray(model.option_logprobs(batch.source, batch.options, *known))
     if scores.shape[0] != len(batch.options):
         raise OptionError(f"a model must score {len(batch.options)} options, not {scores.shape[0]}")
     if use.use == "scaled":
         scores = -numeric.exp(-np.maximum(scores, LEAST)) / use.beta
-    orientations = model.orientations
-    orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
+    orientations = orientations_of(model)
     side = cast(Side, getattr(model, "side", "before"))
     possible = getattr(model, "classes", "all") == "possible"
     coverage = getattr(model, "coverage_weights_", None)
     if use.use == "scaled" and (possible or coverage is not None):
         raise OptionError("a model that knows what is translated is used directly: it cannot scale the distance")
-    return _option_scorer(scores, [weight], orientations, side, use.use == "scaled", possible, coverage)
+    return _option_scorer(scores, weights, orientations, side, use.use == "scaled", possible, coverage)
 
 
 @scorer_of.register(PerJump)
-def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
+def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
     asked = (batch.source, batch.annotations) if getattr(model, "needs", ()) else (batch.source,)
     remaining = getattr(model, "candidates", "all") == "remaining"
-    return _jump_scorer(model.jump_logprobs(*asked), weight, use.inside, remaining)
+    return _jump_scorer(model.jump_logprobs(*asked), weights[0], use.inside, remaining)
 
 
 @scorer_of.register(PerStep)
-def _(model: Any, use: ModelUse, batch: Batch, weight: float) -> _core.Feature:
+def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
     if hasattr(model, "step_scorer"):
-        return cast(_core.Feature, model.step_scorer(batch, weight))
-    return python_steps(model, batch, weight)
+        return cast(_core.Feature, model.step_scorer(batch, weights[0]))
+    return python_steps(model, batch, weights[0])
+
+
+def orientations_of(model: Any) -> OrientationSet:
+    """The orientation set of a model, which may have it by name."""
+    orientations = model.orientations
+    return orientation_set(orientations) if isinstance(orientations, str) else orientations
 
 
 def _option_scorer(

@@ -55,6 +55,7 @@ GLUE = _core.glue_feature()
 # Starting points of weights, before any tuning: those that Moses' training writes.
 DEFAULT_WEIGHTS = {DISTORTION: 0.3, WORD_PENALTY: -1.0, PHRASE_PENALTY: 0.2, UNKNOWN_WORD: 1.0, GLUE: 1.0}
 DEFAULT_TRANSLATION, DEFAULT_LM, DEFAULT_REORDERING = 0.2, 0.5, 0.3
+_USE = ("use", "beta", "inside", "per_class")  # of a model, besides the model
 LARGEST_WEIGHT = 1e9  # so that sums of scores stay finite
 
 
@@ -300,7 +301,7 @@ class System(Shown, Picklable):
                 reordering.append({"name": name, "sparse": model.as_json()})
                 arrays |= model.arrays(f"reordering.{i}")
             elif isinstance(model, ModelUse) and hasattr(model.model, "save"):
-                reordering.append({"name": name, "use": model.use, "beta": model.beta, "inside": model.inside})
+                reordering.append({"name": name, **{key: getattr(model, key) for key in _USE}})
                 if not refers(name, model.model):
                     writers[f"reordering.{i}"] = model.model.save
             else:
@@ -371,7 +372,7 @@ class System(Shown, Picklable):
                 reordering[name] = SparseReordering.from_arrays(entry["sparse"], artefact.group(own))
             else:
                 model = read(name, folder / own, "", lambda part: load_model(part.path))
-                reordering[name] = ModelUse(model, entry["use"], entry["beta"], entry["inside"])
+                reordering[name] = ModelUse(model, **{key: entry[key] for key in _USE if key in entry})
         system = cls(
             table,
             lms,
@@ -398,7 +399,7 @@ def _reordering_form(entry: Any) -> Form:
         return {"name": str, "table": str, "collapse": bool}
     if isinstance(entry, dict) and "sparse" in entry:
         return {"name": str, "sparse": SparseReordering.FORM}
-    return {"name": str, "use": str, "beta": float, "inside": bool}
+    return {"name": str, "use": str, "beta": float, "inside": bool, "per_class?": bool}
 
 
 def _layout(manifest: Mapping[str, Any]) -> Layout:

@@ -26,8 +26,9 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
 from hyperbaton.decode.derivations import Derivations
+from hyperbaton.decode.scorers import orientations_of
 from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepModel, normalised
-from hyperbaton.phrases import DistanceSet, Options, OrientationSet, orientation_set
+from hyperbaton.phrases import DistanceSet, Options, OrientationSet
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 
 Expectation = dict[str, Any]
@@ -123,8 +124,7 @@ def expected(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 @expected.register(PerOption)
 def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
     logprobs = np.asarray(model.option_logprobs(way.source, way.own_options()), np.float64)
-    orientations = model.orientations
-    orientations = orientation_set(orientations) if isinstance(orientations, str) else orientations
+    orientations = orientations_of(model)
     side = getattr(model, "side", "before")
     visited, spans = way.visited(), [(step.begin, step.end) for step in way.steps]
     possible = states = None
@@ -133,7 +133,7 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
     if getattr(model, "coverage_weights_", None) is not None:
         states = states_of_spans(visited, spans)
     probabilities = numeric.exp(normalised(model, logprobs, possible, states))
-    return _classes(name, way, probabilities, orientations, side, [0])
+    return _classes(name, way, probabilities, orientations, side, list(range(way.found.system.features[name])))
 
 
 @expected.register(PerJump)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hyperbaton.decode import ModelUse, System
-from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, orientation_set
+from hyperbaton.decode.scorers import orientations_of
+from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet
 
 
 class Visits(NamedTuple):
@@ -75,5 +76,4 @@ def add_reference(system: System, expectations: Sequence[Sequence[dict[str, Any]
 def _orientations(system: System, model: str) -> OrientationSet:
     """The orientation set of a model of a system."""
     use: Any = system.reordering[model]
-    orientations = use.model.orientations if isinstance(use, ModelUse) else use.orientations
-    return orientation_set(orientations) if isinstance(orientations, str) else orientations
+    return orientations_of(use.model if isinstance(use, ModelUse) else use)

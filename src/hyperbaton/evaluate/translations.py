@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.corpus import Links
 from hyperbaton.corpus.files import AnyPath, feed, read_sentences, shown
-from hyperbaton.metrics import Comparison, Estimate, Metric, Orders, Outputs, check_test, compare, estimate
+from hyperbaton.metrics import Comparison, Estimate, Metric, Orders, Outputs, check_test, compare, estimate, holm
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,32 @@ def score_translations(
         scored = estimate(metric, statistics, samples=samples, seed=seed)
         scores.append(Scored(metric, metric.signature(runs[0].n_references), scored, comparison))
     return scores
+
+
+def compare_systems(
+    metrics: Sequence[Metric],
+    first: Sequence[Outputs],
+    others: Mapping[str, Sequence[Outputs]],
+    *,
+    test: str = "bootstrap",
+    samples: int = 1000,
+    seed: int = 0,
+) -> list[tuple[Scored, dict[str, tuple[Scored, float]]]]:
+    """Score several systems by each metric, and compare all with the first; p is given corrected too (Holm).
+
+    Returns for each metric the first system's score, and of each other system its score and the corrected p.
+    """
+    compared = {
+        name: score_translations(metrics, runs, first, test=test, samples=samples, seed=seed)
+        for name, runs in others.items()
+    }
+    alone = score_translations(metrics, first, test=test, samples=samples, seed=seed)
+    results = []
+    for i, own in enumerate(alone):
+        of_metric = {name: scores[i] for name, scores in compared.items()}
+        corrected = holm([scored.comparison.p for scored in of_metric.values() if scored.comparison is not None])
+        results.append((own, dict(zip(of_metric, zip(of_metric.values(), corrected, strict=True), strict=True))))
+    return results
 
 
 def read_outputs(

@@ -14,7 +14,7 @@ A metric is one file of this folder; its options are its arguments. `docs/metric
 from hyperbaton.metrics._metric import Metric, Statistics, Values
 from hyperbaton.metrics._naming import METRICS, higher_is_better, make_metric, metric_or_none
 from hyperbaton.metrics._outputs import Orders, Outputs
-from hyperbaton.metrics._significance import Comparison, Estimate, bootstrap_sums, check_test, compare, estimate
+from hyperbaton.metrics._significance import Comparison, Estimate, bootstrap_sums, check_test, compare, estimate, holm
 
 __all__ = [
     "METRICS",
@@ -30,6 +30,7 @@ __all__ = [
     "compare",
     "estimate",
     "higher_is_better",
+    "holm",
     "make_metric",
     "metric_or_none",
 ]

@@ -11,8 +11,14 @@ Paired bootstrap (Koehn 2004): both systems are scored on the same drawn sets. W
 Approximate randomisation (Noreen 1989; Riezler and Maxwell 2005): outputs of the two systems are swapped for a random half
 of the sentences, p = (1 + #{|δ_s| ≥ |δ|}) / (1 + samples). Both are two-sided.
 
-A system that was tuned several times has several outputs; its value is their mean score, on every drawn set too
-(Clark et al. 2011), and `deviation` tells how much they differ.
+A system that was tuned several times has several outputs; its value is their mean score (Clark et al. 2011), and
+`deviation` tells how much they differ. The bootstrap then draws runs as well as sentences, those of each system by
+themselves: a drawn set is scored by the mean over R − 1 of the R runs, drawn with replacement. The variance of such a mean
+is s²/R, with s² the variance of the runs as it is estimated from them (Rao and Wu 1988); R draws would make it too small
+by (R − 1)/R.
+
+Of k comparisons at the same time, the smallest p counts k times, the next k − 1 times, and so on (Holm 1979): the chance
+that any true null hypothesis is rejected then stays below the level.
 """
 
 from __future__ import annotations
@@ -64,7 +70,7 @@ def estimate(
     """
     _check(runs, samples)
     scores = np.array([float(metric.score(run.sum(axis=0))) for run in runs])
-    drawn = _drawn(_resampled, len(runs[0]), samples, seed, lambda counts: _mean_score(metric, counts, runs))
+    drawn = _with_runs(_drawn_scores(metric, runs, samples, seed), seed)
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     deviation = float(scores.std(ddof=1)) if len(scores) > 1 else 0.0
     return Estimate(float(scores.mean()), (float(low), float(high)), deviation, len(runs))
@@ -99,13 +105,11 @@ def compare(
     _check([*runs, *against], samples)
     check_test(test)
     n = len(runs[0])
-    whole = np.ones((1, n))
-    delta = float((_mean_score(metric, whole, runs) - _mean_score(metric, whole, against))[0])
-
-    def differences(counts: npt.NDArray[np.float64]) -> Values:
-        return _mean_score(metric, counts, runs) - _mean_score(metric, counts, against)
-
-    drawn = _drawn(_resampled, n, samples, seed, differences)
+    first, second = (np.mean([metric.score(run.sum(axis=0)) for run in system]) for system in (runs, against))
+    delta = float(first - second)
+    # Both systems are scored on the same drawn sentences, but their runs have nothing to do with each other.
+    every = _drawn_scores(metric, [*runs, *against], samples, seed)
+    drawn = _with_runs(every[: len(runs)], seed) - _with_runs(every[len(runs) :], seed + 1)
     better = drawn > 0 if metric.higher_is_better else drawn < 0
     extreme = np.abs(drawn - drawn.mean())
     if test == "randomization":
@@ -122,8 +126,37 @@ def compare(
     return Comparison(delta, (1 + n_extreme) / (1 + samples), float(better.mean()))
 
 
-def _mean_score(metric: Metric, counts: npt.NDArray[np.float64], runs: Sequence[Statistics]) -> Values:
-    mean: Values = np.mean([metric.score(product(counts, run)) for run in runs], axis=0)
+def holm(p: Sequence[float]) -> list[float]:
+    """p-values of several comparisons, corrected for their number.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    corrected, least = [1.0] * len(p), 0.0
+    for rank, i in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
+        least = min(1.0, max(least, (len(p) - rank) * p[i]))
+        corrected[i] = least
+    return corrected
+
+
+def _drawn_scores(metric: Metric, runs: Sequence[Statistics], samples: int, seed: int) -> Values:
+    """Scores of each run on the same drawn sets of sentences, (n_runs, samples)."""
+
+    def scores(counts: npt.NDArray[np.float64]) -> Values:
+        every: Values = np.stack([metric.score(product(counts, run)) for run in runs], axis=1)
+        return every
+
+    drawn: Values = _drawn(_resampled, len(runs[0]), samples, seed, scores).T
+    return drawn
+
+
+def _with_runs(scores: Values, seed: int) -> Values:
+    """The mean score of drawn runs on each drawn set: (n_runs, samples) → (samples,)."""
+    n_runs, samples = scores.shape
+    drawn = np.zeros((1, samples), np.int64)
+    if n_runs > 1:
+        drawn = np.random.default_rng([seed, n_runs]).integers(n_runs, size=(n_runs - 1, samples))
+    mean: Values = np.take_along_axis(scores, drawn, axis=0).mean(axis=0)
     return mean
 
 

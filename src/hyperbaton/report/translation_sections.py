@@ -219,7 +219,8 @@ def tuning_section(results: Mapping[str, Any]) -> Section | None:
             elements.append(Picture(name, caption, figure, prose.tuning(curves)))
     if elements:
         last = max(len(steps) for steps in runs.values())
-        elements.insert(0, Text(f"{counted(len(runs), 'system')}, at most {counted(last, 'iteration')} each."))
+        overview = f"{counted(len(runs), 'system')}, at most {counted(last, 'iteration')} each."
+        elements.insert(0, Text(" ".join([overview, *prose.taken(runs)])))
     return Section("tuning", "Tuning", elements) if elements else None
 
 

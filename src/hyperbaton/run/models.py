@@ -13,7 +13,7 @@ from hyperbaton.run.keys import Table
 
 RULES = "rules"  # as a model: what takes the place of phrases in a hierarchical system
 # What a table of a model may say besides the model's own options.
-OWN_KEYS = ("model", "direction", "annotations", "inside", "scaled")
+OWN_KEYS = ("model", "direction", "annotations", "inside", "scaled", "weights_per_class")
 # Columns of the corpus that models may be trained with, by the name that models give them.
 FROM_CORPUS = {"source_tags": "tags", "source_trees": "trees"}
 
@@ -36,6 +36,7 @@ class NamedModel:
     scaled: float | None
     table: str | None
     is_counted: bool
+    per_class: bool = False  # a weight for each class; tables have them anyway
 
     @property
     def cls(self) -> type[ReorderingModel]:
@@ -46,6 +47,8 @@ class NamedModel:
         values = {"model": self.model, "annotations": list(self.annotations), "inside": self.inside, **self.options}
         if self.scaled is not None:
             values["scaled"] = self.scaled
+        if self.per_class:
+            values["weights-per-class"] = True
         if self.table is not None:
             values["table"] = self.table
         return values | ({"sides": list(self.sides)} if self.sides != ("",) else {})
@@ -106,12 +109,15 @@ def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedMod
             )
     inside = table.take("inside", bool, False)
     scaled = table.take("scaled", float, 0.0) if "scaled" in table else None
+    per_class = table.take("weights_per_class", bool, False)
     made: Any = table.options(cls, OWN_KEYS)
     if "orientations" in known:
         table.trying(lambda: orientation_set(made.orientations), "orientations")
     if scaled is not None and ("orientations" not in known or scaled <= 0):
         raise table.error("scaled", "must be a β above 0, and is for orientation models only")
+    if per_class and "orientations" not in known:
+        raise table.error("weights_per_class", f"does not apply to the model {model}, which has no orientations")
     options = to_mapping(made)
     kind = None if direction is None else made.moses_table(direction)
     is_counted = kind is not None and made.estimates_like_moses
-    return NamedModel(name, model, options, sides, tuple(annotations), inside, scaled, kind, is_counted)
+    return NamedModel(name, model, options, sides, tuple(annotations), inside, scaled, kind, is_counted, per_class)

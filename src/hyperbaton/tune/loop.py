@@ -1,9 +1,10 @@
 """The loop of tuning: translate with the present weights, add the n-best lists to those so far, optimise on all, repeat.
 
 It ends when a rule says so, never without saying which; the weights that are returned are those with the best metric of
-the decoder's own translations, not those that look best on lists. What goes wrong (weights that are not finite or
-vanish, a metric that no translation can raise, no gain over the starting point) is a failure with a reason, and
-the best weights are kept all the same. With a folder, every iteration is stored and a later call goes on from there.
+the decoder's own translations, not those that look best on lists, or the mean of several such. What goes wrong (weights
+that are not finite or vanish, a metric that no translation can raise, no gain over the starting point) is a failure with a
+reason, and the best weights are kept all the same. With a folder, every iteration is stored and a later call goes on from
+there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,7 @@ from hyperbaton.base.options import check_options, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Artefact, Kind, hash_arrays, read_artefact, save
 from hyperbaton.metrics import Metric, Outputs, make_metric
+from hyperbaton.tune.average import Scale
 from hyperbaton.tune.nbest import Decode, Floats, Lists, check_nbest, first_of_each
 from hyperbaton.tune.optimizers import OPTIMIZERS, Job, Optimizer
 
@@ -30,8 +33,6 @@ log = logging.getLogger(__name__)
 KIND = "tuning"
 _SHORTEST = 1 / 16  # of the ways from the best weights
 _FALL = 1.0  # points of the metric by which a step fails
-_VANISHED = 1e-12  # weights whose sum is this part of the first ones' are no weights
-_LARGEST = 1000.0  # times the size of the first weights: beyond, a fixed weight counts as little as 0
 
 
 class TuningFailed(HyperbatonError):
@@ -53,6 +54,9 @@ class Tuning:
         maximum=1,
     )
     min_gain: float = option(0.01, "smallest improvement that counts, in points of the metric", minimum=0)
+    average: int = option(
+        1, "average the weights of this many iterations, those with the best scores; 1 takes the best one", minimum=1
+    )
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -71,13 +75,25 @@ class Iteration:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The best weights, the decoder's score with them, what happened, and why it ended; `failure` is None or a reason."""
+    """The weights that were taken, the decoder's score with them, what happened, and why it ended.
+
+    `failure` is None or a reason. `taken` is the number of the iteration with these weights, from 0, the start. Where
+    weights were averaged, the last iteration is that of the mean, and `averaged` has the numbers of those it was made from;
+    `best` is the best iteration besides.
+    """
 
     weights: Floats
     score: float
     stopped: str
     failure: str | None
     history: list[Iteration] = field(default_factory=list)
+    taken: int = 0
+    best: int = 0
+    averaged: tuple[int, ...] = ()
+
+    def weights_of(self, iteration: int) -> Floats:
+        """The weights of an iteration."""
+        return np.array(self.history[iteration].weights)
 
 
 @dataclass(frozen=True)
@@ -89,10 +105,20 @@ class _State:
     history: list[Iteration]
     stopped: str | None = None
     failure: str | None = None
+    averaged: tuple[int, ...] | None = None  # iterations whose mean the last one is; None until the loop has ended
 
-    def best(self, higher_is_better: bool) -> Iteration:
-        """The iteration with the best score, of equal ones the first."""
-        return (max if higher_is_better else min)(self.history, key=lambda turn: turn.score)
+    def scale(self, start: Floats, fixed: npt.NDArray[np.bool_]) -> Scale:
+        """The size that weights must have, known once there are lists."""
+        return Scale(start, fixed, self.lists.features.shape[1])
+
+    def ranked(self, metric: Metric) -> list[int]:
+        """The numbers of the iterations, those with the best scores first, of equal ones the first."""
+        sign = -1 if metric.higher_is_better else 1
+        return sorted(range(len(self.history)), key=lambda i: sign * self.history[i].score)
+
+    def best(self, metric: Metric) -> Iteration:
+        """The iteration with the best score."""
+        return self.history[self.ranked(metric)[0]]
 
 
 def tune(
@@ -135,7 +161,6 @@ def tune(
     if fixed.all():
         raise OptionError("all weights are fixed; nothing is left to tune")
     identity = _identity(start, fixed, references, options, optimizer, seed) | dict(inputs or {})
-    scale = _Scale(start, fixed)
     state = _resume(folder, identity, len(references[0]), start)
     for number, turn in enumerate(state.history):
         if report:
@@ -147,19 +172,57 @@ def tune(
             report(number, state.history[-1])
         state = _judge(state, metric, options)
         if state.stopped is None:
-            best_so_far = np.array(state.best(metric.higher_is_better).weights)
+            best_so_far = np.array(state.best(metric).weights)
             starts = [state.weights] if np.array_equal(best_so_far, state.weights) else [state.weights, best_so_far]
             job = Job(state.lists, metric, starts, (seed << 16) + number, threads or default_threads(), progress, fixed)
-            state = _move(state, optimizer.optimize(job), metric, options, scale)
+            state = _move(state, optimizer.optimize(job), metric, options, state.scale(start, fixed))
         if folder is not None:
             _store(folder, identity, state, seed)
-    best = state.best(metric.higher_is_better)
-    failure = state.failure
-    if failure is None and _gain(metric, state.history[0].score, best.score) <= 0:
-        failure = f"no weights were better than those at the start ({metric.title} {best.score:.2f})"
+    if state.averaged is None and options.average > 1:
+        number = len(state.history)
+        state = _average(state, decode, references, metric, options, state.scale(start, fixed))
+        if report and state.averaged:
+            report(number, state.history[-1])
+        if folder is not None:
+            _store(folder, identity, state, seed)
+    return _taken(state, metric)
+
+
+def _average(
+    state: _State,
+    decode: Decode,
+    references: Sequence[Sequence[str]],
+    metric: Metric,
+    options: Tuning,
+    scale: Scale,
+) -> _State:
+    """Translate with the mean of the weights of the best iterations, if averages are wanted and there is more than one."""
+    nothing = replace(state, averaged=())
+    start = state.history[0].score
+    better = [i for i in state.ranked(metric) if _gain(metric, start, state.history[i].score) > 0]
+    chosen = sorted(better[: options.average])
+    if len(chosen) < 2 or state.failure is not None:
+        return nothing
+    mean = scale.mean([np.array(state.history[i].weights) for i in chosen])
+    if mean is None:
+        return nothing
+    return replace(_translate(replace(state, weights=mean), decode, references, metric), averaged=tuple(chosen))
+
+
+def _taken(state: _State, metric: Metric) -> Tuned:
+    """What tuning returns: the mean, unless it is worse than all that it was made from, or the best iteration."""
+    averaged, last = state.averaged or (), len(state.history) - 1
+    best = next(i for i in state.ranked(metric) if not averaged or i != last)
+    worst = min if metric.higher_is_better else max
+    scores = [state.history[i].score for i in averaged]
+    taken = last if averaged and _gain(metric, worst(scores), state.history[last].score) >= 0 else best
+    turn, failure = state.history[taken], state.failure
+    if failure is None and _gain(metric, state.history[0].score, turn.score) <= 0:
+        failure = f"no weights were better than those at the start ({metric.title} {turn.score:.2f})"
     if failure:
         log.warning("tuning failed: %s; the best weights are kept", failure)
-    return Tuned(np.array(best.weights), best.score, state.stopped, failure, state.history)
+    stopped = state.stopped or "failure"
+    return Tuned(np.array(turn.weights), turn.score, stopped, failure, state.history, taken, best, averaged)
 
 
 def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]], metric: Metric) -> _State:
@@ -206,41 +269,20 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
     return state
 
 
-def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, scale: _Scale) -> _State:
+def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, scale: Scale) -> _State:
     """Go towards new weights, of the same sum of absolute values as the first ones, if they are any good."""
     if not np.isfinite(weights).all():
         return replace(state, stopped="failure", failure="the optimizer returned weights that are not finite")
-    best = np.array(state.best(metric.higher_is_better).weights)
-    n = state.lists.features.shape[1]
-    reached = scale.applied(weights, n)
+    best = np.array(state.best(metric).weights)
+    reached = scale.applied(weights)
     if reached is not None:
-        reached = scale.applied(best + _reach(state, metric, options) * (reached - best), n)
+        reached = scale.applied(best + _reach(state, metric, options) * (reached - best))
     if reached is None:
         return replace(state, stopped="failure", failure="the optimizer returned weights that vanish")
     if np.allclose(reached, state.weights, rtol=1e-6, atol=1e-9 * np.abs(best).sum()):
         return replace(state, stopped="the weights do not change")
     log.info("%s on the lists: %.3f", metric.title, state.lists.value(metric, reached))
     return replace(state, weights=reached)
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """The size of weights: their sum of absolute values stays that of the first ones, unless fixed weights set the scale.
-
-    A decoder sees ratios of weights alone. So with a weight that is fixed at anything but 0, the size of the others is
-    for the optimizer to find, within bounds: it would grow for ever where the fixed weight does harm.
-    """
-
-    start: Floats
-    fixed: npt.NDArray[np.bool_]
-
-    def applied(self, weights: Floats, n: int) -> Floats | None:
-        """Weights of the right size, nothing if they vanish; only the first n count, which are not of sparse features."""
-        weights = np.where(self.fixed, self.start, weights)
-        size, total = np.abs(self.start[:n]).sum(), np.abs(weights[:n]).sum()
-        if self.start[self.fixed].any():
-            return np.where(self.fixed, weights, weights * min(1.0, _LARGEST * size / max(total, _VANISHED)))
-        return weights * (size / total) if total > _VANISHED * size else None
 
 
 def _reach(state: _State, metric: Metric, options: Tuning) -> float:
@@ -296,12 +338,15 @@ _TURN = {"score": float, "list_score": float, "n_candidates": int, "n_new": int,
 STORED = Kind(
     KIND,
     {"weights": "f8 n_weights", **Lists.LAYOUT},
-    {"details": {"history": [_TURN], "stopped": str | None, "failure": str | None}},
+    {"details": {"history": [_TURN], "stopped": str | None, "failure": str | None, "averaged?": list[int] | None}},
 )
 
 
 def _store(folder: str | PathLike[str], identity: dict[str, str], state: _State, seed: int) -> None:
-    details = {"history": [asdict(turn) for turn in state.history], "stopped": state.stopped, "failure": state.failure}
+    details: dict[str, Any] = {"history": [asdict(turn) for turn in state.history]}
+    details |= {"stopped": state.stopped, "failure": state.failure}
+    if state.averaged is not None:
+        details["averaged"] = list(state.averaged)
     arrays = {"weights": state.weights, **state.lists.arrays()}
     save(folder, STORED, arrays, inputs=identity, seed=seed, details=details)
 
@@ -317,7 +362,8 @@ def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sent
                 raise ArtefactError(f"{folder}: holds a tuning with other {name}; remove it, or store this one elsewhere")
         details = artefact.details
         history = [Iteration(**{name: turn[name] for name in _TURN}) for turn in details["history"]]
-        lists = Lists.from_arrays(artefact.arrays())
-        return _State(np.array(artefact["weights"]), lists, history, details["stopped"], details["failure"])
+        lists, averaged = Lists.from_arrays(artefact.arrays()), details.get("averaged")
+        done = (details["stopped"], details["failure"], None if averaged is None else tuple(averaged))
+        return _State(np.array(artefact["weights"]), lists, history, *done)
 
     return read_artefact(folder, STORED, read, content=True)

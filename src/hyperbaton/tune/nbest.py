@@ -26,7 +26,7 @@ from hyperbaton.metrics import Metric
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-# How many sentences like the average one a sentence is looked at together with, when it is scored alone.
+# Number of average sentences beside which a candidate is scored, for metrics that mean little for one sentence.
 COMPANY = 9
 
 
@@ -184,14 +184,14 @@ class Lists:
         """The metric of the best candidates by these weights."""
         return float(metric.score(self.statistics[self.best(self.scores(weights))].sum(axis=0)))
 
-    def gains(self, metric: Metric, weights: Floats) -> Floats:
+    def gains(self, metric: Metric, weights: Floats, company: int = COMPANY) -> Floats:
         """What each candidate alone is worth, higher is better, in points of the metric.
 
-        A metric of one sentence is often 0 or means little. Here the sentence is scored in company of
-        nine like the average best candidate by these weights, and the difference counts ten times.
+        A metric of one sentence is often 0 or means little. Here the candidate is scored together with `company` sentences
+        like the average best candidate by these weights, and the score counts `company` + 1 times.
         """
-        company = COMPANY * self.statistics[self.best(self.scores(weights))].mean(axis=0)
-        gains = (COMPANY + 1) * metric.score(company + self.statistics)
+        others = company * self.statistics[self.best(self.scores(weights))].mean(axis=0)
+        gains = (company + 1) * metric.score(others + self.statistics)
         return gains if metric.higher_is_better else -gains
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:

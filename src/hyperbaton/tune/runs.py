@@ -15,6 +15,7 @@ from hyperbaton.base.store import hash_arrays
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode import Decoding, System
+from hyperbaton.tune.average import Scale
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, tune
 from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
 from hyperbaton.tune.shards import ShardedDecoder
@@ -78,10 +79,11 @@ class TuningRuns:
     sharding: Sharding | None = None
 
     def on(self, text: DevelopmentText, n_runs: int = 1) -> Choice:
-        """Tune once on the whole text, or several times on its first half, and choose by the second."""
+        """Tune once on the whole text, or several times on its first half, and choose a run or their mean on the second."""
         inputs = {**self.inputs, **text.digests()}
         if n_runs == 1:
-            return Choice([self._run(0, text, self.decoder(text), inputs)], [], 0)
+            tuned = self._run(0, text, self.decoder(text), inputs)
+            return Choice([tuned], tuned.weights, tuned)
         first, second = (text.part(half) for half in halves(len(text)))
         decoder = self.decoder(first)
         return tune_and_choose(
@@ -90,6 +92,7 @@ class TuningRuns:
             self.decoder(second),
             second.references,
             self.options.metric,
+            scale=Scale(decoder.start, decoder.fixed, sum(self.system.dense_features.values())),
         )
 
     def decoder(self, text: DevelopmentText) -> SystemDecoder:

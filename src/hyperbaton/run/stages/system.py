@@ -43,6 +43,8 @@ def plan(plan: Plan) -> None:
             trained = [plan.use_name(model, side) for side in model.sides]
             for use in [name] if model.table else trained:
                 reordering[use] = {"table": model.table, "scaled": model.scaled, "inside": model.inside}
+                if model.per_class:
+                    reordering[use]["per_class"] = True
             if model.is_counted:
                 continue
             if model.table:
@@ -68,6 +70,7 @@ def run(work: Work) -> None:
         options=from_mapping(Decoding, work.options["decoding"]),
         scaled={name: use["scaled"] for name, use in uses.items() if use.get("scaled") is not None},
         inside=[name for name, use in uses.items() if use.get("inside")],
+        per_class=[name for name, use in uses.items() if use.get("per_class")],
         rules=work.inputs["rules"] / "rules" if "rules" in work.inputs else None,
     )
     if "casing" in work.inputs:

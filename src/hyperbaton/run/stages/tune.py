@@ -71,8 +71,10 @@ def run(work: Work) -> None:
             "stopped": tuned.stopped,
             "failure": tuned.failure,
             "history": [
-                {"iteration": i, "objective": turn.score, "held_out": None} for i, turn in enumerate(tuned.history)
+                {"iteration": i, "objective": turn.score, "held_out": None, "taken": i == tuned.taken}
+                for i, turn in enumerate(tuned.history)
             ],
+            "averaged": list(tuned.averaged),
         },
     )
 

@@ -9,6 +9,7 @@ that rare ones stay rare, and one that tells candidates apart in few lists keeps
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
-from hyperbaton.tune.nbest import Floats
+from hyperbaton.tune.nbest import COMPANY, Floats
 from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
 
 
@@ -29,6 +30,8 @@ class Mira(Optimizer):
 
     passes: int = option(60, "number of passes over the sentences", minimum=1)
     max_step: float = option(0.01, "largest step per sentence (C)", minimum=1e-9)
+    orders: int = option(1, "number of random orders of the sentences; their weights are averaged", minimum=1)
+    company: int = option(COMPANY, "number of average sentences beside which a candidate is scored", minimum=0)
     min_lists: int = option(
         5, "sparse features: number of n-best lists in which a feature must vary to get a weight", minimum=1
     )
@@ -36,7 +39,7 @@ class Mira(Optimizer):
     def optimize(self, job: Job) -> Floats:
         if not job.free.any():
             return job.start
-        gains = job.lists.gains(job.metric, job.start) / 100
+        gains = job.lists.gains(job.metric, job.start, self.company) / 100
         if job.lists.sparse is not None:
             return self._optimize_sparse(job, gains)
         lists, spread = job.reduced, job.reduced.spread
@@ -45,19 +48,27 @@ class Mira(Optimizer):
         # The scale of weights means nothing to the decoder, but much to a margin: let scores and gains differ alike.
         size = np.std(numeric.product(scaled, start))
         start *= np.std(gains) / size if size > 0 else 0.0
-        averages = _core.mira(
-            lists=_core.NBestLists(features=scaled, statistics=lists.statistics, offsets=lists.offsets),
-            gains=gains,
-            start=start,
-            n_passes=self.passes,
-            max_step=self.max_step,
-            seed=job.seed,
-            progress=job.progress,
+        nbest = _core.NBestLists(features=scaled, statistics=lists.statistics, offsets=lists.offsets)
+        averages = self._mean_of_orders(
+            lambda order: _core.mira(
+                lists=nbest,
+                gains=gains,
+                start=start,
+                n_passes=self.passes,
+                max_step=self.max_step,
+                seed=(job.seed + (order << 48)) % (1 << 64),
+                progress=job.progress,
+            )
         )
         unscaled = np.divide(averages, spread, out=np.zeros_like(averages), where=spread > 0)
-        ends = [job.restored(weights) for weights in unscaled]
-        values = [job.lists.value(job.metric, weights) for weights in ends]
-        return ends[int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))]
+        return _best_of(job, [job.restored(weights) for weights in unscaled])
+
+    def _mean_of_orders(self, averages: Callable[[int], Floats]) -> Floats:
+        """The mean over random orders of what each gives after each pass, (n_passes, n_features)."""
+        total = averages(0)
+        for order in range(1, self.orders):
+            total = total + averages(order)
+        return total / self.orders
 
     def _optimize_sparse(self, job: Job, gains: Floats) -> Floats:
         lists, n = job.lists, job.lists.features.shape[1]
@@ -68,23 +79,33 @@ class Mira(Optimizer):
         weights = start * (np.std(gains) / size if size > 0 else 0.0)
         rng = np.random.default_rng(job.seed)
         rows.sum_duplicates()  # columns of a row increase
-        averages = _core.sparse_mira(
-            candidates=_core.SparseCandidates(
-                values=rows.data,
-                columns=rows.indices.astype(np.int32),
-                row_offsets=rows.indptr.astype(np.int64),
-                lists=lists.offsets,
-            ),
-            gains=gains,
-            start=weights,
-            orders=np.concatenate([rng.permutation(lists.n_sentences) for _ in range(self.passes)]).astype(np.uint32),
-            max_step=self.max_step,
-            progress=job.progress,
+        candidates = _core.SparseCandidates(
+            values=rows.data,
+            columns=rows.indices.astype(np.int32),
+            row_offsets=rows.indptr.astype(np.int64),
+            lists=lists.offsets,
         )
+
+        def averages_of(_: int) -> Floats:
+            orders = [rng.permutation(lists.n_sentences) for _ in range(self.passes)]
+            return _core.sparse_mira(
+                candidates=candidates,
+                gains=gains,
+                start=weights,
+                orders=np.concatenate(orders).astype(np.uint32),
+                max_step=self.max_step,
+                progress=job.progress,
+            )
+
+        averages = self._mean_of_orders(averages_of)
         ends = [np.divide(w, spread, out=np.zeros_like(w), where=spread > 0) for w in averages]
-        values = [lists.value(job.metric, w) for w in ends]
-        at = int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))
-        return of_old_size(job, ends[at])
+        return of_old_size(job, _best_of(job, ends))
+
+
+def _best_of(job: Job, ends: list[Floats]) -> Floats:
+    """Of several weights those with the best metric on the lists, of equal ones the first."""
+    values = [job.lists.value(job.metric, weights) for weights in ends]
+    return ends[int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))]
 
 
 def scaled_rows(job: Job, frequent: npt.NDArray[np.bool_]) -> sparse.csr_array:

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from hyperbaton.base.options import option
 from hyperbaton.learn.lbfgs import Lbfgs
-from hyperbaton.tune.nbest import Floats, Ints
+from hyperbaton.tune.nbest import COMPANY, Floats, Ints
 from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
 from hyperbaton.tune.optimizers.mira import of_old_size, scaled_rows
 
@@ -28,10 +28,11 @@ class Pro(Optimizer):
     min_difference: float = option(5.0, "smallest score difference of a pair, in points of the metric", minimum=0)
     variance: float = option(100.0, "σ² of the Gaussian prior of each weight", minimum=1e-6)
     sparse_variance: float = option(1.0, "σ² of the Gaussian prior of the weights of sparse features", minimum=1e-9)
+    company: int = option(COMPANY, "number of average sentences beside which a candidate is scored", minimum=0)
     min_lists: int = option(5, "sparse features: lists that one must tell candidates apart in to get a weight", minimum=1)
 
     def optimize(self, job: Job) -> Floats:
-        gains = job.lists.gains(job.metric, job.start)
+        gains = job.lists.gains(job.metric, job.start, self.company)
         better, worse = self._pairs(job.lists.offsets, gains, np.random.default_rng(job.seed))
         if len(better) == 0:
             return job.start

@@ -1,0 +1,239 @@
+"""How far tuning methods differ, and how far seeds differ within each method.
+
+    python -m benchmarks.tuning DATA WORK --texts arabic tanaka laws kyoto --seeds 1 2 3 4 5
+    python -m benchmarks.tuning DATA WORK --table                       the table of what is done
+
+DATA has the corpora (`tatoeba-ar-en`, `tanaka-ja-en`, `twlaw-zh-en`, `kyoto-ja-en`, `gold-links`). For each text, a system
+with the distance alone (9 weights) and one with two lexicalized tables (25 weights) are built; each method tunes each of
+them once for each seed and translates text that was not seen. Every result is a file in WORK, so the same command continues
+an interrupted run. The result of `--average` of each run is tested too. Means of runs are tested for three neighbouring
+seeds; each seed is in three of them, so their range is too small compared with independent runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hyperbaton.base.writing import writing_file
+from hyperbaton.corpus.files import read_lines
+from hyperbaton.decode import System, Translator
+from hyperbaton.metrics import Outputs, make_metric
+from hyperbaton.tune import Tuning, tune
+from hyperbaton.tune.average import Scale
+from hyperbaton.tune.nbest import Floats
+from hyperbaton.tune.runs import DevelopmentText, TuningRuns
+from hyperbaton.tune.system import SystemDecoder
+
+METRIC = "bleu:tokenize=none"
+TABLES = ("hier-mslr-bidirectional-fe", "wbe-mslr-bidirectional-fe")
+
+
+@dataclass(frozen=True)
+class Text:
+    """Where a text lies, and how much of it is used; without `test`, the test text is what follows the tuning text."""
+
+    folder: str
+    source: str
+    n_train: int
+    n_tune: int
+    n_test: int
+    test: str = ""
+
+
+TEXTS = {
+    "arabic": Text("tatoeba-ar-en", "ar", 28_413, 500, 724),
+    "tanaka": Text("tanaka-ja-en", "ja", 49_500, 500, 500, "tanaka-ja-en/devtest"),
+    "laws": Text("twlaw-zh-en", "zh", 20_000, 400, 800, "twlaw-zh-en/devtest"),
+    "kyoto": Text("kyoto-ja-en", "ja", 20_000, 400, 653, "gold-links/ja-en-kftt/gold"),
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """An optimizer with its options; with several runs, what `tune --runs` does."""
+
+    optimizer: str
+    lattice: bool = False
+    runs: int = 1
+
+
+METHODS = {
+    "mert": Method("mert"),
+    "mert, lattices": Method("mert", lattice=True),
+    "mira": Method("mira"),
+    "mira, 4 orders": Method("mira:orders=4"),
+    "mira, C = 0.001": Method("mira:max-step=0.001"),
+    "mira, company 50": Method("mira:company=50"),
+    "mira, 200 passes": Method("mira:passes=200"),
+    "pro": Method("pro"),
+    "mert, 3 runs on halves": Method("mert", runs=3),
+    "mira, 3 runs on halves": Method("mira", runs=3),
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A system, with its texts to tune on and to test."""
+
+    system: System
+    tune: tuple[list[str], list[str]]
+    test: tuple[list[str], list[str]]
+
+    def score(self, weights: Floats, threads: int) -> float:
+        """The metric on the test text."""
+        decoder = SystemDecoder(self.system, self.test[0])
+        translated = Translator(decoder.with_weights(weights), threads=threads).translate(self.test[0])
+        return make_metric(METRIC).value(Outputs.of(translated, self.test[1]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--texts", nargs="+", choices=TEXTS, default=["arabic"])
+    parser.add_argument("--systems", nargs="+", choices=("9", "25"), default=["9", "25"])
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--pop-limit", type=int, default=200)
+    parser.add_argument("--iterations", type=int, default=Tuning().iterations)
+    parser.add_argument("--average", type=int, default=4, help="number of iterations in a mean")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--table", action="store_true", help="print the table of what is done, and do nothing more")
+    args = parser.parse_args()
+    for seed in [] if args.table else args.seeds:
+        for text in args.texts:
+            for size in args.systems:
+                for method in args.methods:
+                    _measure(args, text, size, method, seed)
+    for line in table(args):
+        print(line)
+
+
+def _measure(args: argparse.Namespace, text: str, size: str, method: str, seed: int) -> None:
+    """Tune once, unless it is done."""
+    place = _result(args.work, text, size, method, seed)
+    if place.exists():
+        return
+    prepared = prepare(args.data, args.work / text, TEXTS[text], size, args.pop_limit)
+    options = Tuning(METRIC, METHODS[method].optimizer, iterations=args.iterations, average=args.average)
+    began = time.process_time()
+    if METHODS[method].runs > 1:
+        # Seeds of run i are seed + i: steps of 10 keep the runs of two seeds apart.
+        runs = TuningRuns(prepared.system, options, seed=10 * seed, threads=args.threads)
+        choice = runs.on(DevelopmentText(prepared.tune[0], [prepared.tune[1]]), METHODS[method].runs)
+        result: dict[str, Any] = {"chosen": choice.chosen, "weights": {"best": choice.weights.tolist()}}
+    else:
+        decoder = SystemDecoder(prepared.system, prepared.tune[0], lattice=METHODS[method].lattice, threads=args.threads)
+        tuned = tune(decoder, decoder.start, [prepared.tune[1]], options, seed=seed, threads=args.threads)
+        result = {
+            "iterations": len(tuned.history),
+            "taken": tuned.taken,
+            "tuned_on": tuned.score,
+            "weights": {"best": tuned.history[tuned.best].weights, "averaged": tuned.weights.tolist()},
+        }
+    result["seconds"] = time.process_time() - began
+    result["test"] = {name: prepared.score(np.array(own), args.threads) for name, own in result["weights"].items()}
+    _write(place, result)
+    print(place.stem, result["test"], f"{result['seconds']:.0f} s", file=sys.stderr, flush=True)
+
+
+def _result(work: Path, text: str, size: str, method: str, seed: int) -> Path:
+    return work / text / f"{size}.{method.replace(' ', '_')}.{seed}.json"
+
+
+def _write(place: Path, value: Any) -> None:
+    with writing_file(place) as aside:
+        aside.write_text(json.dumps(value), encoding="utf-8")
+
+
+def prepare(data: Path, work: Path, text: Text, size: str, pop_limit: int) -> Prepared:
+    """Build the system where it is not there yet."""
+    work.mkdir(parents=True, exist_ok=True)
+    system = work / f"system{size}"
+
+    def lines(path: str, n: int | None = None) -> list[str]:
+        stored = data / path
+        return list(islice(read_lines(stored if stored.exists() else data / f"{path}.xz"), n))
+
+    if not system.exists():
+        for side in (text.source, "en", "links"):
+            (work / f"train.{side}").write_text("\n".join(lines(f"{text.folder}/train.{side}", text.n_train)) + "\n")
+        if not (work / "lm").exists():
+            _run("extract", *(str(work / f"train.{s}") for s in (text.source, "en", "links")), "-o", str(work / "phrases"))
+            _run("lm", str(work / "train.en"), "-o", str(work / "lm"), "--order", "4", "--discount-fallback")
+        tables = [flag for i, kind in enumerate(TABLES) for flag in ("--reordering", f"LR{i}={kind}")]
+        parts = ["--phrases", str(work / "phrases"), "--lm", str(work / "lm"), *(tables if size == "25" else [])]
+        _run("system", "-o", str(system), *parts)
+    loaded = System.load(system)
+    n = text.n_tune
+    dev = [lines(f"{text.folder}/dev.{side}") for side in (text.source, "en")]
+    test = [side[n:] for side in dev]
+    if text.test:
+        test = [lines(f"{text.test}.{side}") for side in (text.source, "en")]
+    return Prepared(
+        loaded.with_options(replace(loaded.options, pop_limit=pop_limit)),
+        (dev[0][:n], dev[1][:n]),
+        (test[0][: text.n_test], test[1][: text.n_test]),
+    )
+
+
+def _run(*command: str) -> None:
+    subprocess.run([sys.executable, "-m", "hyperbaton", *command, "--quiet"], check=True)
+
+
+def table(args: argparse.Namespace) -> Iterator[str]:
+    """Markdown rows: the mean over seeds, the deviation, the range, and processor time."""
+    yield "| text | weights | method | runs | mean | deviation | range | processor s |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for text in args.texts:
+        for size in args.systems:
+            for method in args.methods:
+                places = [_result(args.work, text, size, method, seed) for seed in args.seeds]
+                results = [json.loads(place.read_text()) for place in places if place.exists()]
+                if not results:
+                    continue
+                seconds = float(np.mean([result["seconds"] for result in results]))
+                for name, note in (("best", ""), ("averaged", f", mean of {args.average} iterations")):
+                    scores = [result["test"][name] for result in results if name in result["test"]]
+                    if scores:
+                        yield _row(text, size, method + note, scores, seconds)
+                if METHODS[method].runs == 1 and len(results) > 3:
+                    means = _means_of_three(args, text, size, method, results)
+                    yield _row(text, size, f"{method}, mean of 3 seeds", means, 3 * seconds)
+
+
+def _means_of_three(
+    args: argparse.Namespace, text: str, size: str, method: str, results: list[dict[str, Any]]
+) -> list[float]:
+    """Scores of the means of three neighbouring seeds, kept in a file."""
+    place = _result(args.work, text, size, f"{method}-means", len(results))
+    if not place.exists():
+        prepared = prepare(args.data, args.work / text, TEXTS[text], size, args.pop_limit)
+        start = SystemDecoder(prepared.system, []).start
+        scale, n = Scale(start, np.zeros(len(start), bool), len(start)), len(results)
+        weights = [np.array(result["weights"]["best"]) for result in results]
+        means = [scale.mean([weights[(i + k) % n] for k in range(3)]) for i in range(n)]
+        scores = [prepared.score(mean, args.threads) for mean in means if mean is not None]
+        _write(place, scores)
+    return list(json.loads(place.read_text()))
+
+
+def _row(text: str, size: str, method: str, scores: list[float], seconds: float) -> str:
+    deviation = float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
+    spread = f"{max(scores) - min(scores):.2f} | {seconds:.0f}"
+    return f"| {text} | {size} | {method} | {len(scores)} | {np.mean(scores):.2f} | {deviation:.2f} | {spread} |"
+
+
+if __name__ == "__main__":
+    main()
