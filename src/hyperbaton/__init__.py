@@ -60,4 +60,19 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("hyperbaton")
+    if name not in __all__ and not name.startswith("_") and name in _folders():
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
     return _get(name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_folders()])
+
+
+def _folders() -> list[str]:
+    """The folders of the package that users import from."""
+    from pkgutil import iter_modules
+
+    return [found.name for found in iter_modules(__path__) if found.ispkg and found.name not in ("base", "cli")]

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import overload
 
 from hyperbaton.align.inline_markup import Element
 from hyperbaton.base.errors import OptionError
@@ -199,13 +200,23 @@ class RawTranslator:
         self.raw = RawText(text, translator.options.max_words)
         self.reads_tags = check_annotations(translator.system, text)
 
-    def translate(self, texts: Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> list[str]:
-        """Translations of texts, each of as many lines as its source.
+    @overload
+    def translate(  # type: ignore[overload-overlap]  # a str is a sequence of its letters too
+        self, texts: str, *, html: bool = False, form: TextFormat = PLAIN
+    ) -> str: ...
+
+    @overload
+    def translate(self, texts: Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> list[str]: ...
+
+    def translate(self, texts: str | Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> str | list[str]:
+        """Translations of texts, each of as many lines as its source; the translation of a single text is text.
 
         Arguments:
             html: the texts are HTML; short for `form=HTML`.
             form: how the texts are understood: PLAIN, HTML, XML or another `TextFormat` of `decode.raw_structure`.
         """
+        if isinstance(texts, str):
+            return self.translate([texts], html=html, form=form)[0]
         documents = [self.raw.read(text, HTML if html else form) for text in texts]
         sentences = [sentence for document in documents for sentence in document.sentences]
         translated = iter(self._complete(sentences, [line for found in self.batches(sentences) for line in best(found)]))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout
+from hyperbaton.base.options import Checked
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
@@ -42,7 +43,7 @@ class TrainingRows(ABC):
         return self.at(np.arange(self.n_rows, dtype=np.uint32))
 
 
-class FeatureSet(Picklable, ABC):
+class FeatureSet(Checked, Picklable, ABC):
     """Turns phrase pairs in context into sparse rows; its options are its fields.
 
     A set whose `coverage` is true wants the model to have weights of what a phrase sees of the coverage too. They are no

@@ -18,7 +18,7 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import Cancelled, OptionError
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import Checked, check_options, option
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
@@ -55,7 +55,7 @@ class Training:
 
 
 @dataclass(eq=False)
-class Learner(ABC):
+class Learner(Checked, ABC):
     """Base of all learners; a learner adds options and `_trainer`."""
 
     intercept: bool = option(True, "add a constant feature")
@@ -323,6 +323,9 @@ class Learner(ABC):
         """Passes made."""
         self._check_fitted()
         return len(self.history_["objective"])
+
+    def __post_init__(self) -> None:
+        """Nothing is checked before `fit`: scikit-learn wants estimators that take any value until then."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All options by name."""

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
-from hyperbaton.base.options import check_options, option, to_mapping
+from hyperbaton.base.options import Checked, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Artefact, Kind, hash_arrays, read_artefact, save
 from hyperbaton.metrics import Metric, Outputs, make_metric
@@ -39,7 +39,7 @@ class TuningFailed(HyperbatonError):
 
 
 @dataclass
-class Tuning:
+class Tuning(Checked):
     """How to tune."""
 
     metric: str = option("bleu", "metric to optimize, with options as in bleu:tokenize=none")
@@ -53,9 +53,6 @@ class Tuning:
         maximum=1,
     )
     min_gain: float = option(0.01, "smallest improvement that counts, in points of the metric", minimum=0)
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @dataclass(frozen=True)
