@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hyperbaton.models import MODELS, load_model
     from hyperbaton.phrases import PhraseTable, Samples, extract, orientation_set
     from hyperbaton.report.picture import show
+    from hyperbaton.run.translator import Translator
 
     __version__: str
 
@@ -32,6 +33,7 @@ __all__ = [
     "PhraseTable",
     "Samples",
     "Text",
+    "Translator",
     "__version__",
     "extract",
     "load_model",
@@ -51,6 +53,7 @@ _get = names_from(
         "models": ("MODELS", "load_model"),
         "phrases": ("PhraseTable", "Samples", "extract", "orientation_set"),
         "report.picture": ("show",),
+        "run.translator": ("Translator",),
     },
 )
 

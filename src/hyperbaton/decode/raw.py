@@ -229,7 +229,7 @@ class RawTranslator:
     def batches(self, sentences: Sequence[Sentence], n_best: NBest | None = None) -> Iterator[Translations]:
         """Translations of sentences, in batches."""
         lines = [sentence.line for sentence in sentences]
-        return self.translator.batches(lines, n_best, annotations=self._annotations(sentences))
+        return self.translator.batches(lines, n_best, annotations=self.annotations(sentences))
 
     def _complete(self, sentences: Sequence[Sentence], translated: list[Translated]) -> list[Translated]:
         """Translations in which no number and no address is lost: those where one was are searched again."""
@@ -245,13 +245,14 @@ class RawTranslator:
             demands = [Demand((k, b, e), text) for k, n in enumerate(chosen) for b, e, text in lost[n]]
             markup.demands = sorted([*markup.demands, *(d for d in demands if d.span[:2] not in terms)])
             found = self.translator.translate_batch(
-                markup.lines, NBest(), annotations=self._annotations(part), markup=markup
+                markup.lines, NBest(), annotations=self.annotations(part), markup=markup
             )
             for n, line in zip(chosen, best(found), strict=True):
                 translated[n] = line
         return translated
 
-    def _annotations(self, sentences: Sequence[Sentence]) -> Annotations:
+    def annotations(self, sentences: Sequence[Sentence]) -> Annotations:
+        """What the tokenizer knows of the sentences, where models read it."""
         lines = [sentence.line for sentence in sentences]
         labels = [" ".join(sentence.labels) for sentence in sentences] if self.reads_tags else None
         return annotate(lines, tags=labels)
