@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hyperbaton.models import MODELS, load_model
     from hyperbaton.phrases import PhraseTable, Samples, extract, orientation_set
     from hyperbaton.report.picture import show
+    from hyperbaton.run.translator import Translator
 
     __version__: str
 
@@ -32,6 +33,7 @@ __all__ = [
     "PhraseTable",
     "Samples",
     "Text",
+    "Translator",
     "__version__",
     "extract",
     "load_model",
@@ -51,6 +53,7 @@ _get = names_from(
         "models": ("MODELS", "load_model"),
         "phrases": ("PhraseTable", "Samples", "extract", "orientation_set"),
         "report.picture": ("show",),
+        "run.translator": ("Translator",),
     },
 )
 
@@ -60,4 +63,19 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("hyperbaton")
+    if name not in __all__ and not name.startswith("_") and name in _folders():
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
     return _get(name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_folders()])
+
+
+def _folders() -> list[str]:
+    """The folders of the package that users import from."""
+    from pkgutil import iter_modules
+
+    return [found.name for found in iter_modules(__path__) if found.ispkg and found.name not in ("base", "cli")]

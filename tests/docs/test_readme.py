@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hyperbaton import verify
 from hyperbaton.cli import verbs
 from hyperbaton.data import generate
 
@@ -20,16 +21,18 @@ def blocks(language: str) -> list[str]:
 
 
 def test_five_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = generate(150, seed=1).split(n_dev=0, n_test=50)
-    for part in ("train", "test"):
+    parts = generate(170, seed=1).split(n_dev=20, n_test=50)
+    for part in ("train", "dev", "test"):
         bitext = parts[part].bitext
         for name, text in (("zh", bitext.source), ("en", bitext.target), ("links", bitext.need_links())):
             (tmp_path / f"{part}.{name}").write_bytes(b"".join(text.pieces()))
     monkeypatch.chdir(tmp_path)
-    (code,) = blocks("python")
-    assert len([line for line in code.splitlines() if line]) <= 5
+    whole, parts_of_it = blocks("python")
     seen: dict[str, Any] = {}
-    exec(code, seen)
+    for code in (whole, parts_of_it):
+        assert len([line for line in code.splitlines() if line]) <= 5
+        exec(code, seen)
+    assert seen["translator"].translate("") == "" and verify(tmp_path / "system") is None
     assert seen["p"].shape == (len(seen["samples"]), 5) and len(seen["samples"]) > 1000
 
 

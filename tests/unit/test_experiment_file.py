@@ -64,7 +64,7 @@ def tokenized(**keys: str) -> dict[str, Any]:
         ),
         (
             values(models={"pair": {"learner": "lbfgs:passes=3"}}),
-            "key 'models.pair.learner': lbfgs:passes=3: unknown option 'passes'; known: variance, max-passes",
+            "key 'models.pair.learner': lbfgs:passes=3: unknown option 'passes' (did you mean max-passes?); known: ",
         ),
         (values(models={"pair": {"direction": "forward"}}), "key 'models.pair.direction': does not apply"),
         (

@@ -336,6 +336,48 @@ def test_what_if_asks_the_service(chromium: Any, run: Path) -> None:
         assert page.get_attribute("#text", "maxlength") == str(service.service.limits.max_characters)
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_finished_text_of_the_service(chromium: Any, run: Path, width: int) -> None:
+    pytest.importorskip("starlette")
+    from hyperbaton.serve.engine import Engine
+    from tests.unit.test_serve import running
+
+    system, _ = Run(run).load(Run(run).output("dpr"))
+    source = next(s for s in (Run(run).source[n] for n in range(12)) if len(s) < 14)
+    with (
+        running([Engine("dpr", system, "ja", "en")]) as service,
+        opened(chromium, f"http://127.0.0.1:{service.port}/", width) as page,
+    ):
+        page.fill("#text", " ".join(source))
+        page.click("#translate")
+        page.wait_for_selector("#finished .token")
+        answer = service.ask("/v1/translate", {"text": " ".join(source), "details": True, "nbest": 10})[1]["translations"][
+            0
+        ]
+        assert page.locator("#finished").inner_text() == answer["text"]
+        link = answer["sentences"][0]["links"][0]
+        for one, other in (("source", "target"), ("target", "source")):
+            page.hover(f'.finished [data-side="{one}"][data-n="{link[one]}"]')
+            page.wait_for_selector(f'.finished [data-side="{other}"][data-n="{link[other]}"].on')
+        page.click("#copy")
+        page.wait_for_selector("#copy:text-is('Copied')")
+        page.click("#finished .sentence")
+        texts = list(dict.fromkeys(path["text"] for path in answer["sentences"][0]["nbest"]))
+        page.wait_for_selector("#alternatives")
+        if len(texts) > 1:
+            page.click(f"#alternatives li:nth-child({len(texts)}) button")
+            page.wait_for_function(f"document.querySelector('#finished').textContent == {json.dumps(texts[-1])}")
+        page.goto(f"http://127.0.0.1:{service.port}/docs")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_no_name_of_the_scripts_is_declared_twice() -> None:
+    """All scripts stand in one element, where a second declaration would stop all of them."""
+    (script,) = re.findall(r"<script>(.*?)</script>", page(server={"key": False, "limit": 1}), re.DOTALL)
+    names = re.findall(r"^(?:const|let|class|(?:async )?function) (\w+)", script, re.MULTILINE)
+    assert len(names) > 50 and sorted(set(names)) == sorted(names)
+
+
 def test_page_without_anything_is_that_of_a_service() -> None:
     text = page(server={"key": True})
     assert '{"server": {"key": true}}' in text and "{{" not in text and "<script src" not in text

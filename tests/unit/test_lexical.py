@@ -34,6 +34,7 @@ def test_an_aligner_gives_the_weights_of_a_phrase_table() -> None:
     lexical = aligner.lexical_table(smallest=0.0)
     assert lexical.source.number("Haus") == -1
     table = PhraseTable.build(BITEXT, extract(BITEXT), lexical=lexical)
+    assert lexical.translations("HAUS") == lexical.translations("haus") != []  # lower-cased as the text was
     words = {target: (forward, backward) for target, forward, backward in lexical.translations("haus")}
     ((target, scores),) = table.options_of("Haus")
     assert target == "house"

@@ -648,6 +648,19 @@ def test_page(running_service: Running) -> None:
     )
 
 
+def test_docs_are_made_from_the_description(running_service: Running) -> None:
+    status, page = running_service.ask("/docs")
+    described = running_service.ask("/openapi.json")[1]
+    assert status == 200 and "<script" not in page and "http://" not in page and "https://" not in page
+    for path, methods in described["paths"].items():
+        assert f"POST {path}</h2>" in page and methods["post"]["summary"] in page
+        for name in methods["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]:
+            assert f"<code>{name}</code>" in page
+    targets = set(re.findall(r'href="#([^"]+)"', page))
+    assert set(described["components"]["schemas"]) - {"Path"} <= targets == targets & set(re.findall(r'id="([^"]+)"', page))
+    assert '<a href="docs">' in running_service.ask("/")[1]
+
+
 def test_systems_need_languages(moses: System, german: System, tmp_path: Path) -> None:
     moses.save(tmp_path / "moses")
     with pytest.raises(OptionError, match="does not say its languages; write them before it, for example ja-en="):

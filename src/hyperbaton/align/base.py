@@ -9,8 +9,7 @@ from typing import Any
 
 from hyperbaton.align.normalization import Normalization, read_words
 from hyperbaton.align.symmetrization import METHODS, symmetrize
-from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import Checked, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.registry import Registry
 from hyperbaton.corpus import Bitext, Links, Vocabulary
@@ -21,7 +20,7 @@ Removals = tuple[Removal, Removal]
 
 
 @dataclass
-class WordAligner(abc.ABC):
+class WordAligner(Checked, abc.ABC):
     """Options and steps that all aligners share: words are normalised, both directions linked, and the two joined."""
 
     symmetrization: str = option("grow-diag-final-and", "how the links of the two directions are combined", choices=METHODS)
@@ -29,9 +28,6 @@ class WordAligner(abc.ABC):
     stem: int = option(0, "compare only this many leading letters of a word; 0 compares all", minimum=0)
     drop_source: str | None = option(None, "file of source words to leave without links, such as particles", path=True)
     drop_target: str | None = option(None, "file of target words to leave without links, such as articles", path=True)
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
     @abc.abstractmethod
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
@@ -86,8 +82,5 @@ def align(
     >>> align(bitext, symmetrization="intersection")[1]
     [(0, 0), (1, 1)]
     """
-    try:
-        chosen = ALIGNERS[aligner](**options)
-    except TypeError as error:
-        raise OptionError(f"aligner {aligner!r}: {error}") from error
+    chosen = ALIGNERS[aligner](**options)
     return chosen.fit(bitext, threads=threads, progress=progress).align(bitext, threads=threads)

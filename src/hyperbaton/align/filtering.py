@@ -26,7 +26,7 @@ from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.scores import StoredScores
 from hyperbaton.base.numeric import log
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import Checked, option
 from hyperbaton.base.outputs import Destination, check_places
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext, Links, Text
@@ -35,16 +35,13 @@ from hyperbaton.corpus.files import AnyPath, write_files
 
 
 @dataclass(frozen=True)
-class Filtering:
+class Filtering(Checked):
     """Which sentence pairs are kept."""
 
     min_gain: float = option(-1.0, "smallest gain kept, in nats per word")
     keep: float | None = option(
         None, "keep this fraction of the pairs, the best ones, instead of using min-gain", minimum=0, maximum=1
     )
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @dataclass(frozen=True)

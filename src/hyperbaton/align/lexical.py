@@ -101,8 +101,11 @@ class LexicalTable:
         return source_numbers, target_numbers
 
     def translations(self, word: str) -> list[tuple[str, float, float]]:
-        """(target word, p(target|source), p(source|target)) of a source word, the likeliest first."""
-        number = self.source.number(word)
+        """(target word, p(target|source), p(source|target)) of a source word, the likeliest first.
+
+        The word may be written as in the text: it is lower-cased or cut to its stem if the words of the table are.
+        """
+        number = self.source.number(self.normalizations[0].form(word))
         if number < 0:
             return []
         rows = slice(int(self.offsets[number]), int(self.offsets[number + 1]))

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from hyperbaton.align.lexical import LexicalTable, link_counts
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import Checked, option
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import AnyPath, write_files, write_pieces
 
@@ -48,7 +48,7 @@ def file_names(path: AnyPath, format: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Checked):
     """Which entries of a lexicon are wanted."""
 
     min_probability: float = option(0.0, "minimum probability of an entry, in its better direction", minimum=0, maximum=1)
@@ -57,9 +57,6 @@ class Selection:
         0.0, "minimum fraction of the best translation's probability, in either direction", minimum=0, maximum=1
     )
     top: int = option(0, "maximum number of translations per source word; 0 keeps all", minimum=0)
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 class Entry(NamedTuple):

@@ -14,20 +14,25 @@ if TYPE_CHECKING:
 def names_from(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
     """The `__getattr__` of a package: `homes` has the names that each of its modules gives to it.
 
+    `dir` of the package lists its `__all__` alone.
+
     >>> from hyperbaton import align
     >>> align.visit_order.__module__
     'hyperbaton.align.visits'
     """
+    import sys
+
     home_of = {name: home for home, names in homes.items() for name in names}
 
     def get(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         import importlib
-        import sys
 
         value = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
 
+    module = vars(sys.modules[package])
+    module["__dir__"] = lambda: sorted(module["__all__"])
     return get

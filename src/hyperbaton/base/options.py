@@ -12,17 +12,19 @@ Cleaning(max_length=50, ratio=2.0)
 >>> from_mapping(Cleaning, {"length": 50})
 Traceback (most recent call last):
     ...
-hyperbaton.base.errors.OptionError: unknown option 'length'; known: max-length, ratio
+hyperbaton.base.errors.OptionError: unknown option 'length' (did you mean max-length?); known: max-length, ratio
 """
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
+import inspect
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, Self, TypeVar
 
 from hyperbaton.base.errors import OptionError
 
@@ -164,6 +166,44 @@ def check_options(instance: Any) -> None:
         opt.check(getattr(instance, opt.name))
 
 
+class Checked:
+    """Base of option classes and plug-ins that are checked when they are made; unknown names are refused there too.
+
+    >>> @dataclasses.dataclass
+    ... class Cleaning(Checked):
+    ...     max_length: int = option(100, "longest sentence kept, in words", minimum=1)
+    >>> Cleaning(max_length=0)
+    Traceback (most recent call last):
+        ...
+    hyperbaton.base.errors.OptionError: max-length must be at least 1, not 0
+    >>> Cleaning(max_len=5)
+    Traceback (most recent call last):
+        ...
+    hyperbaton.base.errors.OptionError: Cleaning: unknown option 'max_len' (did you mean max_length?); known: max_length
+    """
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        if options:
+            parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+            known = [parameter.name for parameter in parameters]
+            takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+            for name in () if takes_any else options:
+                if name not in known:
+                    raise OptionError(f"{cls.__name__}: {unknown('option', name, known)}")
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """What to say of a name that is not known: the nearest one, and all that are."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return f"unknown {kind} {name!r}{hint}; known: {', '.join(known)}"
+
+
 def from_mapping(cls: type[T], values: Mapping[str, Any]) -> T:
     """Build an options class from keys as in an experiment file."""
     known = {opt.flag: opt for opt in options_of(cls)}
@@ -171,7 +211,7 @@ def from_mapping(cls: type[T], values: Mapping[str, Any]) -> T:
     for key, value in values.items():
         flag = key.replace("_", "-")
         if flag not in known:
-            raise OptionError(f"unknown option {key!r}; known: {', '.join(known)}")
+            raise OptionError(unknown("option", key, known))
         chosen[known[flag].name] = known[flag].check(value)
     return cls(**chosen)
 

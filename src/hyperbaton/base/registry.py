@@ -7,7 +7,6 @@ one new file. A module is only imported when somebody asks for it by name.
 from __future__ import annotations
 
 import copy
-import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterator
@@ -16,7 +15,8 @@ from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import options_of, parse_settings, settings_of
+from hyperbaton.base.options import options_of, parse_settings, settings_of, unknown
+from hyperbaton.base.shown import Shown
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ def _canonical(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
-class Registry(Generic[T]):
+class Registry(Shown, Generic[T]):
     """All plug-ins of one kind: classes that derive from `base`, one for each module of a package.
 
     Arguments:
@@ -51,6 +51,16 @@ class Registry(Generic[T]):
         here = {module.name for module in modules if not module.name.startswith("_")}
         return sorted(here | {point.name for point in self._points()})
 
+    def facts(self) -> dict[str, list[str]]:
+        """Every name."""
+        return {f"{self.kind}s": self.names()}
+
+    def __len__(self) -> int:
+        return len(self.names())
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and _canonical(name) in self.names()
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
 
@@ -61,9 +71,7 @@ class Registry(Generic[T]):
             if point.name == name:
                 return self._check(point.load(), name)
         if name not in self.names():
-            near = difflib.get_close_matches(name, self.names(), n=1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            raise OptionError(f"unknown {self.kind} {name!r}{hint}; known: {', '.join(self.names())}")
+            raise OptionError(unknown(self.kind, name, self.names()))
         module = importlib.import_module(f"{self.package}.{name}")
         classes = [
             value

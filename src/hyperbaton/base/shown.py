@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from abc import abstractmethod
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 from hyperbaton.base.counted import counted
 
@@ -22,6 +23,22 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return facts_table(type(self).__name__, self.facts())
+
+
+class Drawn:
+    """A picture in a notebook, made by a function of a later folder.
+
+    `drawn_by` is written like an entry point, `module:function`. It is looked up when a notebook asks for the picture, so
+    that what is drawn does not depend on the code that draws it. The function returns SVG, or None if there is nothing to
+    draw.
+    """
+
+    drawn_by: ClassVar[str]
+
+    def _repr_svg_(self) -> str | None:
+        module, _, function = self.drawn_by.partition(":")
+        drawing: str | None = getattr(importlib.import_module(module), function)(self)
+        return drawing
 
 
 def _phrase(name: str, value: Any) -> str:

@@ -1,7 +1,7 @@
 """Texts, bitexts, links and annotations as arrays; cleaning; tokenizers."""
 
 from hyperbaton.corpus.annotations import Annotations
-from hyperbaton.corpus.bitext import Bitext
+from hyperbaton.corpus.bitext import Bitext, SentencePair
 from hyperbaton.corpus.dependencies import Dependencies, read_conllu, read_tree_lines, read_trees
 from hyperbaton.corpus.links import Links
 from hyperbaton.corpus.tags import Tags
@@ -13,6 +13,7 @@ __all__ = [
     "Bitext",
     "Dependencies",
     "Links",
+    "SentencePair",
     "Tags",
     "Text",
     "Trees",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
+from typing import Any, ClassVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +15,11 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import within
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Drawn, Shown
 from hyperbaton.base.store import Arrays, Kind, group, hash_arrays, read_artefact, save
 from hyperbaton.corpus.files import AnyPath
 from hyperbaton.corpus.links import Links
-from hyperbaton.corpus.text import Text
+from hyperbaton.corpus.text import Text, chosen
 
 KIND = "bitext"
 STORED = Kind(
@@ -32,6 +33,27 @@ STORED = Kind(
 
 
 @dataclass(frozen=True, repr=False)
+class SentencePair(Drawn):
+    """One sentence pair of a bitext, as lists; a notebook draws its links, phrases and jumps.
+
+    `links` is None if the bitext has none. A pair can be taken apart: `source, target, links = bitext[0]`.
+    """
+
+    source: list[str]
+    target: list[str]
+    links: list[tuple[int, int]] | None = None
+
+    drawn_by: ClassVar = "hyperbaton.report.picture:draw_sentence_pair"
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.source, self.target, self.links))
+
+    def __repr__(self) -> str:
+        links = () if self.links is None else (" ".join(f"{i}-{j}" for i, j in self.links),)
+        return f"SentencePair{(' '.join(self.source), ' '.join(self.target), *links)!r}"
+
+
+@dataclass(frozen=True, repr=False)
 class Bitext(Shown):
     """Source and target text, line by line translations of each other, with word links if there are any.
 
@@ -40,6 +62,11 @@ class Bitext(Shown):
     (1, ['ta', 'chi', 'fan'])
     >>> bitext
     <Bitext: 1 sentence pair, 3 source words, 3 target words, 3 links>
+    >>> bitext[0]
+    SentencePair('ta chi fan', 'he eats rice', '0-0 1-1 2-2')
+    >>> for source, target, links in bitext:
+    ...     print(source[2], target[2], links[2])
+    fan rice (2, 2)
     """
 
     source: Text
@@ -79,8 +106,34 @@ class Bitext(Shown):
             bitext.links.check(bitext.source, bitext.target)
         return bitext
 
+    def with_links(self, links: Links | Iterable[Sequence[tuple[int, int]]]) -> Bitext:
+        """The same texts with these links, of an aligner for example: `bitext.with_links(align(bitext))`.
+
+        >>> bitext = Bitext.of(["ta chi"], ["he eats"]).with_links([[(0, 0), (1, 1)]])
+        >>> bitext.links
+        <Links: 2 links, 1 sentence pair>
+        """
+        links = links if isinstance(links, Links) else Links.of(links)
+        links.check(self.source, self.target)
+        return replace(self, links=links)
+
     def __len__(self) -> int:
         return len(self.source)
+
+    @overload
+    def __getitem__(self, sentence: int) -> SentencePair: ...
+
+    @overload
+    def __getitem__(self, sentence: slice) -> Bitext: ...
+
+    def __getitem__(self, sentence: int | slice) -> SentencePair | Bitext:
+        at = chosen(sentence, len(self))
+        if not isinstance(at, int):
+            return self.select(at)
+        return SentencePair(self.source[at], self.target[at], None if self.links is None else self.links[at])
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        return (self[s] for s in range(len(self)))
 
     def facts(self) -> dict[str, int]:
         """The size of each part."""
@@ -94,7 +147,10 @@ class Bitext(Shown):
     def need_links(self) -> Links:
         """The links, or an error that says how to get some."""
         if self.links is None:
-            raise OptionError("the bitext has no word links: read them with Bitext.read(source, target, links)")
+            raise OptionError(
+                "the bitext has no word links: make some with bitext.with_links(hyperbaton.align.align(bitext)), "
+                "or read them with Bitext.read(source, target, links)"
+            )
         return self.links
 
     def check_lengths(self, begin: int = 0, end: int | None = None) -> None:
@@ -104,9 +160,9 @@ class Bitext(Shown):
 
     def select(self, sentences: npt.ArrayLike) -> Bitext:
         """The chosen sentence pairs, in that order, over the same vocabularies."""
-        chosen = np.asarray(sentences, np.int64)
-        links = None if self.links is None else self.links.select(chosen)
-        return Bitext(self.source.select(chosen), self.target.select(chosen), links)
+        numbers = np.asarray(sentences, np.int64)
+        links = None if self.links is None else self.links.select(numbers)
+        return Bitext(self.source.select(numbers), self.target.select(numbers), links)
 
     def groups(self, size: int) -> Iterator[Bitext]:
         """The sentence pairs in groups of at most `size`, in order; one empty group of an empty bitext."""
@@ -161,6 +217,19 @@ class Bitext(Shown):
     def load(cls, path: str | PathLike[str]) -> Bitext:
         """Open a saved bitext, memory-mapped."""
         return read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.arrays()), content=True)
+
+
+def need_bitext(value: object, asked: str, instead: str = "") -> None:
+    """Raise OptionError where text, or something else, was given in place of a bitext.
+
+    Arguments:
+        asked: what wants a bitext, for the message.
+        instead: what else the caller may do.
+    """
+    if not isinstance(value, Bitext):
+        made = "Bitext.of(sources, targets, links) makes one from lists, Bitext.read from files"
+        what = "text" if isinstance(value, str) else f"a {type(value).__name__}"
+        raise OptionError(f"{asked} takes a Bitext, not {what}: {made}{instead and f'; {instead}'}")
 
 
 def check_same_length(source: Text, target: Text) -> None:

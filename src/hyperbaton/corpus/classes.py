@@ -27,7 +27,7 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.executors import Sharding
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import Checked, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus.class_runs import ClassIds, Exchange, runs_by_workers, runs_here
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
@@ -44,15 +44,12 @@ _MIXED = 0.3
 
 
 @dataclass
-class Clustering:
+class Clustering(Checked):
     """How words are clustered."""
 
     classes: int = option(50, "number of classes", minimum=1, maximum=4000)
     runs: int = option(5, "number of runs; each starts from the best classes so far, perturbed", minimum=1)
     sweeps: int = option(100, "maximum number of passes over the words", minimum=0)
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @dataclass(frozen=True)

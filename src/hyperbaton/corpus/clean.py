@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError, LineError, OptionError
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import Checked, option
 from hyperbaton.base.outputs import Destination, check_places
 from hyperbaton.corpus.bitext import Bitext, check_same_length
 from hyperbaton.corpus.files import COMPRESSIONS, AnyPath, read_pieces, shown, write_files
@@ -27,7 +27,7 @@ SHARE_KEPT = 0.99  # of the pairs without another fault that a ratio should keep
 
 
 @dataclass(frozen=True)
-class Cleaning:
+class Cleaning(Checked):
     """What a sentence pair must be like to be kept."""
 
     min_length: int = option(1, "shortest sentence kept, in tokens", minimum=1)
@@ -35,7 +35,7 @@ class Cleaning:
     ratio: float = option(2.0, "maximum ratio of the lengths of the two sides, in tokens", minimum=1)
 
     def __post_init__(self) -> None:
-        check_options(self)
+        super().__post_init__()
         if self.max_length < self.min_length:
             raise OptionError(f"max-length {self.max_length} is below min-length {self.min_length}")
 

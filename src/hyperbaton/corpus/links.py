@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,17 +15,21 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, write_pieces
-from hyperbaton.corpus.text import Offsets, Text, read_in_parts
+from hyperbaton.corpus.text import Offsets, Text, chosen, read_in_parts
 
 
-@dataclass(frozen=True)
-class Links:
+@dataclass(frozen=True, repr=False)
+class Links(Shown):
     """Links of a bitext: those of pair s are the rows `points[offsets[s]:offsets[s + 1]]`, sorted, none twice.
 
-    >>> Links.of([[(0, 0), (1, 2)], []])[0]
-    [(0, 0), (1, 2)]
+    >>> links = Links.of([[(0, 0), (1, 2)], []])
+    >>> links
+    <Links: 2 links, 2 sentence pairs>
+    >>> links[0], list(links[:1])
+    ([(0, 0), (1, 2)], [[(0, 0), (1, 2)]])
     """
 
     points: npt.NDArray[np.uint16]  # (n_links, 2): source, target
@@ -54,11 +58,21 @@ class Links:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, sentence: int) -> list[tuple[int, int]]:
-        if not -len(self) <= sentence < len(self):
-            raise IndexError(f"sentence {sentence} of {len(self)}")
-        sentence %= len(self)
-        rows = self.points[self.offsets[sentence] : self.offsets[sentence + 1]]
+    def facts(self) -> dict[str, int]:
+        """How many links there are, and in how many sentence pairs."""
+        return {"links": len(self.points), "sentence pairs": len(self)}
+
+    @overload
+    def __getitem__(self, sentence: int) -> list[tuple[int, int]]: ...
+
+    @overload
+    def __getitem__(self, sentence: slice) -> Links: ...
+
+    def __getitem__(self, sentence: int | slice) -> list[tuple[int, int]] | Links:
+        at = chosen(sentence, len(self))
+        if not isinstance(at, int):
+            return self.select(at)
+        rows = self.points[self.offsets[at] : self.offsets[at + 1]]
         return [(int(i), int(j)) for i, j in rows]
 
     def __iter__(self) -> Iterator[list[tuple[int, int]]]:
@@ -89,8 +103,8 @@ class Links:
 
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """Pharaoh text of the chosen sentence pairs, in pieces."""
-        chosen = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
-        for chunk in np.array_split(chosen, max(1, len(chosen) // 10_000)):
+        numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
+        for chunk in np.array_split(numbers, max(1, len(numbers) // 10_000)):
             yield _core.format_links(self.points, self.offsets, np.ascontiguousarray(chunk))
 
     def write(self, path: AnyPath) -> None:

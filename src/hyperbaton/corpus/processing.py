@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Form, Layout, joined, within
-from hyperbaton.base.options import check_options, from_mapping, option, options_of, parse_settings, settings_of, to_mapping
+from hyperbaton.base.options import Checked, from_mapping, option, options_of, parse_settings, settings_of, to_mapping
 from hyperbaton.base.store import Arrays, Kind, read_artefact, save
 from hyperbaton.corpus.casing import CASINGS, Casing, capitalize
 from hyperbaton.corpus.detokenizers import Detokenizer, make_detokenizer, unescaped
@@ -33,7 +33,7 @@ STORED = Kind(KIND, LAYOUT, {"details": {"text": FORM}})
 
 
 @dataclass(frozen=True)
-class TextSide:
+class TextSide(Checked):
     """The raw text of one language: its tokenizer, and what becomes of the case of letters.
 
     >>> TextSide.parse("en:tokenizer=sacremoses:casing=lowercase")
@@ -48,7 +48,7 @@ class TextSide:
     learned: Casing | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_options(self)
+        super().__post_init__()
         _ = TOKENIZERS[self.tokenizer]
         if self.language and not (self.language.isascii() and self.language.isalpha() and 2 <= len(self.language) <= 3):
             raise OptionError(f"a language is a code like en, not {self.language!r}")

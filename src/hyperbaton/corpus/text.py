@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import gather
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Column, Scratch
+from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import Arrays, check_offsets
 from hyperbaton.corpus.files import AnyPath, Reader, feed, feed_lines, read_pieces, shown
 
@@ -125,13 +127,29 @@ class Faults(NamedTuple):
     kinds: npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
-class Text:
+def chosen(sentence: SupportsIndex | slice, n: int, what: str = "sentence") -> int | npt.NDArray[np.int64]:
+    """The number of a sentence among n, from 0, or the numbers that a slice has; IndexError if there is none.
+
+    >>> chosen(-1, 3), chosen(slice(1, None), 3).tolist()
+    (2, [1, 2])
+    """
+    if isinstance(sentence, slice):
+        return np.arange(n, dtype=np.int64)[sentence]
+    at = operator.index(sentence)
+    if not -n <= at < n:
+        raise IndexError(f"{what} {at} of {n}")
+    return at % n
+
+
+@dataclass(frozen=True, repr=False)
+class Text(Shown):
     """Tokenized sentences: sentence s is `tokens[offsets[s]:offsets[s + 1]]`.
 
     >>> text = Text.of(["the cat sleeps", "the dog"])
     >>> len(text), text.n_tokens, text[1]
     (2, 5, ['the', 'dog'])
+    >>> text[1:]
+    <Text: 1 sentence, 2 words, 4 vocabulary words>
     """
 
     tokens: WordIds
@@ -169,6 +187,8 @@ class Text:
     @classmethod
     def of(cls, sentences: Sequence[str], vocabulary: Vocabulary | None = None) -> Text:
         """Make a text from sentences in memory."""
+        if isinstance(sentences, str):
+            raise OptionError("a text is made from a list of sentences, not from a single one: put it into a list")
         builder = _core.TextBuilder(_copy(vocabulary), False)
         feed_lines(builder, sentences)
         return cls.taken(builder, None)[0]
@@ -182,11 +202,21 @@ class Text:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, sentence: int) -> list[str]:
-        if not -len(self) <= sentence < len(self):
-            raise IndexError(f"sentence {sentence} of {len(self)}")
-        sentence %= len(self)
-        return [self.vocabulary.word(i) for i in self.tokens[self.offsets[sentence] : self.offsets[sentence + 1]]]
+    def facts(self) -> dict[str, int]:
+        """The number of sentences, of words, and of words in the vocabulary."""
+        return {"sentences": len(self), "words": self.n_tokens, "vocabulary words": len(self.vocabulary)}
+
+    @overload
+    def __getitem__(self, sentence: int) -> list[str]: ...
+
+    @overload
+    def __getitem__(self, sentence: slice) -> Text: ...
+
+    def __getitem__(self, sentence: int | slice) -> list[str] | Text:
+        at = chosen(sentence, len(self))
+        if not isinstance(at, int):
+            return self.select(at)
+        return [self.vocabulary.word(i) for i in self.tokens[self.offsets[at] : self.offsets[at + 1]]]
 
     def __iter__(self) -> Iterator[list[str]]:
         return (self[s] for s in range(len(self)))
@@ -247,8 +277,8 @@ class Text:
 
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The chosen sentences as lines of text, in pieces."""
-        chosen = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
-        for chunk in np.array_split(chosen, max(1, len(chosen) // 10_000)):
+        numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
+        for chunk in np.array_split(numbers, max(1, len(numbers) // 10_000)):
             yield _core.format_text(*self.columns, np.ascontiguousarray(chunk))
 
     def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from hyperbaton.base.arrays import Array, array_as_lines, lines_as_array
 from hyperbaton.base.counted import counted
-from hyperbaton.base.errors import AnnotationError, InputError, SentenceError
+from hyperbaton.base.errors import AnnotationError, InputError, OptionError, SentenceError
 from hyperbaton.base.store import Arrays, group
 from hyperbaton.corpus import Annotations, Tags, Text, Trees
 from hyperbaton.decode.markup import parse_markup
@@ -83,6 +83,8 @@ def annotate(lines: Sequence[str], *, tags: Sequence[str] | None = None, trees: 
 
 def in_batches(sentences: Iterable[str], annotations: Annotations, size: int) -> Iterator[AnnotatedLines]:
     """Sentences in batches, each with its part of the annotations."""
+    if isinstance(sentences, str):
+        raise OptionError("this takes a list of sentences, not a single one: put it into a list")
     known = {
         kind: len(column)
         for kind, column in (("tags", annotations.source_tags), ("trees", annotations.source_trees))

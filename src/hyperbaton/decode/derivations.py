@@ -54,7 +54,7 @@ def source_batch(request: Request) -> Batch:
     return Batch(request.source, options, none, none, request.annotations, request.table)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Derivations(Translations):
     """Translations whose steps are rules, each before those in its gaps, glue rules from left to right.
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import option, options_of
+from hyperbaton.base.options import Checked, option, options_of
 
 
 @dataclass
-class Decoding:
+class Decoding(Checked):
     """How sentences are searched; a system keeps its own, and every call may change them."""
 
     search: str = option("cube", "search algorithm", choices=("stack", "cube"))

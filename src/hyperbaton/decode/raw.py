@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import overload
 
 from hyperbaton.align.inline_markup import Element
 from hyperbaton.base.errors import OptionError
@@ -199,13 +200,23 @@ class RawTranslator:
         self.raw = RawText(text, translator.options.max_words)
         self.reads_tags = check_annotations(translator.system, text)
 
-    def translate(self, texts: Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> list[str]:
-        """Translations of texts, each of as many lines as its source.
+    @overload
+    def translate(  # type: ignore[overload-overlap]  # a str is a sequence of its letters too
+        self, texts: str, *, html: bool = False, form: TextFormat = PLAIN
+    ) -> str: ...
+
+    @overload
+    def translate(self, texts: Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> list[str]: ...
+
+    def translate(self, texts: str | Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> str | list[str]:
+        """Translations of texts, each of as many lines as its source; the translation of a single text is text.
 
         Arguments:
             html: the texts are HTML; short for `form=HTML`.
             form: how the texts are understood: PLAIN, HTML, XML or another `TextFormat` of `decode.raw_structure`.
         """
+        if isinstance(texts, str):
+            return self.translate([texts], html=html, form=form)[0]
         documents = [self.raw.read(text, HTML if html else form) for text in texts]
         sentences = [sentence for document in documents for sentence in document.sentences]
         translated = iter(self._complete(sentences, [line for found in self.batches(sentences) for line in best(found)]))
@@ -218,7 +229,7 @@ class RawTranslator:
     def batches(self, sentences: Sequence[Sentence], n_best: NBest | None = None) -> Iterator[Translations]:
         """Translations of sentences, in batches."""
         lines = [sentence.line for sentence in sentences]
-        return self.translator.batches(lines, n_best, annotations=self._annotations(sentences))
+        return self.translator.batches(lines, n_best, annotations=self.annotations(sentences))
 
     def _complete(self, sentences: Sequence[Sentence], translated: list[Translated]) -> list[Translated]:
         """Translations in which no number and no address is lost: those where one was are searched again."""
@@ -234,13 +245,14 @@ class RawTranslator:
             demands = [Demand((k, b, e), text) for k, n in enumerate(chosen) for b, e, text in lost[n]]
             markup.demands = sorted([*markup.demands, *(d for d in demands if d.span[:2] not in terms)])
             found = self.translator.translate_batch(
-                markup.lines, NBest(), annotations=self._annotations(part), markup=markup
+                markup.lines, NBest(), annotations=self.annotations(part), markup=markup
             )
             for n, line in zip(chosen, best(found), strict=True):
                 translated[n] = line
         return translated
 
-    def _annotations(self, sentences: Sequence[Sentence]) -> Annotations:
+    def annotations(self, sentences: Sequence[Sentence]) -> Annotations:
+        """What the tokenizer knows of the sentences, where models read it."""
         lines = [sentence.line for sentence in sentences]
         labels = [" ".join(sentence.labels) for sentence in sentences] if self.reads_tags else None
         return annotate(lines, tags=labels)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import gather
+from hyperbaton.base.shown import Shown
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode.sparse import Steps
 from hyperbaton.decode.system import (
@@ -54,8 +55,8 @@ def feature_columns(system: System, search_input: _core.DecodeInput | _core.Char
     return columns
 
 
-@dataclass(frozen=True)
-class Translations:
+@dataclass(frozen=True, repr=False)
+class Translations(Shown):
     """Translations of sentences, best first.
 
     Those of sentence s are `path_offsets[pieces[s]]` up to `path_offsets[pieces[s + 1]]`: a sentence that was too long has
@@ -91,6 +92,10 @@ class Translations:
 
     def __len__(self) -> int:
         return len(self.pieces) - 1
+
+    def facts(self) -> dict[str, int]:
+        """The number of sentences and of their translations."""
+        return {"sentences": len(self), "translations": len(self.scores)}
 
     @cached_property
     def text(self) -> Text:

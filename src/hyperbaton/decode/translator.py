@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from hyperbaton.base.errors import OptionError, SentenceError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.shown import Shown
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import AnnotatedLines, in_batches
@@ -55,7 +57,7 @@ class NBest:
         return directions
 
 
-class Translator(Picklable):
+class Translator(Shown, Picklable):
     """Translates with a system; `options` replaces the system's own, `glossary` forces translations of its terms.
 
     >>> from hyperbaton.corpus import Bitext
@@ -64,6 +66,8 @@ class Translator(Picklable):
     >>> system = System.of(PhraseTable.build(bitext, extract(bitext)))
     >>> Translator(system).translate(["ni ai wo", "", "wo"])
     ['you love i', '', 'i']
+    >>> Translator(system).translate("ni ai wo")
+    'you love i'
     """
 
     def __init__(
@@ -83,10 +87,29 @@ class Translator(Picklable):
     def _cache(self) -> _core.RankCache:
         return _core.RankCache()
 
+    def facts(self) -> dict[str, Any]:
+        """Those of its system."""
+        return self.system.facts()
+
+    @overload
+    def translate(  # type: ignore[overload-overlap]  # a str is a sequence of its letters too
+        self, sentences: str, progress: Progress | None = None, *, annotations: Annotations = NOTHING
+    ) -> str: ...
+
+    @overload
     def translate(
         self, sentences: Iterable[str], progress: Progress | None = None, *, annotations: Annotations = NOTHING
-    ) -> list[str]:
-        """The best translation of each sentence; models that were trained with tags want the sentences' tags."""
+    ) -> list[str]: ...
+
+    def translate(
+        self, sentences: str | Iterable[str], progress: Progress | None = None, *, annotations: Annotations = NOTHING
+    ) -> str | list[str]:
+        """The best translation of each sentence, or of a single one as text; models trained with tags need their tags.
+
+        Sentences are tokenized as the training text was, and so are their translations. `RawTranslator` takes raw text.
+        """
+        if isinstance(sentences, str):
+            return self.translate([sentences], progress, annotations=annotations)[0]
         batches = self.batches(sentences, annotations=annotations, progress=progress)
         return [line for batch in batches for line in batch.lines()]
 

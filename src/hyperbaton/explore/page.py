@@ -33,7 +33,8 @@ def page(data: Mapping[str, Any] | None = None, server: Mapping[str, Any] | None
     title = data["title"] if data is not None else "hyperbaton"
     inserted = {
         "title": html.escape(title),
-        "styles": "\n".join(part.read_text(encoding="utf-8") for part in _parts(folder, ".css")),
+        "styles": styles(),
+        "links": "" if server is None else ' <a href="docs">Interface for programs</a>',
         "settings": _safe(json.dumps({"server": server}, ensure_ascii=False)),
         "data": "" if data is None else _packed(data),
         "scripts": "\n".join(part.read_text(encoding="utf-8") for part in _scripts(folder)),
@@ -41,6 +42,12 @@ def page(data: Mapping[str, Any] | None = None, server: Mapping[str, Any] | None
     pieces = text.split("{{")
     rest = (piece.partition("}}") for piece in pieces[1:])
     return pieces[0] + "".join(inserted[name] + behind for name, _, behind in rest)
+
+
+def styles() -> str:
+    """The style sheets of the page, for pages beside it."""
+    folder = files(__package__).joinpath("files")
+    return "\n".join(part.read_text(encoding="utf-8") for part in _parts(folder, ".css"))
 
 
 def write_page(path: str | PathLike[str], data: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout
+from hyperbaton.base.options import Checked
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.rows import Rows, TrainingRows
@@ -19,7 +20,7 @@ from hyperbaton.corpus import Vocabulary
 from hyperbaton.phrases import Occurrences
 
 
-class FeatureSet(Picklable, ABC):
+class FeatureSet(Checked, Picklable, ABC):
     """Turns phrase pairs in context into sparse rows; its options are its fields.
 
     A set whose `coverage` is true wants the model to have weights of what a phrase sees of the coverage too. They are no

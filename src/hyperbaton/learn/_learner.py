@@ -18,7 +18,7 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import Cancelled, OptionError
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import Checked, check_options, option
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
@@ -56,7 +56,7 @@ class Training:
 
 
 @dataclass(eq=False)
-class Learner(ABC):
+class Learner(Checked, ABC):
     """Base of all learners; a learner adds options and `_trainer`."""
 
     intercept: bool = option(True, "add a constant feature")
@@ -318,6 +318,9 @@ class Learner(ABC):
         """Passes made."""
         self._check_fitted()
         return len(self.history_["objective"])
+
+    def __post_init__(self) -> None:
+        """Nothing is checked before `fit`: scikit-learn wants estimators that take any value until then."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All options by name."""

@@ -30,6 +30,7 @@ from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.shown import Shown
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.estimation import MEMORY, Estimation, estimate_ngrams
@@ -64,8 +65,8 @@ class NgramTable(NamedTuple):
     backoff_bins: npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class LanguageModel(Picklable):
+@dataclass(frozen=True, repr=False)
+class LanguageModel(Shown, Picklable):
     """An n-gram model.
 
     >>> model = LanguageModel.parse_arpa('''\\\\data\\\\
@@ -182,6 +183,10 @@ class LanguageModel(Picklable):
     def load(cls, path: AnyPath) -> LanguageModel:
         """Open a stored model, memory-mapped."""
         return store.read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.arrays(), artefact.options))
+
+    def facts(self) -> dict[str, int]:
+        """The number of words, and of n-grams of each order."""
+        return {"words": len(self.vocabulary)} | {f"{n}-grams": many for n, many in enumerate(self.n_ngrams, 1)}
 
     @cached_property
     def view(self) -> _core.NgramModel:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.options import check_options, options_of
+from hyperbaton.base.options import Checked, options_of
 from hyperbaton.metrics._outputs import Orders, Outputs
 
 Statistics = npt.NDArray[np.float64]  # (n_hypotheses, n_statistics)
@@ -25,15 +25,12 @@ Values = npt.NDArray[np.float64]
 
 
 @dataclass
-class Metric(ABC):
+class Metric(Checked, ABC):
     """A metric; subclasses give the statistics of sentences and the score of sums of them."""
 
     title: ClassVar[str]
     higher_is_better: ClassVar[bool] = True
     needs_orders: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
     @abstractmethod
     def statistics(self, outputs: Outputs) -> Statistics:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import Checked, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import Extracted
@@ -37,7 +37,7 @@ Keep = npt.NDArray[np.bool_]
 
 
 @dataclass
-class Pruning:
+class Pruning(Checked):
     """Which phrase pairs are kept."""
 
     significance: str = option(
@@ -53,7 +53,7 @@ class Pruning:
     )
 
     def __post_init__(self) -> None:
-        check_options(self)
+        super().__post_init__()
         self.threshold(1)
 
     def threshold(self, n_sentences: int) -> float | None:

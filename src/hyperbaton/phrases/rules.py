@@ -23,6 +23,7 @@ from hyperbaton.base.forms import within
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import MANIFEST, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.phrases.table import PhraseTable
@@ -42,8 +43,8 @@ class RuleLimits:
     min_gap: int = option(2, "rules: fewest source words that a gap stands for", minimum=1, maximum=255)
 
 
-@dataclass(frozen=True)
-class RuleTable(Picklable):
+@dataclass(frozen=True, repr=False)
+class RuleTable(Shown, Picklable):
     """Rules with scores. `options` are the limits of the extraction; None where they are unknown."""
 
     table: PhraseTable
@@ -57,6 +58,10 @@ class RuleTable(Picklable):
 
     def __len__(self) -> int:
         return len(self.table)
+
+    def facts(self) -> dict[str, int]:
+        """How many rules there are, and of how many sides."""
+        return {"rules": len(self), "source sides": len(self.table.source), "target sides": len(self.table.target)}
 
     def options_of(self, source: str) -> list[tuple[str, list[float]]]:
         """The target sides of a source side with their scores, best p(t|s) first.

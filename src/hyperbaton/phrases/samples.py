@@ -9,9 +9,10 @@ last source position is the greatest one linked to the nearest linked target wor
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +25,31 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import Arrays, Kind, read_artefact, save
-from hyperbaton.corpus import Bitext
+from hyperbaton.corpus import Bitext, Text
+from hyperbaton.corpus.bitext import need_bitext
+from hyperbaton.corpus.text import chosen
 
 KIND = "samples"
+SIDES, UNITS = ("before", "after"), ("word", "phrase", "hierarchical")  # of Moses' orientations
+# What the two bits of an orientation mean.
+FOUR = ("monotone", "swap", "discontinuous left", "discontinuous right")
+
+
+class Sample(NamedTuple):
+    """One occurrence of a phrase pair; spans are half-open.
+
+    `source` and `target` are the words, None where the samples do not know their bitext. `orientations` has Moses'
+    orientations by name, `word_before` to `hierarchical_after`.
+    """
+
+    sentence: int
+    source_span: tuple[int, int]
+    target_span: tuple[int, int]
+    source: str | None
+    target: str | None
+    distance_before: int
+    distance_after: int
+    orientations: dict[str, str]
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +59,14 @@ class Samples(Shown):
     `source_begin`, `source_length`, `target_begin` and `target_length` give the spans in words; `distance_before` is d
     towards the previous phrase, `distance_after` the same towards the next; `orientations` packs Moses' orientations
     (see `hyperbaton.phrases.orientation`). Samples of sentence pair s are those from `offsets[s]` to `offsets[s + 1]`.
+    `bitext` is what they were extracted from, if it is known; it is not saved.
+
+    >>> bitext = Bitext.of(["wo zai jia chi"], ["i eat at home"], [[(0, 0), (1, 2), (2, 3), (3, 1)]])
+    >>> samples = extract(bitext, max_length=2)
+    >>> samples[1].source, samples[1].target, samples[1].distance_before, samples[1].orientations["word_before"]
+    ('chi', 'eat', -2, 'discontinuous right')
+    >>> [sample.source for sample in samples[:2]]
+    ['wo', 'chi']
     """
 
     sentence: npt.NDArray[np.uint32]
@@ -47,6 +78,7 @@ class Samples(Shown):
     distance_after: npt.NDArray[np.int16]
     orientations: npt.NDArray[np.uint16]
     offsets: npt.NDArray[np.int64]
+    bitext: Bitext | None = field(default=None, compare=False)
 
     LAYOUT: ClassVar[Layout] = {
         "sentence": "u4 n",
@@ -67,17 +99,63 @@ class Samples(Shown):
         """How many samples there are, and of how many sentence pairs."""
         return {"samples": len(self), "sentence pairs": len(self.offsets) - 1}
 
+    @overload
+    def __getitem__(self, sample: int) -> Sample: ...
+
+    @overload
+    def __getitem__(self, sample: slice) -> Samples: ...
+
+    def __getitem__(self, sample: int | slice) -> Sample | Samples:
+        at = chosen(sample, len(self), "sample")
+        if not isinstance(at, int):
+            if isinstance(sample, slice) and (sample.step or 1) < 0:
+                raise OptionError("samples stay in the order of the sentence pairs: a slice cannot go backwards")
+            keep = np.zeros(len(self), bool)
+            keep[at] = True
+            return self.select(keep)
+        row = {name: column[0] for name, column in self.part(slice(at, at + 1)).readable().items()}
+        return Sample(
+            int(row["sentence"]),
+            (int(row["source_begin"]), int(row["source_end"])),
+            (int(row["target_begin"]), int(row["target_end"])),
+            row.get("source"),
+            row.get("target"),
+            int(row["distance_before"]),
+            int(row["distance_after"]),
+            {f"{unit}_{side}": row[f"{unit}_{side}"] for side in SIDES for unit in UNITS},
+        )
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (self[s] for s in range(len(self)))
+
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """Everything but `offsets`, by name: the rows of a table."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "offsets"}
+        """Everything but `offsets`, by name, as it is stored."""
+        return {name: getattr(self, name) for name in self.LAYOUT if name != "offsets"}
+
+    def readable(self) -> dict[str, npt.NDArray[Any]]:
+        """The samples as columns for people: words where the bitext is known, half-open spans, orientations by name."""
+        spans = {side: (getattr(self, f"{side}_begin"), getattr(self, f"{side}_length")) for side in ("source", "target")}
+        table: dict[str, npt.NDArray[Any]] = {"sentence": self.sentence}
+        if self.bitext is not None:
+            for side, text in (("source", self.bitext.source), ("target", self.bitext.target)):
+                table[side] = _phrases(text, self.sentence, *spans[side])
+        for side, (begin, length) in spans.items():
+            table |= {f"{side}_begin": begin, f"{side}_end": begin + length}
+        table |= {f"distance_{side}": getattr(self, f"distance_{side}") for side in SIDES}
+        names = np.array(FOUR, object)
+        for side in SIDES:
+            for unit in UNITS:
+                shift = _core.orientation_shift(_core.Unit[unit], _core.Side[side])
+                table[f"{unit}_{side}"] = names[(self.orientations >> np.uint16(shift)) & np.uint16(3)]
+        return table
 
     def to_pandas(self) -> Any:
-        """A DataFrame with a row for each sample; needs pandas."""
-        return _optional("pandas").DataFrame(self.columns())
+        """A DataFrame with a row for each sample and the columns of `readable`; needs pandas."""
+        return _optional("pandas").DataFrame(self.readable())
 
     def to_arrow(self) -> Any:
-        """An Arrow table with a row for each sample; needs pyarrow."""
-        return _optional("pyarrow").table(self.columns())
+        """An Arrow table with a row for each sample and the columns of `readable`; needs pyarrow."""
+        return _optional("pyarrow").table(self.readable())
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> Samples:
         """The samples where `keep` is true; the columns lie where scratch puts them."""
@@ -88,20 +166,23 @@ class Samples(Shown):
             first, last = np.searchsorted(self.offsets, [rows.start, rows.stop], side="right")
             offsets[first:last] = kept[self.offsets[first:last] - rows.start - 1]
             n_kept = int(kept[-1])
-        return Samples(offsets=offsets, **{name: scratch.select(c, keep) for name, c in self.columns().items()})
+        columns: dict[str, Any] = {name: scratch.select(column, keep) for name, column in self.columns().items()}
+        return replace(self, offsets=offsets, **columns)
 
     def part(self, rows: slice) -> Samples:
         """Some of the samples, as views, with their places among those of the whole in `offsets`."""
-        return Samples(offsets=self.offsets, **{name: column[rows] for name, column in self.columns().items()})
+        columns: dict[str, Any] = {name: column[rows] for name, column in self.columns().items()}
+        return replace(self, **columns)
 
     def arrays(self, prefix: str = KIND) -> dict[str, npt.NDArray[Any]]:
         """Everything as named arrays, for the store."""
-        return {f"{prefix}.{f.name}": getattr(self, f.name) for f in fields(self)}
+        return {f"{prefix}.{name}": getattr(self, name) for name in self.LAYOUT}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Samples:
         """The inverse of `arrays`, names without the prefix."""
-        return cls(**{f.name: arrays[f.name] for f in fields(cls)})
+        columns: dict[str, Any] = {name: arrays[name] for name in cls.LAYOUT}
+        return cls(**columns)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the samples as an artefact."""
@@ -122,6 +203,17 @@ def _optional(package: str) -> Any:
         return importlib.import_module(package)
     except ModuleNotFoundError:
         raise OptionError(f"this needs the package {package}: pip install {package}") from None
+
+
+def _phrases(text: Text, sentence: npt.NDArray[Any], begin: npt.NDArray[Any], length: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The words of phrases, as text; those of a sentence follow each other."""
+    phrases = np.empty(len(sentence), object)
+    at, words = -1, []
+    for row, (s, b, n) in enumerate(zip(sentence.tolist(), begin.tolist(), length.tolist(), strict=True)):
+        if s != at:
+            at, words = s, text[s]
+        phrases[row] = " ".join(words[b : b + n])
+    return phrases
 
 
 @dataclass
@@ -152,6 +244,7 @@ def extract(
     >>> len(samples), samples.distance_before.tolist()
     (5, [0, -2, 3, 3, 0])
     """
+    need_bitext(bitext, "extract")
     check_options(Extraction(max_length))
     scratch = scratch or Scratch()
     columns: dict[str, Column] = {}
@@ -167,7 +260,7 @@ def extract(
             if name not in columns:
                 columns[name] = Column(scratch, column.dtype)
             columns[name].append(column)
-    return Samples(**{name: column.finish() for name, column in columns.items()})
+    return Samples(**{name: column.finish() for name, column in columns.items()}, bitext=bitext)
 
 
 def extract_range(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ SIDES = ("source", "target")
 PAIRS = ("offsets", "targets", "sample_offsets", "sample_order")
 LEXICON = ("offsets", "targets", "probabilities")
 LINKS = ("offsets", "targets", "counts")
-COLUMNS = tuple(f.name for f in fields(Samples))
+COLUMNS = tuple(Samples.LAYOUT)
 N_STEPS = 6  # tasks for each shard
 
 
@@ -131,7 +131,8 @@ def extract_shards(
     list(work.do(_merge_pairs, job))
 
     columns = {name: job.joined("shard", f"samples.{name}", scratch) for name in COLUMNS if name != "offsets"}
-    samples = Samples(offsets=job.joined_offsets("shard", "samples.offsets", scratch), **columns)
+    columns["offsets"] = job.joined_offsets("shard", "samples.offsets", scratch)
+    samples = replace(Samples.from_arrays(columns), bitext=bitext)
     source, target = (
         Phrases(job.joined_offsets(side, "offsets", scratch), job.joined(side, "words", scratch), text.vocabulary)
         for side, text in zip(SIDES, (bitext.source, bitext.target), strict=True)
@@ -179,7 +180,7 @@ def _extract_shard(job: _Job, shard: int) -> int:
     bitext, (begin, end) = job.bitext(), job.starts[shard : shard + 2]
     columns = extract_range(bitext, begin, end, job.max_length, job.threads, None)
     columns["sentence"] += np.uint32(begin)
-    samples = Samples(**columns)
+    samples = Samples.from_arrays(columns)
     run = Inventory.of_run(bitext, samples, slice(0, len(samples)), job.threads, None)
     counts: dict[str, Array] = dict(zip(LINKS, count_links(bitext, begin, end, job.threads), strict=True))
     arrays: dict[str, Array] = {
@@ -304,7 +305,7 @@ def _score_range(job: _Job, key_range: int) -> int:
     own_pairs, lexicon = map_arrays(job.folder, f"pairs.{key_range}"), map_arrays(job.folder, "lexicon")
     pairs = Inventory(source, target, *(own_pairs[name] for name in PAIRS))
     lexical = LexicalTable(*vocabularies, lexicon["offsets"], lexicon["targets"], lexicon["probabilities"])
-    samples = Samples(**map_arrays(job.folder, "samples") | {"offsets": np.zeros(1, np.int64)})
+    samples = Samples.from_arrays(map_arrays(job.folder, "samples") | {"offsets": np.zeros(1, np.int64)})
     no_scores = np.zeros((pairs.n_pairs, 0), np.float32)
     table = PhraseTable(
         source,

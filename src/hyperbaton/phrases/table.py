@@ -24,6 +24,7 @@ from hyperbaton.base.options import check_options, option
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
+from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets, WordIds
@@ -48,8 +49,8 @@ class Scoring:
     min_count: int = option(1, "drop pairs seen fewer times", minimum=1)
 
 
-@dataclass(frozen=True)
-class PhraseTable(Picklable):
+@dataclass(frozen=True, repr=False)
+class PhraseTable(Shown, Picklable):
     """Phrase pairs with scores.
 
     Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),
@@ -79,6 +80,10 @@ class PhraseTable(Picklable):
 
     def __len__(self) -> int:
         return len(self.targets)
+
+    def facts(self) -> dict[str, int]:
+        """How many pairs there are, and of how many phrases of each side."""
+        return {"phrase pairs": len(self), "source phrases": len(self.source), "target phrases": len(self.target)}
 
     @property
     def sources(self) -> npt.NDArray[np.uint32]:

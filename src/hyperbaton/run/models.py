@@ -110,9 +110,9 @@ def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedMod
     inside = table.take("inside", bool, False)
     scaled = table.take("scaled", float, 0.0) if "scaled" in table else None
     per_class = table.take("weights_per_class", bool, False)
+    if "orientations" in known and isinstance(orientations := table.rest.get("orientations"), str):
+        table.trying(lambda: orientation_set(orientations), "orientations")
     made: Any = table.options(cls, OWN_KEYS)
-    if "orientations" in known:
-        table.trying(lambda: orientation_set(made.orientations), "orientations")
     if scaled is not None and ("orientations" not in known or scaled <= 0):
         raise table.error("scaled", "must be a β above 0, and is for orientation models only")
     if per_class and "orientations" not in known:

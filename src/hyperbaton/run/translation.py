@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import Option, check_options, option, to_mapping
+from hyperbaton.base.options import Checked, Option, option, to_mapping
 from hyperbaton.decode import Decoding
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.metrics import METRICS, make_metric
@@ -48,7 +48,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Sparse:
+class Sparse(Checked):
     """Sparse reordering features of a system."""
 
     orientations: str = option("hier-mslr", "orientation set of the features, one of Moses'")
@@ -56,7 +56,7 @@ class Sparse:
     classes: bool = option(False, "features of word classes as well, those of [classes]")
 
     def __post_init__(self) -> None:
-        check_options(self)
+        super().__post_init__()
         SparseReordering(self.orientations, ())
         if not self.words and not self.classes:
             raise OptionError("no words and no classes, so there is no feature")

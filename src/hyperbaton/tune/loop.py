@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
-from hyperbaton.base.options import check_options, option, to_mapping
+from hyperbaton.base.options import Checked, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Artefact, Kind, hash_arrays, read_artefact, save
 from hyperbaton.metrics import Metric, Outputs, make_metric
@@ -40,7 +40,7 @@ class TuningFailed(HyperbatonError):
 
 
 @dataclass
-class Tuning:
+class Tuning(Checked):
     """How to tune."""
 
     metric: str = option("bleu", "metric to optimize, with options as in bleu:tokenize=none")
@@ -57,9 +57,6 @@ class Tuning:
     average: int = option(
         1, "average the weights of this many iterations, those with the best scores; 1 takes the best one", minimum=1
     )
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 @dataclass(frozen=True)

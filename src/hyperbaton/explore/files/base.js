@@ -120,7 +120,7 @@ const jumpsOf = translation => movesOf(translation).filter(move => move.distance
 const longestJump = translation => Math.max(0, ...movesOf(translation).map(move => Math.abs(move.distance)));
 
 /** What is said of a phrase: how far it moves; or the sides of a rule. */
-const factsOf = phrase => phrase.rule === undefined ? [["d", signed(phrase.distance, 0)], ["", KINDS[kindOf(phrase.distance)]]]
+const phraseFacts = phrase => phrase.rule === undefined ? [["d", signed(phrase.distance, 0)], ["", KINDS[kindOf(phrase.distance)]]]
   : phrase.kind === "rule" ? [["rule", phrase.rule.join(" → ")]] : [["", phrase.kind]];
 
 const VERDICTS = {

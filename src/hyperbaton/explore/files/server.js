@@ -15,7 +15,7 @@ async function call(path, body) {
 /** Ask for a translation with everything that is known of it. */
 function ask(request) {
   const chosen = served.find(one => one.name === ownSystem()) ?? served[0];
-  return call("v1/translate", { source: chosen?.source, target: chosen?.target, details: true, nbest: 5, expectations: true, ...request });
+  return call("v1/translate", { source: chosen?.source, target: chosen?.target, details: true, nbest: 10, expectations: true, ...request });
 }
 
 let served = [];  // {name, source, target, reordering}
@@ -35,7 +35,7 @@ async function translate(text) {
   const answer = await ask({ text });
   const first = data.sentences.length + 1;
   answer.translations[0].sentences.forEach((one, part) => {
-    data.sentences.push({ id: first + part, text, part, source: one.source, tags: one.tags, translations: { [name]: one } });
+    data.sentences.push({ id: first + part, text, part, whole: answer.translations[0].text, source: one.source, tags: one.tags, translations: { [name]: one } });
   });
   say("");
   return data.sentences[first - 1];

@@ -23,13 +23,14 @@ import numpy as np
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.forms import within
-from hyperbaton.base.options import check_options, from_mapping, option, to_mapping
+from hyperbaton.base.options import Checked, check_options, from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import remove_artefact
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.corpus.bitext import need_bitext
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.models.shapes.store import ModelState, save_model
 
@@ -45,7 +46,7 @@ class Questions:
 
 
 @dataclass(eq=False)
-class ReorderingModel(Shown, Picklable, ABC):
+class ReorderingModel(Checked, Shown, Picklable, ABC):
     """Base of all models, through one of the shapes. `fit` learns and returns the model; what was learned ends in `_`."""
 
     seed: int = field(default=1, kw_only=True)
@@ -147,6 +148,7 @@ class ReorderingModel(Shown, Picklable, ABC):
     def _training(self, bitext: Bitext, annotations: Annotations) -> Iterator[None]:
         """Around what `fit` does: check options and annotations, note what was learned from and what it cost."""
         check_options(self)
+        need_bitext(bitext, "fit")
         bitext.check_lengths()
         for name in annotations.names:
             if name not in self.uses:

@@ -25,6 +25,7 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.corpus.bitext import need_bitext
 from hyperbaton.models.shapes.base import (
     ReorderingModel,
     max_sentences_option,
@@ -94,6 +95,10 @@ class OrientationModel(ReorderingModel):
 
     shape: ClassVar = "orientation"
     uses: ClassVar[tuple[str, ...]] = ("source_classes", "target_classes")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check()
 
     @property
     def set(self) -> OrientationSet:
@@ -167,6 +172,7 @@ class OrientationModel(ReorderingModel):
 
     def predict(self, bitext: Bitext, samples: Samples | None = None) -> npt.NDArray[np.str_]:
         """The most probable class of each sample, by name; without samples, those of the bitext are extracted."""
+        self._check_fitted()
         frequent = np.argsort(-self.class_counts_, kind="stable")  # ties go to the more frequent class
         likeliest = frequent[self.predict_proba(bitext, samples)[:, frequent].argmax(axis=1)]
         return cast(npt.NDArray[np.str_], self.classes_[likeliest])
@@ -176,6 +182,8 @@ class OrientationModel(ReorderingModel):
 
         A model over possible classes gives the others none: the links say what is translated before a sample.
         """
+        one = "explain(model, Question(sentence=…)) of hyperbaton.evaluate asks about a sentence without a translation"
+        need_bitext(bitext, "predict", one)
         if samples is None:
             samples = extract(bitext, self.max_length, threads=self.threads or None)
         return cast(LogProbs, exp(self.given_coverage(self.sample_logprobs(bitext, samples), bitext, samples)))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from hyperbaton.base.options import options_of
@@ -23,6 +23,7 @@ from hyperbaton.serve.engine import Answered, Constraints, Engine, Request
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import name_of
 from hyperbaton.serve.openapi import describe
+from hyperbaton.serve.reference import reference_page
 from hyperbaton.serve.refusal import Refusal
 from hyperbaton.serve.service import Call
 
@@ -51,6 +52,7 @@ ALIGN = (
     Field("source", "string", "instead of tokens: source text, tokenized by blanks"),
     Field("target", "string", "its translation, tokenized by blanks"),
 )
+DESCRIBED = {"/v1/translate": TRANSLATE, "/v1/align": ALIGN}
 # What a client may change of the search; the rest decides how long it may take.
 CHANGEABLE = (
     "distortion-limit",
@@ -65,7 +67,7 @@ MOST_WORDS = 200  # of a side that is aligned
 
 
 class V1(Dialect):
-    """The service's own interface, described by /openapi.json."""
+    """The service's own interface, described by /openapi.json, and for people by /docs."""
 
     def routes(self) -> list[Route]:
         return [
@@ -73,6 +75,7 @@ class V1(Dialect):
             self.route("/v1/align", ["POST"], self.align),
             self.route("/v1/systems", ["GET"], self.systems),
             self.route("/openapi.json", ["GET"], self.openapi),
+            self.route("/docs", ["GET"], self.docs),
         ]
 
     async def translate(self, call: Call) -> Response:
@@ -172,7 +175,10 @@ class V1(Dialect):
         return JSONResponse({"systems": rows, "aligner": self.service.aligner is not None})
 
     async def openapi(self, call: Call) -> Response:
-        return JSONResponse(describe({"/v1/translate": TRANSLATE, "/v1/align": ALIGN}))
+        return JSONResponse(describe(DESCRIBED))
+
+    async def docs(self, call: Call) -> Response:
+        return HTMLResponse(reference_page(describe(DESCRIBED)))
 
 
 def _answer(answered: Answered, asked: dict[str, Any], details: bool) -> dict[str, Any]:

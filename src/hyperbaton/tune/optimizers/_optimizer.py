@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base import numeric
-from hyperbaton.base.options import check_options
+from hyperbaton.base.options import Checked
 from hyperbaton.base.progress import Progress
 from hyperbaton.metrics import Metric
 from hyperbaton.tune.nbest import Floats, Lists
@@ -93,11 +93,8 @@ class Job:
 
 
 @dataclass
-class Optimizer(ABC):
+class Optimizer(Checked, ABC):
     """Finds weights for n-best lists."""
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
     @abstractmethod
     def optimize(self, job: Job) -> Floats:

@@ -43,6 +43,7 @@ views.sentence = {
     if (!chosen) return main.append(nothing());
     const translation = translationOf(chosen, system());
     const p = state.p !== "" && translation.phrases[Number(state.p)] ? Number(state.p) : null;
+    if (server) main.append(finishedSection(chosen));
     main.append(
       make("div", { class: "row" },
         toggle("Links", state.draw === "links", () => go({ draw: "links" })),
@@ -53,13 +54,13 @@ views.sentence = {
       const phrase = translation.phrases[p];
       sides.append(make("section", {},
         make("h2", {}, bothSides(chosen, translation, phrase)),
-        facts([["step", p + 1], ...factsOf(phrase)]),
+        facts([["step", p + 1], ...phraseFacts(phrase)]),
         featureTable(phrase.weighted),
         make("p", {}, make("a", { href: address({ view: "decisions", step: p }) }, "What was expected at this step"))));
     }
     if (translation.weighted) sides.append(make("section", {}, make("h2", {}, "The whole translation"), featureTable(translation.weighted)));
     if (translation.nbest?.length > 1) {
-      sides.append(make("section", {}, make("h2", {}, "The best translations"), make("ol", {}, translation.nbest.map(other =>
+      sides.append(make("section", {}, make("h2", {}, "The best translations"), make("ol", {}, translation.nbest.slice(0, 5).map(other =>
         make("li", {}, differing(other.target, translation.target), " ", make("span", { class: "quiet" }, `${shown(other.score, 2)}, ${percent(other.confidence)}`))))));
     }
     main.append(withPicture(main, chosen, translation,

@@ -49,7 +49,7 @@ views.decisions = {
         make("button", { type: "button", class: kindOf(one.distance), "aria-pressed": String(n === step), click: () => go({ step: n }) },
           `${n + 1} `, inLanguage("target", wordsOf(translation.target, one.target) || "∅"))))),
       make("h2", {}, `Step ${step + 1} of ${translation.phrases.length}: `, bothSides(chosen, translation, phrase)),
-      facts(factsOf(phrase))];
+      facts(phraseFacts(phrase))];
     const sides = make("div", { class: "sides" });
     const expected = translation.expectations?.[step] ?? [];
     for (const expectation of expected) {

@@ -1,0 +1,251 @@
+"""The common case in one object: a bitext in, a tuned translator out.
+
+`Translator.train` puts together what an experiment does in stages: links, phrases, a language model, Moses' hierarchical
+reordering table, a model of word order, and tuned weights. Which model and how much tuning is decided before anything is
+trained, from the size of the text and the minutes given, with the figures that `hyperbaton run` plans by (`RATES` of the
+stages). Time is never measured, so the same text and options give the same translator on every machine:
+
+    the model       the first of `sequence`, `pair` and `dpr` whose training fits, together with the other parts and four
+                    iterations of tuning; none if none does (docs/results says how good they are beside the table)
+    the tuning      as many iterations as fit into the rest, 1 to 15
+
+A minute is one of a single processor of a small machine.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from functools import cached_property
+from os import PathLike
+from typing import NamedTuple, Protocol, Self, overload
+
+import numpy as np
+
+from hyperbaton.align import align
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import Option
+from hyperbaton.base.progress import Bars, Progress
+from hyperbaton.corpus import Annotations, Bitext
+from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.corpus.bitext import need_bitext
+from hyperbaton.corpus.processing import TextProcessing
+from hyperbaton.decode import Decoding, NBest, ReorderingTable, System
+from hyperbaton.decode import Translator as TokenTranslator
+from hyperbaton.decode.raw import RawTranslator
+from hyperbaton.decode.trace import TRACED
+from hyperbaton.lm import LanguageModel
+from hyperbaton.models import MODELS
+from hyperbaton.phrases import Extracted, ReorderingType, reordering_probabilities
+from hyperbaton.report.picture import TranslationPicture
+from hyperbaton.run.cost import Size, cost_of
+from hyperbaton.run.stages import align as align_stage
+from hyperbaton.run.stages import extract as extract_stage
+from hyperbaton.run.stages import lm as lm_stage
+from hyperbaton.run.stages import train as train_stage
+from hyperbaton.run.stages import tune as tune_stage
+from hyperbaton.tune import Tuning, tune
+from hyperbaton.tune.loop import Iteration
+from hyperbaton.tune.system import SystemDecoder
+
+log = logging.getLogger(__name__)
+
+BEST_FIRST = ("sequence", "pair", "dpr")  # models of word order beside the hierarchical table
+TABLE = "hier-mslr-bidirectional-fe"
+FEWEST, MOST = 4, 15  # iterations of tuning: those that a model must leave time for, and all that are made
+WORDS = 24  # of a sentence of the text that rates were measured on
+DEV_SHARE, MOST_DEV = 20, 1000  # without a development text: every 20th pair, this many at most
+AUTO, NO_MODEL = "auto", "none"
+
+
+class Report(Protocol):
+    """Called with the name of a stage, items done and items in all; returns False to cancel."""
+
+    def __call__(self, stage: str, done: int, total: int) -> bool | None: ...
+
+
+class TrainingPlan(NamedTuple):
+    """What is trained in the time given: a model of word order, or `none`, and iterations of tuning."""
+
+    model: str
+    iterations: int
+    seconds: float  # of a single processor, estimated
+
+
+def plan_training(bitext: Bitext, dev: Bitext, minutes: float, model: str = AUTO) -> TrainingPlan:
+    """Choose a model of word order and the number of iterations, by the size of the texts and the time given.
+
+    >>> text = Bitext.of(["a b c d e f g h i j k l"] * 400, ["x"] * 400)
+    >>> [plan_training(text, text[:50], minutes).model for minutes in (0.1, 0.5, 10)]
+    ['none', 'dpr', 'sequence']
+    """
+    size = Size(-(-bitext.source.n_tokens // WORDS), -(-dev.source.n_tokens // WORDS), 0)
+    stages = [*([align_stage] if bitext.links is None else []), extract_stage, lm_stage]
+    others = sum(cost_of(stage.RATES, "", size).seconds for stage in stages)
+
+    def tuning(turns: int) -> float:
+        return cost_of(tune_stage.RATES, "", size, turns + 1).seconds
+
+    def training(name: str) -> float:
+        return 0.0 if name == NO_MODEL else cost_of(train_stage.RATES, name, size).seconds
+
+    seconds = 60 * minutes
+    if model == AUTO:
+        fits = (name for name in BEST_FIRST if others + training(name) + tuning(FEWEST) <= seconds)
+        model = next(fits, NO_MODEL)
+    rest = seconds - others - training(model)
+    turns = next((n for n in range(MOST, 1, -1) if tuning(n) <= rest), 1)
+    return TrainingPlan(model, turns, others + training(model) + tuning(turns))
+
+
+class Translator(TokenTranslator):
+    """A translation system to train, use, save and ask.
+
+    Text is taken as the system was trained: raw if it knows its text processing, else tokenized.
+
+    >>> from hyperbaton.data import generate
+    >>> translator = Translator.train(generate(200, seed=1).bitext, minutes=0.1, quiet=True)
+    >>> translator.translate("")
+    ''
+    """
+
+    @classmethod
+    def train(
+        cls,
+        bitext: Bitext,
+        dev: Bitext | None = None,
+        *,
+        minutes: float = 10,
+        model: str = AUTO,
+        options: Decoding | None = None,
+        text: TextProcessing | None = None,
+        seed: int = 1,
+        threads: int | None = None,
+        progress: Report | None = None,
+        quiet: bool = False,
+    ) -> Self:
+        """Align, extract, train and tune a translation system; `plan_training` says what is trained in which time.
+
+        Arguments:
+            bitext: tokenized text to learn from; it is aligned unless it has links.
+            dev: text to tune the weights on; without it, every 20th sentence pair of the bitext, 1,000 at most.
+            minutes: processor time to plan for, estimated by the size of the texts.
+            model: a model of word order by its name, or `none`, in place of the planned one.
+            options: how sentences are searched.
+            text: how raw text becomes tokens; with it, `translate` takes and returns raw text.
+            progress: called with the name of a stage, items done and items in all; without it, bars at a terminal.
+        """
+        need_bitext(bitext, "Translator.train")
+        Option("minutes", float, minimum=0).check(minutes)
+        if model not in (AUTO, NO_MODEL):
+            _ = MODELS[model]
+        if dev is None:
+            bitext, dev = _held_out(bitext)
+        if not len(bitext) or not len(dev):
+            raise OptionError("there are no sentence pairs to learn from, or none to tune on; give more of them")
+        plan = plan_training(bitext, dev, minutes, model)
+        log.info("word order: %s; %d iterations of tuning; about %.0f s", *plan)
+        with Bars(quiet or progress is not None) as bars:
+
+            def stage(name: str) -> Progress:
+                if progress is None:
+                    return bars.stage(name)
+                return lambda done, total: progress(name, done, total)
+
+            system = _train_system(bitext, plan.model, options, seed, threads, stage)
+            if text is not None:
+                system = system.with_text(text)
+            system = _tuned(system, dev, plan.iterations, seed, threads, stage("tune"))
+        return cls(system, threads=threads)
+
+    @cached_property
+    def _raw(self) -> RawTranslator | None:
+        return None if self.system.text is None else RawTranslator(self)
+
+    @overload
+    def translate(  # type: ignore[overload-overlap]  # a str is a sequence of its letters too
+        self, sentences: str, progress: Progress | None = None, *, annotations: Annotations = NOTHING
+    ) -> str: ...
+
+    @overload
+    def translate(
+        self, sentences: Iterable[str], progress: Progress | None = None, *, annotations: Annotations = NOTHING
+    ) -> list[str]: ...
+
+    def translate(
+        self, sentences: str | Iterable[str], progress: Progress | None = None, *, annotations: Annotations = NOTHING
+    ) -> str | list[str]:
+        """The best translation of each sentence, or of a single one as text: raw text if the system knows how."""
+        if self._raw is None or annotations is not NOTHING:
+            return super().translate(sentences, progress, annotations=annotations)
+        return self._raw.translate(sentences if isinstance(sentences, str) else list(sentences))
+
+    def explain(self, sentence: str) -> TranslationPicture:
+        """How a sentence is translated: phrases and links, what each feature adds, and the next best order.
+
+        At a prompt it is text, in a notebook a drawing.
+        """
+        lines, annotations = [sentence], NOTHING
+        if self._raw is not None:
+            sentences = self._raw.raw.read(sentence).sentences
+            if len(sentences) != 1:
+                raise OptionError(f"explain takes one sentence, not {len(sentences)}: ask for each by itself")
+            lines, annotations = [sentences[0].line], self._raw.annotations(sentences)
+        return TranslationPicture(self.translate_batch(lines, NBest(TRACED), annotations=annotations))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything that is needed to translate as an artefact, which all commands read as a system."""
+        self.system.with_options(self.options).save(path, copy=True)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, threads: int | None = None) -> Self:
+        """Open a saved translator, or any system."""
+        return cls(System.load(path), threads=threads)
+
+
+def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:
+    """Sentence pairs to learn from, and at even intervals those to tune on."""
+    n = min(len(bitext) // DEV_SHARE, MOST_DEV)
+    chosen = np.arange(n) * len(bitext) // max(n, 1)
+    return bitext.select(np.setdiff1d(np.arange(len(bitext)), chosen)), bitext.select(chosen)
+
+
+class _Stages(Protocol):
+    def __call__(self, name: str) -> Progress: ...
+
+
+def _train_system(
+    bitext: Bitext, model: str, options: Decoding | None, seed: int, threads: int | None, stage: _Stages
+) -> System:
+    if bitext.links is None:
+        bitext = bitext.with_links(align(bitext, threads=threads, progress=stage("align")))
+    extracted = Extracted.of(bitext, threads=threads, progress=stage("extract"))
+    kind = ReorderingType.parse(TABLE)
+    rows = reordering_probabilities(extracted.inventory, extracted.samples, kind, threads=threads, dtype=np.float32)
+    lm = LanguageModel.estimate(bitext.target, discount_fallback=True, threads=threads, progress=stage("language model"))
+    reordering: dict[str, object] = {"hier": ReorderingTable(kind, rows)}
+    if model != NO_MODEL:
+        made = MODELS[model](seed=seed, threads=threads or 0)
+        reordering[made.name] = made.fit(bitext, progress=stage(f"train {model}"))
+    return System.of(extracted.table, [lm], reordering, options=options)
+
+
+def _tuned(system: System, dev: Bitext, iterations: int, seed: int, threads: int | None, progress: Progress) -> System:
+    source, references = (b"".join(side.pieces()).decode().split("\n")[:-1] for side in (dev.source, dev.target))
+    decoder = SystemDecoder(system, source, threads=threads)
+
+    def report(number: int, _: Iteration) -> None:
+        progress(number + 1, iterations)
+
+    tuned = tune(
+        decoder,
+        decoder.start,
+        [references],
+        Tuning(iterations=iterations),
+        seed=seed,
+        threads=threads,
+        report=report,
+    )
+    if tuned.failure is not None:
+        log.warning("tuning did not help: %s; the best weights are kept", tuned.failure)
+    return decoder.with_weights(tuned.weights)
