@@ -15,6 +15,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
+from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import options_of, parse_settings, settings_of
 
@@ -82,7 +83,7 @@ class Registry(Generic[T]):
         """
         if not isinstance(plugin, str):
             if not isinstance(plugin, self.base):
-                raise OptionError(f"not a {self.kind}: {plugin!r}")
+                raise OptionError(f"not {with_article(self.kind)}: {plugin!r}")
             return copy.copy(plugin)
         name, *settings = plugin.strip().split(":")
         cls = self[name]

@@ -15,6 +15,8 @@ from hyperbaton.evaluate import Question
 from hyperbaton.evaluate import explain as ask
 from hyperbaton.models import load_model
 
+HELP_GROUP = "Phrases and models"
+
 
 def explain(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="A trained model."), READS],

@@ -36,6 +36,8 @@ from hyperbaton.phrases.rules import KIND as RULES
 from hyperbaton.phrases.rules_shards import extract_rules_in_shards
 from hyperbaton.phrases.shards import extract_shards
 
+HELP_GROUP = "Phrases and models"
+
 
 def extract(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
@@ -51,7 +53,7 @@ def extract(
     rules: RuleLimits,
     for_: Annotated[
         str | None,
-        typer.Option("--for", metavar="TEXT", help="rules: keep only those that match a sentence of this text."),
+        typer.Option("--for", help="rules: keep only those that match a sentence of this text."),
         READS,
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write."), WRITES_ARTEFACT] = None,

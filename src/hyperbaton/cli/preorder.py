@@ -19,6 +19,8 @@ from hyperbaton.decode.preordering import unchanged
 from hyperbaton.evaluate import order_quality
 from hyperbaton.models import load_model
 
+HELP_GROUP = "Translate"
+
 
 def preorder(
     inputs: Annotated[
