@@ -31,7 +31,18 @@ def folders() -> dict[str, ModuleType]:
     """The folders of the package that export something, by name."""
     names = [module.name for module in pkgutil.iter_modules(hyperbaton.__path__) if module.ispkg]
     modules = {name: importlib.import_module(f"hyperbaton.{name}") for name in sorted(names)}
-    return {name: module for name, module in modules.items() if public(module)}
+    return {name: module for name, module in modules.items() if _is_here(module) and public(module)}
+
+
+def _is_here(module: ModuleType) -> bool:
+    """Whether the libraries that a module needs are installed."""
+    try:
+        public(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("hyperbaton"):
+            raise
+        return False
+    return True
 
 
 def public(module: ModuleType) -> dict[str, Any]:
@@ -114,7 +125,13 @@ def _member(owner: type, name: str, value: Any) -> Iterator[str]:
         called = _signature(shown, value, skip=True)
     else:
         return  # a constant of the class
-    yield f"### {shown} {{: #{shown} }}\n\n{called}\n\n{_docstring(getattr(owner, name))}"
+    yield f"### {shown} {{: #{shown} }}\n\n{called}\n\n{_docstring(getattr(owner, name)) or _implemented(owner, name)}"
+
+
+def _implemented(owner: type, name: str) -> str:
+    """What a method without a docstring implements, if it is one of another toolkit's class."""
+    bases = [base for base in owner.__mro__ if name in vars(base) and not base.__module__.startswith("hyperbaton")]
+    return f"Implements `{bases[0].__module__.partition('.')[0]}`'s `{bases[0].__name__}.{name}`." if bases else ""
 
 
 def _fields(cls: type) -> dict[str, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from hyperbaton.align.base import ALIGNERS
 from hyperbaton.base.options import Option, options_of
 from hyperbaton.base.registry import Registry
 from hyperbaton.cli import build, verbs
+from hyperbaton.cli._help import groups
 from hyperbaton.data.style import STYLES
 from hyperbaton.features import FEATURES
 from hyperbaton.learn import LEARNERS
@@ -80,24 +83,52 @@ def _default(value: object) -> str:
     return "yes" if value is True else "no" if value is False else f"`{value}`"
 
 
+@cache
+def _program() -> Any:
+    return typer.main.get_command(build())
+
+
+def command_pages() -> list[str]:
+    """The pages that `command_page` makes, by their place among the sources."""
+    return [f"commands/{verb}.md" for verb in verbs()]
+
+
 def commands() -> str:
-    """Every verb: what its help says, its arguments and its options."""
-    program = typer.main.get_command(build())
-    return "\n".join(_command(verb, program.commands[verb]) for verb in verbs())  # type: ignore[attr-defined]
+    """Every verb in its group, with a link to its page."""
+    parts = []
+    for group, names in groups(_program()).items():
+        rows = [[f"[{verb}](commands/{verb}.md)", _summary(verb)] for verb in names]
+        parts.append(f"## {group}\n\n{table(['command', 'what it does'], rows)}")
+    return "\n".join(parts)
 
 
-def _command(verb: str, command: Any) -> str:
+def _summary(verb: str) -> str:
+    return inspect.cleandoc(_program().commands[verb].help or "").partition("\n\n")[0]
+
+
+def command_page(path: str) -> str:
+    """The page of a verb: what its help says, its arguments and its options."""
+    verb = Path(path).stem
+    command = _program().commands[verb]
     arguments = [p for p in command.params if p.param_type_name == "argument" and not p.hidden]
     flags = [p for p in command.params if p.param_type_name == "option"]
     words = " ".join(_shown(p) if p.required else f"[{_shown(p)}]" for p in arguments)
     needed = " ".join(f"{p.opts[-1]} {_shown(p)}" for p in flags if p.required)
     usage = f"hyperbaton {verb} {words} {needed}".split()
-    parts = [f"## {verb}", f"```text\n{' '.join(usage)} [OPTIONS]\n```", inspect.cleandoc(command.help or "")]
+    parts = [f"# {verb}", f"```text\n{' '.join(usage)} [OPTIONS]\n```", *_help(command.help or "")]
     if arguments:
         parts.append(table(["argument", "what it is"], [[f"`{_shown(p)}`", p.help or ""] for p in arguments]))
     if flags:
         parts.append(table(["option", "default", "what it does"], [_flag_row(p) for p in flags]))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, "[All commands](../commands.md)"]) + "\n"
+
+
+def _help(text: str) -> Iterator[str]:
+    """The paragraphs of a help text; its examples are one block that can be copied."""
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    for is_code, group in itertools.groupby(paragraphs, key=lambda paragraph: paragraph.startswith(" ")):
+        lines = [inspect.cleandoc(paragraph) for paragraph in group]
+        yield "```sh\n" + "\n".join(lines) + "\n```" if is_code else "\n\n".join(lines).replace("<", "&lt;")
 
 
 def _shown(parameter: Any) -> str:

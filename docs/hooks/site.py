@@ -4,7 +4,8 @@
   itself, and the page of a model ends with its options, so that no option is written down twice; `<!-- @precision LR -->`
   quotes figures from the page that tells how they were measured.
 - Formulas between dollar signs become MathML: browsers draw it without a script, and without a network.
-- Pictures are drawn by the package from generated text, and the pages of `api/` are made from docstrings.
+- Pictures are drawn by the package from generated text. The pages of `api/` are made from docstrings, those of `commands/`
+  from the commands.
 - A pattern in the navigation stands for the pages it matches.
 """
 
@@ -14,7 +15,7 @@ import fnmatch
 import html
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,11 @@ _GENERATED: dict[str, Callable[..., str]] = {
     "precision": results.precision,
     "predicted": results.predicted,
 }
+# Pages without a file, by their place among the sources.
+_PAGES: dict[str, Callable[[str], str]] = {
+    **dict.fromkeys(api.pages(), api.page),
+    **dict.fromkeys(reference.command_pages(), reference.command_page),
+}
 _MARK = re.compile(r"^<!-- @(\S+)(?: (\S+))? -->$", re.MULTILINE)
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
@@ -43,26 +49,44 @@ def on_config(config: Any) -> Any:
     """Replace patterns in the navigation by the pages that are named nowhere else."""
     logging.getLogger("jieba").setLevel(logging.WARNING)  # the search plug-in uses it where it is installed
     docs = Path(config.docs_dir)
-    named = {page for section in config.nav for page in next(iter(section.values())) if "*" not in page}
-    for section in config.nav:
-        (title,) = section
-        pages = []
-        for entry in section[title]:
+    named = [page for page in _entries(config.nav) if "*" not in page]
+    twice = {page for page in named if named.count(page) > 1}
+    if twice:
+        raise PluginError(f"mkdocs.yml: the navigation names {', '.join(sorted(twice))} twice")
+
+    def pages(entries: list[Any]) -> list[Any]:
+        filled: list[Any] = []
+        for entry in entries:
+            if isinstance(entry, dict):
+                filled.append({title: pages(below) for title, below in entry.items()})
+                continue
             stored = sorted(path.relative_to(docs).as_posix() for path in docs.glob(entry)) if "*" in entry else [entry]
-            matched = stored + fnmatch.filter(api.pages(), entry)
+            matched = stored + fnmatch.filter(_PAGES, entry)
             new = [page for page in matched if page == entry or page not in named]
-            pages += new
-            named.update(new)
-        section[title] = pages
+            filled += new
+            named.extend(new)
+        return filled
+
+    config.nav = pages(config.nav)
     return config
 
 
+def _entries(nav: list[Any]) -> Iterator[str]:
+    """Every page and pattern of the navigation."""
+    for entry in nav:
+        if isinstance(entry, dict):
+            for below in entry.values():
+                yield from _entries(below)
+        else:
+            yield entry
+
+
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pictures, and the pages of the Python reference."""
+    """Add the pictures and the pages that are made."""
     for name, content in pictures.draw().items():
         files.append(File.generated(config, f"pictures/{name}.svg", content=content))
-    for page in api.pages():
-        files.append(File.generated(config, page, content=api.page(page)))
+    for page, make in _PAGES.items():
+        files.append(File.generated(config, page, content=make(page)))
     return files
 
 

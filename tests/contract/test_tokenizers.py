@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.errors import HyperbatonError, MissingExtra
 from hyperbaton.corpus import Tags, Text
 from hyperbaton.corpus import raw as raw_module
 from hyperbaton.corpus.raw import RawLines, tokenize
@@ -100,12 +100,16 @@ def test_missing_library(monkeypatch: pytest.MonkeyPatch, name: str, extra: str)
 
     def without(module: str, *rest: Any, **named: Any) -> Any:
         if module == name:
-            raise ImportError(module)
+            raise fault
         return really_import(module, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", without)
+    fault: ImportError = ModuleNotFoundError(f"No module named {name!r}", name=name)
     with pytest.raises(MissingExtra, match=rf"{name}.* is not installed: pip install 'hyperbaton\[{extra}\]'"):
         list(tokenize(["x"], make_tokenizer(name)))
+    for fault in (ModuleNotFoundError("No module named 'click'", name="click"), ImportError("lib.so: wrong ELF class")):
+        with pytest.raises(HyperbatonError, match=rf"{name}.* is installed but cannot be imported \({fault}\)"):
+            list(tokenize(["x"], make_tokenizer(name)))
 
 
 def test_jieba_is_silent_and_leaves_no_cache(

@@ -33,6 +33,10 @@ def test_every_public_name_has_its_entry(api: ModuleType) -> None:
         assert name.startswith("__") or f"#{name})" in index, name
 
 
+def test_every_folder_of_the_interface_has_a_page(api: ModuleType) -> None:
+    assert {"align", "corpus", "decode", "explore", "integrations", "models", "run", "serve", "tune"} <= set(api.folders())
+
+
 def test_every_entry_says_what_it_does(api: ModuleType) -> None:
     silent = []
     for folder in api.folders():

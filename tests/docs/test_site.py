@@ -55,9 +55,10 @@ def test_every_plugin_has_its_page_or_row(site: Path) -> None:
 def test_every_verb_is_in_the_reference_with_its_options(site: Path) -> None:
     reference = page(site, "commands")
     for verb in verbs():
-        assert f'<h2 id="{verb}">' in reference, verb
+        assert f'href="commands/{verb}.html"' in reference, verb
+        assert f'<h1 id="{verb}">' in page(site, f"commands/{verb}"), verb
     for flag in ("--json", "--distortion-limit", "--source-trees"):
-        assert f"<code>{flag}</code>" in reference, flag
+        assert f"<code>{flag}</code>" in page(site, "commands/translate"), flag
 
 
 def test_pages_load_nothing_from_elsewhere_and_hold_no_unfinished_formula(site: Path) -> None:
@@ -73,6 +74,12 @@ def test_every_page_can_be_reached(site: Path) -> None:
     for source in (ROOT / "docs").rglob("*.md"):
         name = source.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
         assert f'href="{name}"' in index or name == "index.html", name
+
+
+def test_navigation_has_every_page_once(site: Path) -> None:
+    navigation = page(site, "index").partition('aria-label="Navigation"')[2].partition("</nav>\n")[0]
+    links = re.findall(r'href="([^"#]+\.html)" class="md-nav__link"', navigation)
+    assert len(links) > 100 and len(links) == len(set(links))
 
 
 def test_search_box_works_on_pages_opened_from_disk(site: Path, chromium: Any) -> None:

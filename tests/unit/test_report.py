@@ -18,10 +18,11 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.report import whole, write_report
 from hyperbaton.report.closing_sections import as_toml
 from hyperbaton.report.corpus_section import movement_section
-from hyperbaton.report.elements import Column, Group, Number, Picture, Table
+from hyperbaton.report.elements import Column, Group, Number, Picture, Table, Text
 from hyperbaton.report.figures import FORWARD
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.sentences import draw_translation, segments_of
+from hyperbaton.report.whole import sections_of
 from tests.unit.plausible_results import TEN_SYSTEMS, plausible_results
 
 SECTIONS = ["summary", "corpus", "movement", "orientation", "next-position", "step"]
@@ -224,7 +225,7 @@ def test_best_values_and_marks_are_told_by_direction(report: Path) -> None:
 
 def test_every_picture_says_what_to_see_in_it(report: Path) -> None:
     text = (report / "index.html").read_text(encoding="utf-8")
-    pictures = re.findall(r'<figure class="picture" id="figure-([^"]+)">.*?<figcaption>(.*?)</figcaption>', text, re.DOTALL)
+    pictures = re.findall(r'<figure class="picture" id="figure-([^"]+)".*?<figcaption>(.*?)</figcaption>', text, re.DOTALL)
     assert len(pictures) >= 12 and all('<span class="reading">' in caption for _, caption in pictures)
     markdown = (report / "report.md").read_text(encoding="utf-8")
     distances = plausible_results()["movement"]["distances"]
@@ -232,6 +233,37 @@ def test_every_picture_says_what_to_see_in_it(report: Path) -> None:
     assert f"Of {total:,} phrase pairs of the training text" in markdown
     assert f"{far:,} of the {total:,} phrase pairs" in markdown, "what is not drawn is counted"
     assert "SEQUENCE with distortion limit 20 has the highest BLEU, 24.30;" in markdown
+
+
+def test_every_section_begins_with_a_sentence() -> None:
+    for section in sections_of(plausible_results()):
+        assert isinstance(section.elements[0], Text), section.id
+
+
+def test_words_that_need_it_are_explained(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    for word in ("BLEU", "TER", "d=0", "three"):
+        assert re.search(rf'<abbr title="[^"]+" tabindex="0">{word}', text), word
+    assert re.search(r'<text class="tag"[^>]*>\w+<title>\w+', text)
+
+
+def test_warnings_and_the_end_of_tuning_are_told(tmp_path: Path) -> None:
+    told = {
+        "warnings": ["the machine was busy: stages took 100 s, but used 40 s of processor time"],
+        "tuned": {"DPR": {"iteration": 3, "score": 21.5, "stopped": "no new translations", "failure": "no gain"}},
+    }
+    write_report(write(tmp_path, plausible_results() | told), tmp_path / "out")
+    for file in ("index.html", "report.md"):
+        text = (tmp_path / "out" / file).read_text(encoding="utf-8")
+        assert "the machine was busy" in text and "failed: no gain" in text and "iteration taken" in text
+
+
+def test_numbers_of_pictures_are_beside_them(report: Path) -> None:
+    for picture in (report / "figures").glob("*.svg"):
+        head, *rows = picture.with_suffix(".csv").read_text(encoding="utf-8").splitlines()
+        assert head == "axes,series,x,y" and rows, picture.name
+    scores = (report / "figures" / "score-by-limit.csv").read_text(encoding="utf-8")
+    assert "SEQUENCE" in scores and "24.3" in scores
 
 
 def test_forward_is_to_the_left_in_every_picture() -> None:
@@ -317,7 +349,7 @@ def test_verb_prints_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, 1280, 1920])
 def test_browser_shows_it_without_complaint(report: Path, chromium: Any, width: int, scheme: str) -> None:
     page = chromium.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
     complaints: list[str] = []
@@ -335,6 +367,11 @@ def test_browser_shows_it_without_complaint(report: Path, chromium: Any, width: 
     assert (_brightness(paper) > _brightness(ink)) == (scheme == "light")
     label = page.locator(".picture svg text").first.evaluate("element => getComputedStyle(element).fill")
     assert _brightness(label) == _brightness(ink), "words of pictures are as legible as the text"
+
+    with page.expect_download() as download:
+        page.locator('[data-name="score-by-limit"] button[data-kind="svg"]').click()
+    svg = download.value.path().read_text(encoding="utf-8")
+    assert svg.startswith("<svg") and "xmlns" in svg and "var(" not in svg
 
     shown = page.locator(".pair:visible")
     assert shown.count() == 1 and shown.get_attribute("id") == "sentence-117"

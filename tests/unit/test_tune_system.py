@@ -64,7 +64,7 @@ def test_verb(system: System, tmp_path: Path) -> None:
     assert System.load(tmp_path / "tuned").weights == result["weights"]
     assert not (tmp_path / "tuned.tuning").exists()
     assert result["system"] == str(tmp_path / "tuned") and result["start"]["LM0"] == [0.01]
-    assert "run 2, iteration 1: bleu" in done.stderr
+    assert "run 2 of 2, iteration 1 of at most 2: bleu" in done.stderr
 
 
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
@@ -127,7 +127,7 @@ def test_models_trained_with_tags_are_tuned_with_them(tmp_path: Path) -> None:
     System.of(PhraseTable.build(bitext, extract(bitext, 3)), [], {"PAIR": model}).save(tmp_path / "system")
     files["tags"].pop()
     (tmp_path / "short").write_text("".join(f"{line}\n" for line in files["tags"]), encoding="utf-8")
-    for tags, expected in (("tags", "run 2, iteration 1: "), ("short", "short:60: has 59 lines")):
+    for tags, expected in (("tags", "run 2 of 2, iteration 1 of at most "), ("short", "short:60: has 59 lines")):
         done = hyperbaton(
             "tune", tmp_path / "system", tmp_path / "src", tmp_path / "tgt", "-o", tmp_path / "tuned", "--runs", 2,
             "--iterations", 1, "--nbest", 5, "--optimizer", "mert:restarts=0", "--source-tags", tmp_path / tags,

@@ -1,4 +1,4 @@
-"""Numbers of things in messages: `1 sentence`, `2,000 sentences`."""
+"""Things in messages: `1 sentence`, `2,000 sentences`, `an aligner`."""
 
 from __future__ import annotations
 
@@ -10,3 +10,14 @@ def counted(n: int, noun: str, plural: str = "", form: str = ",") -> str:
     ('1 sentence', '2,000 sentences', '0 entries', '1000 tokens')
     """
     return f"{n:{form}} {noun if n == 1 else plural or f'{noun}s'}"
+
+
+def with_article(noun: str) -> str:
+    """A noun after a or an; names of one or two letters are spelled out.
+
+    >>> with_article("system"), with_article("aligner"), with_article("lm artefact")
+    ('a system', 'an aligner', 'an lm artefact')
+    """
+    first = noun.split()[0]
+    spelled = len(first) <= 2 and first[0] in "aefhilmnorsx"
+    return f"{'an' if spelled or noun[0] in 'aeiou' else 'a'} {noun}"

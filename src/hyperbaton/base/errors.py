@@ -128,3 +128,19 @@ class MissingExtra(HyperbatonError):
 
     def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
         return MissingExtra, (self.library, self.extra)
+
+
+def import_failure(error: ImportError, library: str, extra: str, modules: str) -> HyperbatonError:
+    """What to raise when an optional library cannot be imported: it may be missing, or installed and broken.
+
+    Arguments:
+        modules: the names of its modules, separated by spaces.
+
+    >>> print(import_failure(ModuleNotFoundError("No module named 'jieba'", name="jieba"), "jieba", "chinese", "jieba"))
+    jieba is not installed: pip install 'hyperbaton[chinese]'
+    >>> print(import_failure(ImportError("libmecab.so.2: no such file"), "fugashi", "japanese", "fugashi"))
+    fugashi is installed but cannot be imported (libmecab.so.2: no such file); repair it, or install it again
+    """
+    if isinstance(error, ModuleNotFoundError) and error.name in modules.split():
+        return MissingExtra(library, extra)
+    return HyperbatonError(f"{library} is installed but cannot be imported ({error}); repair it, or install it again")

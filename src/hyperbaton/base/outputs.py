@@ -16,6 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, TextIO
 
+from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.store import MANIFEST, check_folder, referred_artefacts
 from hyperbaton.base.writing import real_place
@@ -160,7 +161,9 @@ def check_artefact(path: AnyPath, kind: str, model: str = "", *, force: bool = F
     old = _stored(Path(path))
     if not force and old is not None and old != (kind, model):
         what, new = (f"{k} artefact" + (f" of the model {m}" if m else "") for k, m in (old, (kind, model)))
-        raise ArtefactError(f"{path}: would replace a {what} with a {new}; use --force, or choose another name")
+        raise ArtefactError(
+            f"{path}: would replace {with_article(what)} with {with_article(new)}; use --force, or choose another name"
+        )
 
 
 def check_text_folder(path: AnyPath) -> None:

@@ -11,9 +11,12 @@ import os
 import sys
 from collections.abc import Callable
 from types import TracebackType
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
-__all__ = ["Bars", "LiveLine", "Progress", "default_threads", "is_terminal", "n_threads"]
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
+__all__ = ["Bar", "Bars", "LiveLine", "Progress", "default_threads", "is_terminal", "n_threads"]
 
 
 class Progress(Protocol):
@@ -58,16 +61,30 @@ class Bars:
         if self.visible:
             self._bars.stop()
 
-    def stage(self, name: str) -> Progress:
+    def stage(self, name: str) -> Bar:
         """A callable for one stage of the work."""
-        if not self.visible:
-            return _silent
-        task = self._bars.add_task(name, total=None)
+        return Bar(self._bars if self.visible else None, name)
 
-        def report(done: int, total: int) -> None:
-            self._bars.update(task, completed=done, total=total)
 
-        return report
+class Bar:
+    """The progress of one stage; a stage that starts again starts its times again."""
+
+    def __init__(self, bars: RichProgress | None, name: str) -> None:
+        self._bars, self._done = bars, 0
+        self._task = None if bars is None else bars.add_task(name, total=None)
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._bars is None or self._task is None:
+            return
+        if done < self._done:
+            self._bars.reset(self._task)
+        self._done = done
+        self._bars.update(self._task, completed=done, total=total)
+
+    def rename(self, name: str) -> None:
+        """Show another name from now on."""
+        if self._bars is not None and self._task is not None:
+            self._bars.update(self._task, description=name)
 
 
 class LiveLine:
@@ -98,10 +115,6 @@ class LiveLine:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self.visible:
             self._live.stop()
-
-
-def _silent(done: int, total: int) -> None:
-    return None
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -14,6 +14,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
+from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import options_of, parse_settings, settings_of, unknown
 from hyperbaton.base.shown import Shown
@@ -90,7 +91,7 @@ class Registry(Shown, Generic[T]):
         """
         if not isinstance(plugin, str):
             if not isinstance(plugin, self.base):
-                raise OptionError(f"not a {self.kind}: {plugin!r}")
+                raise OptionError(f"not {with_article(self.kind)}: {plugin!r}")
             return copy.copy(plugin)
         name, *settings = plugin.strip().split(":")
         cls = self[name]

@@ -37,6 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, DamagedError, HyperbatonError, OptionError
 from hyperbaton.base.forms import Form, Layout, form_fault, layout_fault
 from hyperbaton.base.writing import (
@@ -222,7 +223,7 @@ class Artefact:
 
     def _check_kind(self, kind: Kind) -> None:
         if self.kind != kind.name:
-            raise ArtefactError(f"{self.path}: is a {self.kind} artefact, not a {kind.name} one")
+            raise ArtefactError(f"{self.path}: is {with_article(self.kind)} artefact, not {with_article(kind.name)} one")
         self._refuse(kind.fault(self.manifest))
 
     def require(self, layout: Layout) -> Artefact:

@@ -1,8 +1,9 @@
 """The program `hyperbaton`: one command, one file of this folder, over a plain function of the package.
 
-The file `cli/evaluate_links.py` is the command `evaluate-links`; it defines one function of the same name. A parameter
-whose type is an options class becomes one flag for each option. stdout is data, stderr is talk. Exit status: 0 done,
-1 bad input or failure (one line says why), 2 wrong usage, 130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP.
+The file `cli/evaluate_links.py` is the command `evaluate-links`; it defines one function of the same name, and HELP_GROUP,
+the title (one of `GROUPS`) under which help lists it. A parameter whose type is an options class becomes one flag for each
+option. stdout is data, stderr is talk. Exit status: 0 done, 1 bad input or failure (one line says why), 2 wrong usage,
+130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import pkgutil
 import sys
 import typing
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from importlib import metadata
 from inspect import Parameter, Signature, cleandoc, isfunction, signature
 from pathlib import Path
@@ -31,7 +33,7 @@ from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError, one_
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import Option, from_mapping, options_of, plain_type
 from hyperbaton.base.signals import Signals
-from hyperbaton.cli._help import Program, Verb, value_name
+from hyperbaton.cli._help import GROUPS, Program, Verb, value_name
 from hyperbaton.cli._paths import READS, Role, check_encoding, check_paths
 
 
@@ -97,9 +99,11 @@ def build(loaded: Collection[str] | None = None, words: Sequence[str] = (), *, d
     app.callback()(_program)
     for verb in verbs():
         if loaded is None or verb in loaded:
-            app.command(verb, cls=Verb)(_with_flags(_function(verb), words))
+            app.command(verb, cls=Verb, rich_help_panel=_group(verb))(_with_flags(_function(verb), words))
+        elif describe_others:
+            app.command(verb, cls=Verb, help=_help_text(verb), rich_help_panel=_group(verb))(_unloaded)
         else:
-            app.command(verb, cls=Verb, help=_help_text(verb) if describe_others else "")(_unloaded)
+            app.command(verb, cls=Verb, help="")(_unloaded)
     return app
 
 
@@ -109,12 +113,24 @@ def _function(verb: str) -> Callable[..., Any]:
     return next(f for n, f in vars(module).items() if n.rstrip("_") == name and isfunction(f))
 
 
+@cache
+def _file(verb: str) -> ast.Module:
+    """The file of a command, read and not imported: importing all of them takes seconds."""
+    return ast.parse(Path(__path__[0], f"{verb.replace('-', '_')}.py").read_text(encoding="utf-8"))
+
+
 def _help_text(verb: str) -> str:
-    """What a command says about itself, read from its file: importing all of them takes seconds."""
-    name = verb.replace("-", "_")
-    file = ast.parse(Path(__path__[0], f"{name}.py").read_text(encoding="utf-8"))
-    functions = (node for node in file.body if isinstance(node, ast.FunctionDef) and node.name.rstrip("_") == name)
-    return ast.get_docstring(next(functions)) or ""
+    """What a command says about itself."""
+    functions = (node for node in _file(verb).body if isinstance(node, ast.FunctionDef))
+    return ast.get_docstring(next(f for f in functions if f.name.rstrip("_") == verb.replace("-", "_"))) or ""
+
+
+def _group(verb: str) -> str:
+    """Where help lists a command."""
+    for node in _file(verb).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["HELP_GROUP"]:
+            return str(ast.literal_eval(node.value))
+    raise TypeError(f"cli/{verb.replace('-', '_')}.py does not define HELP_GROUP, one of {', '.join(GROUPS)}")
 
 
 def _unloaded() -> None:
@@ -167,7 +183,7 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
             (roles[name],) = metadata
         if Path in (plain_type(kind), *typing.get_args(plain_type(kind))) and name not in roles:
             raise TypeError(f"{function.__name__}: the parameter {name} does not say whether it reads or writes")
-        kind, check = _declared(name, kind, info)
+        kind, check = _declared(name, kind, info, roles.get(name))
         if check is not None:
             checks[name] = check
         parameters.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
@@ -200,7 +216,7 @@ def _flag(opt: Option) -> Any:
     names = [f"--{opt.flag}/--no-{opt.flag}"] if is_switch else [f"--{opt.flag}"]
     help = opt.help + (f" ({', '.join(opt.choices)})" if opt.choices else "") + opt.range
     completion = None if opt.choices is None else _completion(opt.choices)
-    return typer.Option(*names, help=help, autocompletion=completion, metavar=value_name(opt.type))
+    return typer.Option(*names, help=help, autocompletion=completion, metavar="PATH" if opt.path else value_name(opt.type))
 
 
 def _shown_name(name: str, info: Any) -> str:
@@ -211,7 +227,7 @@ def _shown_name(name: str, info: Any) -> str:
     return next(long, f"--{name.replace('_', '-')}").partition("/")[0]
 
 
-def _declared(name: str, kind: Any, info: Any) -> tuple[Any, Option | None]:
+def _declared(name: str, kind: Any, info: Any, role: Role | None) -> tuple[Any, Option | None]:
     """A parameter that its command declares: its annotation without limits, and the option that checks them for numbers."""
     info, opt = copy.copy(info), None
     if plain_type(kind) in (int, float):
@@ -219,7 +235,7 @@ def _declared(name: str, kind: Any, info: Any) -> tuple[Any, Option | None]:
         info.help = f"{info.help or ''}{opt.range}"
         info.min = info.max = None
     if isinstance(info, OptionInfo) and info.metavar is None:
-        info.metavar = value_name(kind)
+        info.metavar = "PATH" if role is not None and role.is_plain else value_name(kind)
     return Annotated[kind, info], opt
 
 

@@ -19,6 +19,8 @@ from typer.core import TyperCommand, TyperGroup
 from hyperbaton.base.options import plain_type
 
 MAX_WIDTH = 100
+# The commands are listed under these titles, in this order.
+GROUPS = ("Start here", "Links and words", "Phrases and models", "Translate", "Experiments", "Artefacts")
 
 
 class Verb(TyperCommand):
@@ -100,8 +102,16 @@ def _program_lines(program: Any, ctx: Any) -> Iterator[str]:
     yield from _paragraphs(program.help or "", width)
     options = [p for p in program.get_params(ctx) if p.param_type_name == "option" and not p.hidden]
     yield from _section("Options:", [(_flags(p), _remark(p, ctx)) for p in options], width)
-    verbs = {name: program.commands[name].help or "" for name in sorted(program.commands)}
-    yield from _section("Commands:", [(name, _sentence(help)) for name, help in verbs.items()], width)
+    column = 4 + max(map(len, program.commands))
+    for group, verbs in groups(program).items():
+        rows = [(verb, _sentence(program.commands[verb].help or "")) for verb in verbs]
+        yield from _section(f"{group}:", rows, width, column)
+
+
+def groups(program: Any) -> dict[str, list[str]]:
+    """The names of the commands under their titles."""
+    panels = {verb: command.rich_help_panel for verb, command in sorted(program.commands.items())}
+    return {group: [verb for verb, panel in panels.items() if panel == group] for group in GROUPS}
 
 
 def _sentence(help: str) -> str:
@@ -127,12 +137,15 @@ def _paragraphs(help: str, width: int) -> Iterator[str]:
         yield ""
 
 
-def _section(title: str, rows: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
-    """Names and remarks in two columns; a name that is too long for its column has a line of its own."""
+def _section(title: str, rows: Sequence[tuple[str, str]], width: int, column: int = 0) -> Iterator[str]:
+    """Names and remarks in two columns; a name that is too long for its column has a line of its own.
+
+    `column` is where remarks start, if it is not found from the names.
+    """
     if not rows:
         return
     widest = max(12, (2 * width) // 5 - 4)
-    column = 2 + max([len(name) for name, _ in rows if len(name) <= widest], default=widest) + 2
+    column = column or 2 + max([len(name) for name, _ in rows if len(name) <= widest], default=widest) + 2
     yield title
     for name, remark in rows:
         lines = textwrap.wrap(remark, max(20, width - column), break_long_words=False, break_on_hyphens=False)

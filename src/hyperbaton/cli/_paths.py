@@ -50,6 +50,11 @@ class Writes:
     updates: str = ""
     destinations: Callable[[Mapping[str, Any]], Mapping[AnyPath, Kind]] | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a value is a path and nothing else."""
+        return True
+
 
 Role = Reads | Writes
 
@@ -90,7 +95,7 @@ def check_encoding(roles: Mapping[str, Role], names: Mapping[str, str], values: 
     """Refuse text that is not UTF-8; only the name of a file may have any bytes."""
     for name, value in values.items():
         role = roles.get(name)
-        if isinstance(role, Writes) or (isinstance(role, Reads) and role.is_plain):
+        if role is not None and role.is_plain:
             continue
         for text in value if isinstance(value, list | tuple) else [value]:
             if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):

@@ -26,6 +26,8 @@ from hyperbaton.cli._paths import READS, WRITES_FILE, Reads, Writes
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import writing_outputs
 
+HELP_GROUP = "Links and words"
+
 HMM = "hmm"
 
 

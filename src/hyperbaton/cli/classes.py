@@ -17,6 +17,8 @@ from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.corpus.classes import Clustering, word_classes
 from hyperbaton.corpus.text import Text
 
+HELP_GROUP = "Links and words"
+
 
 def classes(
     text: Annotated[str, typer.Argument(help="Tokenized text, one sentence per line."), READS],

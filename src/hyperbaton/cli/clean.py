@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.progress import n_threads
-from hyperbaton.cli import Json, Threads
+from hyperbaton.cli import Json, Quiet, Threads
 from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.cli._pairs import Compress, new_files, suffix
 from hyperbaton.cli._paths import READS, Writes
 from hyperbaton.corpus.clean import Cleaning, clean_files
 from hyperbaton.corpus.tokenizers import make_tokenizer
+
+HELP_GROUP = "Start here"
 
 
 def clean(
@@ -47,6 +49,7 @@ def clean(
     ] = False,
     compress: Compress = None,
     threads: Threads = 0,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Drop sentence pairs that harm training: empty, too long, or too different in length.
@@ -78,7 +81,7 @@ def clean(
         n_processes=n_threads(threads),
     )
     for warning in report.warnings:
-        say(f"warning: --{warning}")
+        say(f"warning: --{warning}", quiet)
     if json:
         print_json(report.to_json())
     else:

@@ -12,6 +12,8 @@ from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._paths import WRITES_FOLDER
 from hyperbaton.cli._run import carry_out
 
+HELP_GROUP = "Start here"
+
 
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the run."), WRITES_FOLDER] = Path("demo"),

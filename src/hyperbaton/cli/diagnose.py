@@ -28,6 +28,8 @@ from hyperbaton.decode import System
 from hyperbaton.decode.diagnose import JUMPS
 from hyperbaton.decode.diagnose import diagnose as run
 
+HELP_GROUP = "Translate"
+
 
 def diagnose(
     system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system."), READS],

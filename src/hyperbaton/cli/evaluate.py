@@ -18,6 +18,8 @@ from hyperbaton.evaluate import Evaluation, HeldOut
 from hyperbaton.evaluate import evaluate as measure
 from hyperbaton.models import load_model
 
+HELP_GROUP = "Phrases and models"
+
 
 def evaluate(
     arguments: Annotated[

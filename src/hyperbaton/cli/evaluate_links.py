@@ -13,6 +13,8 @@ from hyperbaton.cli import Json
 from hyperbaton.cli._common import need_as_many_lines, print_json, print_table
 from hyperbaton.cli._paths import READS
 
+HELP_GROUP = "Links and words"
+
 
 def evaluate_links(
     links: Annotated[str, typer.Argument(help="Links to score, i-j."), READS],

@@ -27,6 +27,9 @@ def chosen_options(_: Sequence[str]) -> dict[str, type]:
     return {"about": make_dataclass("AnyQuestions", columns, bases=(Questions,), frozen=True)}
 
 
+HELP_GROUP = "Phrases and models"
+
+
 def explain(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="A trained model, or hierarchical rules."), READS],
     *,

@@ -15,6 +15,8 @@ from hyperbaton.cli import Json, Quiet, Threads
 from hyperbaton.cli._common import print_json, say
 from hyperbaton.cli._paths import READS, Writes
 
+HELP_GROUP = "Experiments"
+
 
 def _page(values: Mapping[str, Any]) -> dict[Path, Kind]:
     return {} if values["as_json"] else {values["output"]: "file"}

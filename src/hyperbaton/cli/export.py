@@ -15,6 +15,8 @@ from hyperbaton.cli._paths import READS, WRITES_FOLDER
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import export_moses
 
+HELP_GROUP = "Artefacts"
+
 
 def export(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help="Output format: moses.")],

@@ -37,6 +37,8 @@ from hyperbaton.phrases.rules_extraction import DECODED_SPAN
 from hyperbaton.phrases.rules_shards import extract_rules_in_shards
 from hyperbaton.phrases.shards import extract_shards
 
+HELP_GROUP = "Phrases and models"
+
 
 def extract(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
@@ -52,7 +54,7 @@ def extract(
     rules: RuleLimits,
     for_: Annotated[
         str | None,
-        typer.Option("--for", metavar="TEXT", help="rules: keep only those that match a sentence of this text."),
+        typer.Option("--for", help="rules: keep only those that match a sentence of this text."),
         READS,
     ] = None,
     for_span: Annotated[

@@ -6,6 +6,8 @@ from hyperbaton.cli import Json
 from hyperbaton.cli._listing import list_plugins
 from hyperbaton.features import FEATURES
 
+HELP_GROUP = "Phrases and models"
+
 
 def features(as_json: Json = False) -> None:
     """List the feature sets.

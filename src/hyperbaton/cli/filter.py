@@ -14,6 +14,8 @@ from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.cli._pairs import Compress, new_files, suffix
 from hyperbaton.cli._paths import READS, Writes
 
+HELP_GROUP = "Links and words"
+
 
 def filter_(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],

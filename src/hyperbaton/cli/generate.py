@@ -16,6 +16,8 @@ from hyperbaton.cli._common import print_json, say
 from hyperbaton.cli._paths import WRITES_FOLDER
 from hyperbaton.data import Language
 
+HELP_GROUP = "Start here"
+
 
 def generate(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to."), WRITES_FOLDER],

@@ -15,6 +15,8 @@ from hyperbaton.cli.system import tell
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.system import KIND
 
+HELP_GROUP = "Artefacts"
+
 
 def import_(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help="Input format: moses.")],

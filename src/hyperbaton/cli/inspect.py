@@ -20,6 +20,8 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import read_sentences, write_pieces
 from hyperbaton.decode import NBest, System, Translator
 
+HELP_GROUP = "Links and words"
+
 
 def inspect(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],

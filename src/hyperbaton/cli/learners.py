@@ -6,6 +6,8 @@ from hyperbaton.cli import Json
 from hyperbaton.cli._listing import list_plugins
 from hyperbaton.learn import LEARNERS
 
+HELP_GROUP = "Phrases and models"
+
 
 def learners(as_json: Json = False) -> None:
     """List the learners.

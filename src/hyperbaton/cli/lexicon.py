@@ -10,7 +10,7 @@ import typer
 from hyperbaton.align.aligners.hmm import KIND as ALIGNER
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.align.lexicon import FORMATS, Lexicon, Selection, file_names
-from hyperbaton.base.counted import counted
+from hyperbaton.base.counted import counted, with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.outputs import AnyPath, Kind
 from hyperbaton.base.progress import n_threads
@@ -22,6 +22,8 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import KIND as PHRASES
 from hyperbaton.phrases.extracted import Extracted
 from hyperbaton.phrases.lexicon import phrase_lexicon
+
+HELP_GROUP = "Links and words"
 
 
 def _files(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
@@ -92,7 +94,7 @@ def _stored(path: str, null: bool) -> Lexicon:
     if kind == ALIGNER:
         return Lexicon.from_table(Aligner.load(path).lexical_table(), null=null)
     if kind != PHRASES:
-        raise ArtefactError(f"{path}: is a {kind} artefact, not an aligner or phrases")
+        raise ArtefactError(f"{path}: is {with_article(kind)} artefact, not an aligner or phrases")
     if null:
         raise OptionError("--null: phrases have no empty word")
     return phrase_lexicon(Extracted.load(path).table)

@@ -25,6 +25,8 @@ from hyperbaton.lm.estimation import MEMORY, estimate_ngrams
 from hyperbaton.lm.model import KIND
 from hyperbaton.lm.ngrams import Ngrams
 
+HELP_GROUP = "Phrases and models"
+
 
 def _is_arpa(path: AnyPath) -> bool:
     """Whether a name is that of an ARPA file."""

@@ -6,6 +6,8 @@ from hyperbaton.cli import Json
 from hyperbaton.cli._listing import list_plugins
 from hyperbaton.metrics import METRICS
 
+HELP_GROUP = "Translate"
+
 
 def metrics(as_json: Json = False) -> None:
     """List the metrics.

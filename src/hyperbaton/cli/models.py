@@ -6,6 +6,8 @@ from hyperbaton.cli import Json
 from hyperbaton.cli._listing import list_plugins
 from hyperbaton.models import MODELS
 
+HELP_GROUP = "Phrases and models"
+
 
 def models(as_json: Json = False) -> None:
     """List the reordering models.

@@ -18,6 +18,8 @@ from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.corpus import Bitext, Dependencies, Tags
 from hyperbaton.evaluate.word_order import LIMITS, Value, WordOrder, jumps_by_tag, measure_order, order_by_relation
 
+HELP_GROUP = "Links and words"
+
 UNITS = {"crossings": "per link", "mean_distance": "words"}
 
 

@@ -6,6 +6,8 @@ from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.phrases import ORIENTATIONS
 
+HELP_GROUP = "Phrases and models"
+
 
 def orientations(as_json: Json = False) -> None:
     """List the orientation sets and their classes.

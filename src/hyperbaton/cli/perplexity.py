@@ -15,6 +15,8 @@ from hyperbaton.cli._paths import READS
 from hyperbaton.corpus import Text
 from hyperbaton.lm import LanguageModel
 
+HELP_GROUP = "Phrases and models"
+
 
 def perplexity(
     lm: Annotated[Path, typer.Argument(metavar="LM", help="A stored model, or an ARPA file."), READS],

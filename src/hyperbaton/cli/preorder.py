@@ -21,6 +21,8 @@ from hyperbaton.decode.preordering import unchanged
 from hyperbaton.evaluate import order_quality
 from hyperbaton.models import load_model
 
+HELP_GROUP = "Translate"
+
 
 def _written(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
     """Where the text goes, and stdout for --json."""

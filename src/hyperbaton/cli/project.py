@@ -14,6 +14,8 @@ from hyperbaton.cli import Json, Quiet
 from hyperbaton.cli._common import print_json, say
 from hyperbaton.cli._paths import READS, WRITES_FILE
 
+HELP_GROUP = "Links and words"
+
 
 def project(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What is carried over ({', '.join(KINDS)}).")],

@@ -26,6 +26,8 @@ from hyperbaton.phrases.pruning import prune_rules
 from hyperbaton.phrases.rules import KIND as RULES
 from hyperbaton.phrases.rules import STORED as STORED_RULES
 
+HELP_GROUP = "Phrases and models"
+
 T = TypeVar("T")
 
 

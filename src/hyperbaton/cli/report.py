@@ -11,6 +11,8 @@ from hyperbaton.cli import Quiet
 from hyperbaton.cli._common import say
 from hyperbaton.cli._paths import READS, WRITES_FOLDER
 
+HELP_GROUP = "Experiments"
+
 
 def report(
     results: Annotated[Path, typer.Argument(metavar="DIR", help="A run's folder, or its results.json."), READS],

@@ -14,6 +14,8 @@ from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.cli._paths import READS, WRITES_FOLDER
 
+HELP_GROUP = "Experiments"
+
 
 def reproduce(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="ni11, al14, go13 or xi11.")],

@@ -15,6 +15,8 @@ from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import make_plan
 from hyperbaton.run.status import plan_rows
 
+HELP_GROUP = "Experiments"
+
 
 def run(
     experiment: Annotated[Path, typer.Argument(metavar="EXPERIMENT.toml", help="Experiment file; see docs/run.md."), READS],

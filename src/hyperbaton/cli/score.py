@@ -15,6 +15,8 @@ from hyperbaton.corpus.files import shown
 from hyperbaton.evaluate.translations import Scored, compare_systems, read_outputs, score_translations
 from hyperbaton.metrics import METRICS, Outputs, make_metric
 
+HELP_GROUP = "Translate"
+
 
 def score(
     hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="Translations, one per line."), READS],

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.errors import import_failure
 from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Quiet, Threads, Verify
 from hyperbaton.cli._common import say, verify_artefacts
 from hyperbaton.cli._paths import READS, READS_NAMED
 from hyperbaton.serve.options import Limits
+
+HELP_GROUP = "Translate"
 
 
 def serve(
@@ -54,7 +56,7 @@ def serve(
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise MissingExtra("starlette with uvicorn", "serve") from error
+        raise import_failure(error, "starlette with uvicorn", "serve", "starlette uvicorn") from error
     from hyperbaton.align.aligners.hmm import Aligner
     from hyperbaton.serve.app import make_app
     from hyperbaton.serve.engine import Engine

@@ -12,6 +12,8 @@ from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.cli._paths import READS
 
+HELP_GROUP = "Artefacts"
+
 
 def show(
     artefact: Annotated[Path, typer.Argument(metavar="ARTEFACT", help="Phrases, a model, a system, …"), READS],

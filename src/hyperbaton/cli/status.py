@@ -12,6 +12,8 @@ from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.cli._paths import READS
 from hyperbaton.run.status import status_rows
 
+HELP_GROUP = "Experiments"
+
 
 def status(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run."), READS],

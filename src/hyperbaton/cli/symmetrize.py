@@ -14,6 +14,8 @@ from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._common import need_as_many_lines
 from hyperbaton.cli._paths import READS, WRITES_FILE
 
+HELP_GROUP = "Links and words"
+
 
 def symmetrize(
     forward: Annotated[str, typer.Argument(help="Links with at most one target word for each source word."), READS],

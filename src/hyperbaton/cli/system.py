@@ -29,6 +29,8 @@ from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.system import KIND
 
+HELP_GROUP = "Translate"
+
 
 def _parts(named: str) -> list[str]:
     """The paths of a reordering model: NAME=DIR, NAME=TYPE:FILE, NAME=TYPE:BEFORE,AFTER, NAME=sparse:…:KEY=FILE."""

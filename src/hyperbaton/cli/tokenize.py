@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.outputs import is_stdout
 from hyperbaton.base.progress import n_threads
-from hyperbaton.cli import Threads
+from hyperbaton.cli import Quiet, Threads
+from hyperbaton.cli._common import say
 from hyperbaton.cli._paths import READS, WRITES_FILE
-from hyperbaton.corpus.files import write_pieces
+from hyperbaton.corpus.files import writing_outputs
 from hyperbaton.corpus.raw import RawLines
 from hyperbaton.corpus.raw import tokenize as tokenize_lines
 from hyperbaton.corpus.tokenizers import make_tokenizer
+
+HELP_GROUP = "Start here"
 
 
 def tokenize(
@@ -24,10 +27,12 @@ def tokenize(
     text: Annotated[Path, typer.Argument(metavar="RAW", help="Raw text, one sentence per line."), READS] = Path("-"),
     tags: Annotated[Path | None, typer.Option(metavar="FILE", help="File for the tags of the tokens."), WRITES_FILE] = None,
     language: Annotated[str | None, typer.Option(metavar="XX", help="Two-letter language code, for sacremoses.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = Path("-"),
     repair: Annotated[
         bool, typer.Option("--repair", help="Replace broken lines with empty ones instead of stopping.")
     ] = False,
     threads: Threads = 0,
+    quiet: Quiet = False,
 ) -> None:
     """Split raw text into tokens, line by line.
 
@@ -35,20 +40,18 @@ def tokenize(
 
         hyperbaton tokenize sacremoses --language de < raw.de > tokens.de
 
-        hyperbaton tokenize jieba --tags tokens.zh.pos < raw.zh > tokens.zh
+        hyperbaton tokenize jieba raw.zh --tags tokens.zh.pos -o tokens.zh
     """
     tokenizer = make_tokenizer(name, language)
     if tags is not None and not tokenizer.has_tags:
         raise OptionError(f"the tokenizer {name} does not produce tags")
-    blocks = tokenize_lines(RawLines(text, repair), tokenizer, n_threads(threads))
-    if tags is None:
-        write_pieces("-", (tokens for tokens, _ in blocks))
-        return
-
-    def tags_while_printing_tokens() -> Iterator[bytes]:
-        for tokens, labels in blocks:
-            sys.stdout.buffer.write(tokens)
-            yield labels
-        sys.stdout.buffer.flush()
-
-    write_pieces(tags, tags_while_printing_tokens())
+    outputs = {"--output": output} if tags is None else {"--output": output, "--tags": tags}
+    lines, n_lines = RawLines(text, repair), 0
+    with writing_outputs(outputs) as opened:
+        for tokens, labels in tokenize_lines(lines, tokenizer, n_threads(threads)):
+            opened["--output"].write(tokens)
+            if tags is not None:
+                opened["--tags"].write(labels)
+            n_lines += tokens.count(b"\n")
+    if not is_stdout(output):
+        say(f"{output}: {counted(n_lines, 'line')}", quiet)

@@ -22,6 +22,8 @@ from hyperbaton.cli._paths import READS, WRITES_ARTEFACT
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.models import KIND, MODELS, NextPositionModel, ReorderingModel
 
+HELP_GROUP = "Phrases and models"
+
 
 def chosen_options(words: Sequence[str]) -> dict[str, type]:
     """The options of the model that the command line names; none where it names no model."""

@@ -34,6 +34,8 @@ from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.translator import BATCH
 from hyperbaton.decode.writing import TranslationOutputs
 
+HELP_GROUP = "Translate"
+
 
 def translate(
     system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system."), READS],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +17,7 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.base.progress import Bars, is_terminal, n_threads
 from hyperbaton.base.store import MANIFEST, hash_arrays
 from hyperbaton.cli import ExecutorAddress, Force, Json, Quiet, Seed, Shards, Threads, Verify
 from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
@@ -39,6 +40,8 @@ from hyperbaton.decode.system import KIND
 from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
 from hyperbaton.tune.protocol import Choice
 from hyperbaton.tune.runs import DevelopmentText, TuningRuns
+
+HELP_GROUP = "Translate"
 
 
 def tune(
@@ -112,9 +115,18 @@ def tune(
         sharding = stack.enter_context(open_sharding(executor, shards, threads, output))
         decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
+        progress = bars.stage("iteration")
+        n_iterations = options.iterations + 1  # the first one translates with the weights of the start
+
         def report(run: int, iteration: int, turn: Iteration) -> None:
             new = counted(turn.n_new, "new translation")
-            say(f"run {run + 1}, iteration {iteration}: {options.metric} {turn.score:.2f}, {new}", quiet)
+            place = f"iteration {iteration} of at most {options.iterations}"
+            where = f"run {run + 1} of {runs}, {place}" if runs > 1 else place
+            score = f"{options.metric} {turn.score:.2f}"
+            # On a screen, the bar tells what the table at the end has again.
+            say(f"{where}: {score}, {new}", quiet or (bars.visible and is_terminal(sys.stdout)))
+            progress.rename(f"{where}: {score}")
+            progress(run * n_iterations + iteration + 1, runs * n_iterations)
 
         tuning = TuningRuns(
             loaded,

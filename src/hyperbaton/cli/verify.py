@@ -13,6 +13,8 @@ from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.cli._paths import READS
 
+HELP_GROUP = "Artefacts"
+
 
 def verify(
     artefacts: Annotated[list[Path], typer.Argument(metavar="ARTEFACT...", help="Phrases, models, systems, …"), READS],

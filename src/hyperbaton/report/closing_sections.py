@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from hyperbaton.base.counted import counted
 from hyperbaton.report import prose
 from hyperbaton.report.curves import draw_costs, longest_stages
 from hyperbaton.report.elements import (
@@ -18,6 +19,7 @@ from hyperbaton.report.elements import (
     Picture,
     Section,
     Table,
+    Text,
     is_number,
     number,
     plain_table,
@@ -55,7 +57,7 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
     by_kind = Group([[kind, Number(len(rows)), *added(rows)] for kind, rows in kinds.items()])
     stages = Group([[str(row["stage"]), str(row.get("kind") or ""), *added([row])] for row in costs])
     note = "Times and sizes are sums, peaks the highest."
-    elements: list[Element] = []
+    elements: list[Element] = [Text(_spent(costs))]
     seconds = {str(row["stage"]): float(row["seconds"]) for row in costs if is_number(row.get("seconds"))}
     if len(seconds) > 1:
         reading = prose.costs(seconds, longest_stages(seconds))
@@ -79,10 +81,17 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
     return Section("costs", "Costs", elements)
 
 
+def _spent(costs: Sequence[Mapping[str, Any]]) -> str:
+    """What all stages took."""
+    seconds, used = (sum(float(row[key]) for row in costs if is_number(row.get(key))) for key in ("seconds", "cpu_seconds"))
+    processor = f", {used:,.0f} s of processor time" if used else ""
+    return f"{counted(len(costs), 'stage')} took {seconds:,.0f} s{processor}, added up."
+
+
 def reproduction_section(results: Mapping[str, Any]) -> Section | None:
     """Versions, inputs and options that the numbers depend on."""
     signature = results.get("signature") or {}
-    elements: list[Element] = []
+    elements: list[Element] = [Text("The same versions, inputs, options and seed give the same numbers.")]
     names = {"package": "hyperbaton", "python": "Python", "seed": "seed", "experiment": "experiment"}
     rows: list[list[Cell]] = [
         [title, str(signature[key])] for key, title in names.items() if signature.get(key) is not None
@@ -99,7 +108,7 @@ def reproduction_section(results: Mapping[str, Any]) -> Section | None:
         elements.append(Table("inputs", "Inputs.", columns, [Group(lines)]))
     if options := results.get("options"):
         elements.append(Listing("Experiment", as_toml(options)))
-    return Section("reproduction", "Reproduction", elements) if elements else None
+    return Section("reproduction", "Reproduction", elements) if len(elements) > 1 else None
 
 
 def as_toml(options: Mapping[str, Any]) -> str:
@@ -158,4 +167,4 @@ def stages_section(results: Mapping[str, Any]) -> Section | None:
     if not stages:
         return None
     tables = [plain_table(f"stage-{kind}", f"What the stage {kind} found.", rows) for kind, rows in stages.items()]
-    return Section("stages", "Further stages", list(tables))
+    return Section("stages", "Further stages", [Text("What stages of other kinds found."), *tables])

@@ -8,8 +8,21 @@ from typing import Any
 from hyperbaton.base.counted import counted
 from hyperbaton.report import prose
 from hyperbaton.report.curves import commonest_tags, draw_distances_by_tag
-from hyperbaton.report.elements import Cell, Column, Element, Group, Number, Picture, Section, Table, Text, number
+from hyperbaton.report.elements import (
+    Cell,
+    Column,
+    Element,
+    Group,
+    Number,
+    Picture,
+    Section,
+    Table,
+    Text,
+    is_number,
+    number,
+)
 from hyperbaton.report.figures import DISTANCE, as_distances, numbered
+from hyperbaton.report.glossary import about_class
 from hyperbaton.report.movements import FARTHEST, draw_distance_bars, draw_distance_shares
 from hyperbaton.report.prose import percent, signed
 
@@ -41,7 +54,9 @@ def corpus_section(results: Mapping[str, Any]) -> Section | None:
         [title, *(number(counts.get(key), digits) for counts in splits.values())] for key, (title, digits) in shown.items()
     ]
     table = Table("corpus", "The corpus by split.", [Column(""), *map(Column, splits)], [Group(rows)])
-    return Section("corpus", "Corpus", [table])
+    sizes = ", ".join(f"{split} {counts['pairs']:,}" for split, counts in splits.items() if is_number(counts.get("pairs")))
+    text = Text(f"The texts of the run{f', in sentence pairs: {sizes}' if sizes else ''}.")
+    return Section("corpus", "Corpus", [text, table])
 
 
 def movement_section(results: Mapping[str, Any]) -> Section | None:
@@ -86,6 +101,8 @@ def movement_section(results: Mapping[str, Any]) -> Section | None:
         elements.append(Picture("jumps-by-tag", caption, draw_distances_by_tag(by_tag), prose.tags(chosen)))
     if sets := movement.get("orientations"):
         elements.append(_classes(sets))
+    if elements and not isinstance(elements[0], Text):
+        elements.insert(0, Text("How far words and phrases of the training text move."))
     return Section("movement", "Movement", elements) if elements else None
 
 
@@ -102,4 +119,6 @@ def _classes(sets: Mapping[str, Mapping[str, int]]) -> Table:
         rows: list[list[Cell]] = [[kind, Number(n), Number(100 * n / total, 1)] for kind, n in classes.items()]
         groups.append(Group(rows, name))
     columns = [Column("class"), Column("phrase pairs"), Column("%")]
-    return Table("orientations", "Phrase pairs of the training text by orientation class.", columns, groups)
+    about = {name: about_class(name) for name in (*sets, *(kind for classes in sets.values() for kind in classes))}
+    caption = "Phrase pairs of the training text by orientation class."
+    return Table("orientations", caption, columns, groups, about=about)

@@ -68,6 +68,7 @@ class Table:
     groups: Sequence[Group]
     note: str = ""
     folded: bool = False  # details that most readers pass over
+    about: Mapping[str, str] = field(default_factory=dict)  # what words of its head and cells mean, for hovering
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", [self._marked(group) for group in self.groups])

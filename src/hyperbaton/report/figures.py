@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import logging
 import re
@@ -16,8 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -241,3 +245,65 @@ def _warn_of_glyphs(scripts: tuple[str, ...]) -> None:
         "(Noto Sans CJK for Chinese and Japanese), or write .svg, whose text the reader's fonts draw",
         ", ".join(scripts),
     )
+
+
+def figure_csv(figure: Figure) -> str:
+    """The numbers that a figure draws: a row for each point, bar or cell, with its axes and its line.
+
+    >>> figure = Figure()
+    >>> _ = figure.subplots().plot([0, 1], [2.0, 3.5], label="a, b")
+    >>> print(figure_csv(figure).replace(chr(13), ""), end="")
+    axes,series,x,y
+    1,"a, b",0,2.0
+    1,"a, b",1,3.5
+    """
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(["axes", "series", "x", "y"])
+    for number, axes in enumerate(figure.axes, start=1):
+        for series, x, y in _points(axes):
+            rows.writerow([number, series, x, y])
+    return text.getvalue()
+
+
+def _points(axes: Axes) -> Iterator[tuple[str, Any, Any]]:
+    """Series, place and value of everything that axes draw."""
+    across, up = _names(axes.xaxis), _names(axes.yaxis)
+    for line in axes.lines:
+        for x, y in zip(np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata(), float).tolist(), strict=True):
+            yield _series(line), across.get(x, x), y
+    for bars in axes.containers:
+        if isinstance(bars, BarContainer):
+            lies = bars.orientation == "horizontal"
+            for bar in bars:
+                middle = bar.get_y() + bar.get_height() / 2 if lies else bar.get_x() + bar.get_width() / 2
+                place = round(float(middle), 6)
+                yield (
+                    _series(bars),
+                    (up if lies else across).get(place, place),
+                    float(bar.get_width() if lies else bar.get_height()),
+                )
+    for image in axes.images:
+        for (row, column), value in np.ndenumerate(np.ma.filled(np.ma.asarray(image.get_array(), float), np.nan)):
+            yield str(up.get(row, row)), across.get(column, column), float(value)
+
+
+def _series(drawn: Any) -> str:
+    label = str(drawn.get_label())
+    return "" if label.startswith("_") else label
+
+
+def _names(axis: Axis) -> dict[float, str]:
+    """The places of an axis that have a name other than a number."""
+    ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
+    return {
+        float(place): label.get_text() for place, label in ticks if label.get_text() and not _is_number(label.get_text())
+    }
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace("−", "-").replace(",", ""))
+    except ValueError:
+        return False
+    return True

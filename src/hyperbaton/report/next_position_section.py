@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperbaton.report import prose
-from hyperbaton.report.elements import Cell, Column, Group, Picture, Section, Table, number
+from hyperbaton.report.elements import Cell, Column, Group, Picture, Section, Table, Text, number
 from hyperbaton.report.jumps import jump_figures, jump_lines, shown
 from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
 
@@ -51,7 +51,8 @@ def next_position_section(results: Mapping[str, Any]) -> Section | None:
     pictures = [
         Picture(kind, captions[kind][0], figure, captions[kind][1]) for kind, figure in jump_figures(by_model).items()
     ]
-    return Section("next-position", "Next source word", [table, *pictures])
+    text = Text("Jump models predict which source word is translated next. Each was tested on the jumps of held-out text.")
+    return Section("next-position", "Next source word", [text, table, *pictures])
 
 
 SHAPE = ShapeReport(2, "jump models", next_position_section, jump_figures)

@@ -7,8 +7,9 @@ from typing import Any
 
 from hyperbaton.report import prose
 from hyperbaton.report.classification import classification_figures, precision_by_distance, precision_by_support
-from hyperbaton.report.elements import Cell, Column, Element, Group, Picture, Section, Table, number, plain_table
+from hyperbaton.report.elements import Cell, Column, Element, Group, Picture, Section, Table, Text, number, plain_table
 from hyperbaton.report.figures import numbered
+from hyperbaton.report.glossary import about_class
 from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
 
 _MOST_CLUSTERS = 20
@@ -19,7 +20,9 @@ def orientation_section(results: Mapping[str, Any]) -> Section | None:
     evaluations = results.get("orientation")
     if not evaluations:
         return None
-    elements: list[Element] = []
+    elements: list[Element] = [
+        Text("Orientation models predict how a phrase moves. Each classified the phrase pairs of held-out text.")
+    ]
     sets = list(dict.fromkeys(str(model.get("orientations") or "") for model in evaluations))
     for name in sets:
         models = [model for model in evaluations if str(model.get("orientations") or "") == name]
@@ -58,7 +61,9 @@ def _classification(models: Sequence[Mapping[str, Any]], ending: str, words: str
         row += [number(f1.get(name), 1) for name in classes] + [number(model.get("mean_logprob"), 4), *costs(model)]
         rows.append(row)
     note = "Precision and F1 in percent. Known: among source phrases with at least 10 training samples." if known else ""
-    return Table(f"orientation{ending}", f"Classification of held-out phrase pairs{words}.", columns, [Group(rows)], note)
+    about = {name: about_class(name) for name in classes} | {"log p": "mean log-probability of the right class"}
+    caption = f"Classification of held-out phrase pairs{words}."
+    return Table(f"orientation{ending}", caption, columns, [Group(rows)], note, about=about)
 
 
 def _clusters(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -149,3 +149,21 @@ for (const browser of document.querySelectorAll(".browser")) {
   }
   window.addEventListener("scroll", () => (tip.hidden = true), { passive: true });
 }
+
+// Pictures as files: the drawing with the colours of a light page, and its numbers.
+for (const figure of document.querySelectorAll("figure[data-csv]")) {
+  const download = figure.querySelector(".download");
+  download.hidden = false;
+  for (const button of download.querySelectorAll("button")) {
+    button.addEventListener("click", () => {
+      const isTable = button.dataset.kind === "csv";
+      const drawing = new XMLSerializer().serializeToString(figure.querySelector("svg"));
+      const text = isTable ? figure.dataset.csv : drawing.replace(/var\(--c([0-9a-f]{6})\)/g, "#$1");
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type: isTable ? "text/csv" : "image/svg+xml" }));
+      link.download = `${figure.dataset.name}.${button.dataset.kind}`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  }
+}

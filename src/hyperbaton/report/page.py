@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib import resources
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from hyperbaton.report.elements import (
@@ -31,7 +32,7 @@ from hyperbaton.report.elements import (
     is_number,
     number,
 )
-from hyperbaton.report.figures import BACK, DARK, FAINT, FORWARD, INK, MONOTONE, PAPER
+from hyperbaton.report.figures import BACK, DARK, FAINT, FORWARD, INK, MONOTONE, PAPER, figure_csv
 from hyperbaton.report.sentences import draw_translation, segments_of
 from hyperbaton.report.translation_sections import limit_of, limit_text
 
@@ -119,8 +120,14 @@ class _Body:
                 svg = inline_svg(self.svgs[element.name], f"{element.name}-")
                 caption = f"<figcaption><b>Figure {self.n_figures}.</b> {escape(element.caption)}"
                 reading = f' <span class="reading">{escape(element.reading)}</span>' if element.reading else ""
-                caption += f"{reading}</figcaption>"
-                return f'<figure class="picture" id="figure-{escape(element.name)}">{svg}{caption}</figure>'
+                name = escape(element.name, quote=True)
+                buttons = "".join(
+                    f'<button type="button" data-kind="{kind}">{kind.upper()}</button>' for kind in ("svg", "csv")
+                )
+                caption += f'{reading} <span class="download" hidden>Download: {buttons}</span></figcaption>'
+                data = escape(figure_csv(element.figure), quote=True)
+                names = f'id="figure-{name}" data-name="{name}" data-csv="{data}"'
+                return f'<figure class="picture" {names}>{svg}{caption}</figure>'
             case Listing():
                 return f"<details><summary>{escape(element.title)}</summary><pre>{escape(element.text)}</pre></details>"
             case Comparison():
@@ -135,18 +142,22 @@ class _Body:
         head = ""
         if any(column.title for column in table.columns):
             cells = (
-                _tag("th", "num" if n else "", _breakable(c.title)) for c, n in zip(table.columns, numeric, strict=True)
+                _tag("th", "num" if n else "", _explained(_breakable(c.title), table.about.get(_word(c.title), "")))
+                for c, n in zip(table.columns, numeric, strict=True)
             )
             head = f"<thead><tr>{''.join(cells)}</tr></thead>"
         bodies = []
         for group in table.groups:
             rows = (
-                [f'<tr class="group"><th colspan="{len(table.columns)}">{escape(group.title)}</th></tr>']
+                [
+                    f'<tr class="group"><th colspan="{len(table.columns)}">'
+                    f"{_explained(escape(group.title), table.about.get(group.title, ''))}</th></tr>"
+                ]
                 if group.title
                 else []
             )
             for row in group.rows:
-                cells = (_cell(cell, n, m) for cell, n, m in zip(row, numeric, marked, strict=True))
+                cells = (_cell(cell, n, m, table.about) for cell, n, m in zip(row, numeric, marked, strict=True))
                 rows.append(f"<tr>{''.join(cells)}</tr>")
             bodies.append("<tbody>" + "\n".join(rows) + "</tbody>")
         note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
@@ -173,9 +184,24 @@ def _tag(tag: str, kind: str, inner: str) -> str:
     return f'<{tag} class="{kind}">{inner}</{tag}>' if kind else f"<{tag}>{inner}</{tag}>"
 
 
-def _cell(cell: Cell, numeric: bool, marks: int) -> str:
+def _explained(inner: str, about: str) -> str:
+    """Words that say on hovering what they mean."""
+    return f'<abbr title="{escape(about, quote=True)}" tabindex="0">{inner}</abbr>' if about else inner
+
+
+def _word(title: str) -> str:
+    """The word of a column's title that is explained.
+
+    >>> _word("BLEU ↑"), _word("Δ TER"), _word("F1 swap")
+    ('BLEU', 'TER', 'swap')
+    """
+    return title.removesuffix(" ↑").removesuffix(" ↓").removeprefix("Δ ").removeprefix("F1 ")
+
+
+def _cell(cell: Cell, numeric: bool, marks: int, about: Mapping[str, str] = MappingProxyType({})) -> str:
     if cell is None or isinstance(cell, str):
-        return _tag("td", "num" if numeric else "", escape(cell) if cell is not None else NOTHING)
+        text = NOTHING if cell is None else _explained(escape(cell), about.get(cell, ""))
+        return _tag("td", "num" if numeric else "", text)
     text = f"<b>{cell.text}</b>" if cell.best else cell.text
     spread = f' <span class="spread">{cell.spread_text}</span>' if cell.spread is not None else ""
     sign = f'<span class="marks" style="min-width:{0.52 * marks:.2f}em">{escape(cell.marks)}</span>' if marks else ""
@@ -221,7 +247,8 @@ def _sentence(k: int, sentence: Mapping[str, Any]) -> str:
     limit = f', <span class="total">{limit_text(limit_of(sentence))}</span>' if "limit" in sentence else ""
     source = escape(" ".join(map(str, sentence["source"])))
     reference = escape(" ".join(map(str, sentence.get("reference") or [])))
-    parts = [f'<article class="pair" id="sentence-{name}" data-name="{name}">', f"<h3>Sentence {name}{limit}</h3>"]
+    differs = f', <span class="total">{escape(str(sentence["differs"]))} differ</span>' if sentence.get("differs") else ""
+    parts = [f'<article class="pair" id="sentence-{name}" data-name="{name}">', f"<h3>Sentence {name}{limit}{differs}</h3>"]
     parts.append(f"<dl><dt>source</dt><dd>{source}</dd>" + (f"<dt>reference</dt><dd>{reference}</dd>" if reference else ""))
     parts.append("</dl>")
     for hypothesis in sentence.get("hypotheses") or []:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hyperbaton.base.counted import counted
 
@@ -207,22 +207,6 @@ def tuning(curves: Mapping[str, Sequence[tuple[int, float]]]) -> str:
     changed = max(curves, key=lambda name: abs(curves[name][-1][1] - curves[name][0][1]))
     where = f"{high} ends highest ({ends[high]:.2f}) and {low} lowest ({ends[low]:.2f}); " if high != low else ""
     return f"{where}{changed} changed most, from {curves[changed][0][1]:.2f} to {ends[changed]:.2f}."
-
-
-def taken(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
-    """The iteration whose weights each system has, and the systems for which tuning found nothing better.
-
-    >>> taken({"a": [{"iteration": 0}, {"iteration": 1, "taken": True}], "b": [{"iteration": 0, "taken": True}]})
-    ['Weights were taken from iteration 1 (a).', 'Tuning found no better weights than those at the start for b.']
-    """
-    numbers = {name: step["iteration"] for name, steps in runs.items() for step in steps if step.get("taken")}
-    moved = ", ".join(f"{number} ({name})" for name, number in numbers.items() if number)
-    stayed = ", ".join(name for name, number in numbers.items() if not number)
-    plural = "s" if sum(number > 0 for number in numbers.values()) > 1 else ""
-    return [
-        *([f"Weights were taken from iteration{plural} {moved}."] if moved else []),
-        *([f"Tuning found no better weights than those at the start for {stayed}."] if stayed else []),
-    ]
 
 
 def costs(seconds: Mapping[str, float], shown: Sequence[str]) -> str:

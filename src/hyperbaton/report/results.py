@@ -11,8 +11,8 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import Form, form_fault
 
 RESULTS = "results.json"
-_LISTS = {"orientation", "next_position", "step", "translation", "costs", "sentences", "findings"}
-_OBJECTS = {"signature", "options", "commands", "corpus", "movement", "tuning", "stages"}
+_LISTS = {"orientation", "next_position", "step", "translation", "costs", "sentences", "findings", "warnings"}
+_OBJECTS = {"signature", "options", "commands", "corpus", "movement", "tuning", "tuned", "stages"}
 
 
 def _maybe(form: Form) -> Form:
@@ -76,10 +76,12 @@ _FORM: dict[str, Form] = {
     ],
     "stages": {"*": [dict]},
     "tuning": {"*": [{"iteration": int}]},
+    "tuned": {"*": {"iteration?": int | None, "score?": float | None, "stopped?": str | None, "failure?": str | None}},
     "costs": [{"stage": str, "kind?": str | None}],
     "sentences": [
         {
             "limit?": int | None,
+            "differs?": str | None,
             "source": list,
             "reference?": _maybe(list),
             "tags?": _maybe(list),

@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import Any
 
 from hyperbaton.report.elements import in_digits
+from hyperbaton.report.glossary import about_tag
 
 EM = 15.0  # font size in pixels
 _PAD, _GAP, _EDGE = 8.0, 6.0, 10.0
@@ -91,7 +92,10 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
 
     def word(k: int) -> str:
         x = spots[k] + widths[k] / 2
-        tag = f'<text class="tag" x="{x:.1f}" y="{top + 36:.1f}">{escape(tags[k])}</text>' if k < len(tags) else ""
+        tag = ""
+        if k < len(tags):
+            about = f"<title>{escape(about_tag(tags[k]))}</title>" if about_tag(tags[k]) else ""
+            tag = f'<text class="tag" x="{x:.1f}" y="{top + 36:.1f}">{escape(tags[k])}{about}</text>'
         return f'<text x="{x:.1f}" y="{top + 20.5:.1f}">{escape(words[k])}</text>{tag}'
 
     parts = [arc.svg(top) for arc in arcs]

@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from hyperbaton.report.elements import Cell, Column, Element, Group, Section, Table, Text, number, plain_table
+from hyperbaton.report.glossary import about_metrics
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 from hyperbaton.report.model_sections import COSTS, Results, ShapeReport, costs
 
@@ -40,7 +41,11 @@ def step_section(results: Results) -> Section | None:
         rows.append([*row, *costs(model)])
     note = "Percentage of steps that no other step beats, and their mean log-probability."
     note += " Metrics are of the system that has this model alone." if metrics else ""
-    elements: list[Element] = [Table("step", "Steps of held-out paths.", columns, [Group(rows)], note)]
+    about = about_metrics(metrics)
+    elements: list[Element] = [
+        Text("Step models score the next step of a translation, given what is translated. Each ranked held-out steps."),
+        Table("step", "Steps of held-out paths.", columns, [Group(rows)], note, about=about),
+    ]
     if siblings := next((model["siblings"] for model in evaluations if model.get("siblings")), None):
         elements.append(
             Text(

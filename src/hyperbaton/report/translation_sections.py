@@ -23,6 +23,7 @@ from hyperbaton.report.elements import (
     is_number,
     number,
 )
+from hyperbaton.report.glossary import about_metrics
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 
 _DIGITS = "¹²³⁴⁵⁶⁷⁸⁹"
@@ -64,6 +65,9 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
             figure = draw_by_limit(estimates, limits, f"{title_of(main)} ({better} is better)")
             caption = f"{title_of(main)} with 95% intervals" + (" by distortion limit." if len(limits) > 1 else ".")
             elements.insert(0, Picture("score-by-limit", caption, figure, prose.scores(estimates, title_of(main), higher)))
+    systems = len({str(row["system"]) for row in rows})
+    at = f" at {counted(len(limits), 'distortion limit')}" if len(limits) > 1 else ""
+    elements.insert(0, Text(f"{counted(systems, 'system')} translated the test text{at}."))
     if (pair := first_pair(results)) is not None:
         elements.append(_comparison(rows, limits, metrics, pair))
     if baselines:
@@ -140,7 +144,7 @@ def _scores(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[s
     elif baselines:
         named = ", ".join(f"{_DIGITS[k % len(_DIGITS)]} {name}" for k, name in enumerate(baselines))
         note += f" Better than {named} with † p < 0.05, ‡ p < 0.01."
-    return Table("translation", "Translation of the test text.", columns, groups, note)
+    return Table("translation", "Translation of the test text.", columns, groups, note, about=about_metrics(metrics))
 
 
 def _score(row: Row, metric: str, baselines: Sequence[str]) -> Number | None:
@@ -184,9 +188,9 @@ def _differences(every_row: Sequence[Row], limits: Sequence[str], metrics: Seque
     columns = [Column("system"), Column("against")]
     for metric in tested:
         columns += [Column(f"Δ {title_of(metric)}"), Column("p")]
-    return Table(
-        "differences", "Differences to the baselines at the same limit.", columns, groups, "† p < 0.05, ‡ p < 0.01.", True
-    )
+    caption, note = "Differences to the baselines at the same limit.", "† p < 0.05, ‡ p < 0.01."
+    about = {**about_metrics(tested), "p": "probability of a difference this large by chance"}
+    return Table("differences", caption, columns, groups, note, folded=True, about=about)
 
 
 def _deviations(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str]) -> Table:
@@ -217,11 +221,27 @@ def tuning_section(results: Mapping[str, Any]) -> Section | None:
         if curves := {system: points for system, points in curves.items() if points}:
             figure = draw_tuning(curves, "objective" if key == "objective" else "held out")
             elements.append(Picture(name, caption, figure, prose.tuning(curves)))
+    if outcomes := results.get("tuned"):
+        elements.append(_outcomes(outcomes, runs))
     if elements:
-        last = max(len(steps) for steps in runs.values())
-        overview = f"{counted(len(runs), 'system')}, at most {counted(last, 'iteration')} each."
-        elements.insert(0, Text(" ".join([overview, *prose.taken(runs)])))
+        last = max((len(steps) for steps in runs.values()), default=0)
+        systems = counted(len({*runs, *(outcomes or {})}), "system")
+        elements.insert(0, Text(f"{systems} tuned, with at most {counted(last, 'iteration')} each."))
     return Section("tuning", "Tuning", elements) if elements else None
+
+
+def _outcomes(outcomes: Mapping[str, Row], runs: Mapping[str, Sequence[Row]]) -> Table:
+    """Which weights were taken, and why tuning ended."""
+    rows: list[list[Cell]] = []
+    for system, outcome in outcomes.items():
+        start = next((step.get("objective") for step in runs.get(system) or []), None)
+        failure = outcome.get("failure")
+        ended = f"failed: {failure}" if failure else outcome.get("stopped")
+        scores: list[Cell] = [number(value, 2) for value in (start, outcome.get("score"))]
+        rows.append([system, number(outcome.get("iteration")), *scores, None if ended is None else str(ended)])
+    columns = [Column("system"), Column("iteration taken"), Column("at the start"), Column("taken"), Column("ended by")]
+    note = "The weights of the iteration with the best translations of the tuning text are taken; 0 is the start."
+    return Table("tuned", "How tuning ended.", columns, [Group(rows)], note)
 
 
 def _limits(rows: Sequence[Row]) -> list[str]:

@@ -14,7 +14,7 @@ from hyperbaton.report.corpus_section import corpus_section, movement_section
 
 # Each of these registers what a report says of a shape of models, in the order of the page.
 from hyperbaton.report.elements import Listing, Picture, Points, Section, Sentences, Table, Text
-from hyperbaton.report.figures import svg_text, with_dark_colours, write_figure
+from hyperbaton.report.figures import figure_csv, svg_text, with_dark_colours, write_figure
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.markdown import as_markdown
 from hyperbaton.report.model_sections import shapes
@@ -32,7 +32,12 @@ def sentences_section(results: Mapping[str, Any]) -> Section | None:
         return None
     limits = list(dict.fromkeys(limit_of(sentence) for sentence in sentences if "limit" in sentence))
     how = f", translated with {limit_text(limits[0])}" if len(limits) == 1 else ""
-    text = Text(f"{counted(len(sentences), 'sentence')} of the test text on which the systems differ most{how}.")
+    text = Text(
+        f"{counted(len(sentences), 'sentence')} of the test text on which the systems differ most{how}; "
+        "of each kind of difference, the one whose scores are farthest apart comes first."
+        if any(sentence.get("differs") for sentence in sentences)
+        else f"{counted(len(sentences), 'sentence')} of the test text on which the systems differ most{how}."
+    )
     return Section("sentences", "Sentences", [text, Sentences(sentences, first_pair(results))])
 
 
@@ -63,7 +68,9 @@ def sections_of(results: Mapping[str, Any]) -> list[Section]:
         sections.append(section)
     summary = Section("summary", "Summary")
     if findings := results.get("findings"):
-        summary.elements.append(Points([str(finding) for finding in findings]))
+        summary.elements += [Text("What the run found:"), Points([str(finding) for finding in findings])]
+    if warnings := results.get("warnings"):
+        summary.elements += [Text("Know before you use these numbers:"), Points([str(warning) for warning in warnings])]
     if missing:
         summary.elements.append(Text(f"Not part of this run: {', '.join(missing)}."))
     return [summary, *sections] if summary.elements else sections
@@ -73,8 +80,8 @@ def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path
     """Write the report of a run, and return its page.
 
     `results` is a run's folder or its results.json. In `out`: index.html, which needs no other file; report.md;
-    tables/*.tex; figures/*.svg and *.png. The same results give the same bytes. Tables and figures that an earlier report
-    left there and this one has not are deleted.
+    tables/*.tex; figures/*.svg, *.png and *.csv. The same results give the same bytes. Tables and figures that an earlier
+    report left there and this one has not are deleted.
     """
     contents = read_results(results)
     return write_sections(contents["title"], sections_of(contents), out)
@@ -96,6 +103,7 @@ def write_sections(title: str, sections: Sequence[Section], out: str | PathLike[
                 _write(out / "figures" / f"{element.name}.svg", with_dark_colours(svgs[element.name]))
                 element.figure.set_layout_engine("none")  # it is laid out: once is enough
                 write_figure(element.figure, out / "figures" / f"{element.name}.png")
+                _write(out / "figures" / f"{element.name}.csv", figure_csv(element.figure))
     _write(out / "report.md", as_markdown(title, sections))
     _write(out / "index.html", as_page(title, sections, svgs))
     tables = {element.name for section in sections for element in section.elements if isinstance(element, Table)}
@@ -107,7 +115,8 @@ def write_sections(title: str, sections: Sequence[Section], out: str | PathLike[
 
 def _parts(out: Path) -> set[Path]:
     """Tables and figures of a report."""
-    return {*(out / "tables").glob("*.tex"), *(out / "figures").glob("*.svg"), *(out / "figures").glob("*.png")}
+    figures = (path for ending in ("svg", "png", "csv") for path in (out / "figures").glob(f"*.{ending}"))
+    return {*(out / "tables").glob("*.tex"), *figures}
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,8 +1,49 @@
 """Experiments: from an experiment file to results, in stages that are done once, side by side, and never by half.
 
-    plan = make_plan(read_experiment(Path("experiment.toml")))        hyperbaton.run.experiment, hyperbaton.run.plan
-    execute(plan, Path("folder"))                                     hyperbaton.run.execute
-    finish(plan, Path("folder"))                                      hyperbaton.run.finish
+    plan = make_plan(read_experiment(Path("experiment.toml")))
+    execute(plan, Path("folder"))
+    finish(plan, Path("folder"))
 
-Nothing is imported here: every stage is a process of its own, which loads no more than it needs.
+Names are imported when they are first used: every stage is a process that loads no more than it needs.
 """
+
+from typing import TYPE_CHECKING
+
+from hyperbaton.base.lazy import names_from
+
+if TYPE_CHECKING:
+    from hyperbaton.run.execute import Limits, Observer, StageFailed, execute
+    from hyperbaton.run.experiment import Experiment, parse_experiment, read_experiment
+    from hyperbaton.run.finish import Finished, finish
+    from hyperbaton.run.plan import Plan, make_plan
+    from hyperbaton.run.stage import Stage, Work
+    from hyperbaton.run.status import status_rows
+else:
+    __getattr__ = names_from(
+        __name__,
+        {
+            "execute": ("Limits", "Observer", "StageFailed", "execute"),
+            "experiment": ("Experiment", "parse_experiment", "read_experiment"),
+            "finish": ("Finished", "finish"),
+            "plan": ("Plan", "make_plan"),
+            "stage": ("Stage", "Work"),
+            "status": ("status_rows",),
+        },
+    )
+
+__all__ = [
+    "Experiment",
+    "Finished",
+    "Limits",
+    "Observer",
+    "Plan",
+    "Stage",
+    "StageFailed",
+    "Work",
+    "execute",
+    "finish",
+    "make_plan",
+    "parse_experiment",
+    "read_experiment",
+    "status_rows",
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,14 +25,4 @@ def finish(plan: Plan, root: Path) -> Finished:
 
     path = write_results(plan, root)
     results: dict[str, Any] = read_json(path)
-    return Finished(path, write_report(path, root / "report"), results["findings"], list(_warnings(plan, root)))
-
-
-def _warnings(plan: Plan, root: Path) -> Iterator[str]:
-    """Cleaning that drops much of the text, and tunings that did not help."""
-    for stage in plan:
-        if stage.kind == "corpus":
-            for split, report in read_json(stage.folder(root) / "cleaning.json").items():
-                yield from (f"cleaning {split}: {warning}" for warning in report.get("warnings", []))
-        if stage.kind == "tune" and (reason := read_json(stage.folder(root) / "weights.json")["failure"]):
-            yield f"{stage.name} failed: {reason}; the best weights found are used"
+    return Finished(path, write_report(path, root / "report"), results["findings"], results["warnings"])

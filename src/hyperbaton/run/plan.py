@@ -116,12 +116,6 @@ class Plan:
         kinds = [model.model for model in self.models(system)]
         return max(kinds, key=lambda kind: cost_of(rates, kind, self.size).seconds, default="")
 
-    @property
-    def shown_limit(self) -> int:
-        """The limit at which sentences are shown: that of tuning if the test is translated with it, else the first one."""
-        how = self.experiment.translation
-        return how.tune_limit if how.tune_limit in how.limits else how.limits[0]
-
     @staticmethod
     def train_name(model: NamedModel, side: str) -> str:
         """The stage that trains a model for a side; the usual one, towards the previous phrase, needs no mark."""

@@ -6,9 +6,10 @@ It also says everything that is needed to get the same numbers: resolved options
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from hyperbaton.run.translation import NO_LIMIT
 LIBRARIES = ("numpy", "scipy", "matplotlib", "sacrebleu", "zstandard")
 RESULTS = "results.json"
 SHORTEST, LONGEST = 6, 30  # words of sentences that are shown
+LONG, BUSY = 5.0, 0.7  # seconds of stages that count; of these, the fraction in which a process of an idle machine computes
 
 
 def write_results(plan: Plan, root: Path) -> Path:
@@ -53,17 +55,46 @@ def gather(plan: Plan, root: Path) -> dict[str, Any]:
         for side in model.sides:
             _add_evaluation(results, plan, root, model, side)
     if experiment.translation.systems:
+        shown = read_json(plan.stages["score"].folder(root) / "shown.json")
         results |= {
             "translation": _translation(plan, root),
             "tuning": _tuning(plan, root),
-            "sentences": _sentences(plan, root),
+            "tuned": _tuned(plan, root),
+            "sentences": _sentences(plan, root, shown["limit"], shown["spread"]),
         }
-        _add_translations_of_steps(results, plan)
+        _add_translations_of_steps(results, plan, shown["limit"])
+    results["warnings"] = list(_warnings(plan, root, results["costs"]))
     own = {kind: module.results(plan, root) for kind, module in stage_modules().items() if hasattr(module, "results")}
     results["stages"] = {kind: rows for kind, rows in own.items() if rows}
     for name, file in results["signature"]["inputs"].items():
         file["lines"] = sum(1 for _ in read_byte_lines(plan.inputs()[name].path))
     return results | {"findings": findings(results)}
+
+
+def _warnings(plan: Plan, root: Path, costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What a reader of the numbers must know: cleaning that drops much, tunings that did not help, a busy machine."""
+    for stage in plan:
+        if stage.kind == "corpus":
+            for split, report in read_json(stage.folder(root) / "cleaning.json").items():
+                yield from (f"cleaning {split}: {warning}" for warning in report.get("warnings", []))
+        if stage.kind == "tune" and (reason := read_json(stage.folder(root) / "weights.json")["failure"]):
+            yield f"{stage.name} failed: {reason}; the best weights found are used"
+    yield from busy(costs)
+
+
+def busy(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say so if stages had to wait for a processor: their times then tell little of other machines.
+
+    >>> list(busy([{"seconds": 100.0, "cpu_seconds": 40.0}, {"seconds": 2.0, "cpu_seconds": 0.1}]))
+    ['the machine was busy: stages took 100 s, but used 40 s of processor time; compare processor times, not seconds']
+    >>> list(busy([{"seconds": 100.0, "cpu_seconds": 95.0}]))
+    []
+    """
+    long = [row for row in costs if row["seconds"] >= LONG]  # shorter ones wait for the disk
+    seconds, used = (sum(float(row[key]) for row in long) for key in ("seconds", "cpu_seconds"))
+    if used < BUSY * seconds:
+        took = f"stages took {seconds:,.0f} s, but used {used:,.0f} s of processor time"
+        yield f"the machine was busy: {took}; compare processor times, not seconds"
 
 
 def signature(plan: Plan) -> dict[str, Any]:
@@ -106,9 +137,8 @@ def _add_evaluation(results: dict[str, Any], plan: Plan, root: Path, model: Name
     results.setdefault(evaluation["shape"], []).append(row)
 
 
-def _add_translations_of_steps(results: dict[str, Any], plan: Plan) -> None:
+def _add_translations_of_steps(results: dict[str, Any], plan: Plan, shown: int) -> None:
     """Scores of the translations of systems that have a step model alone, at the limit of the shown sentences."""
-    shown = plan.shown_limit
     limit = None if shown == NO_LIMIT else shown
     for row in results.get("step", []):
         for row_of_system in results["translation"]:
@@ -155,14 +185,26 @@ def _tuning(plan: Plan, root: Path) -> dict[str, Any]:
     return {s: read_json(plan.stages[plan.tune_name(s, 0)].folder(root) / "weights.json")["history"] for s in systems}
 
 
-def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
+def _tuned(plan: Plan, root: Path) -> dict[str, Any]:
+    """How the first tuning run of each system ended: its score, the iteration that was taken, and why it stopped."""
+    outcomes = {}
+    for system in plan.experiment.translation.systems:
+        tuned = read_json(plan.stages[plan.tune_name(system, 0)].folder(root) / "weights.json")
+        outcomes[system] = {
+            "iteration": tuned["taken"],
+            "score": tuned["score"],
+            "stopped": tuned["stopped"],
+            "failure": tuned["failure"],
+        }
+    return outcomes
+
+
+def _sentences(plan: Plan, root: Path, limit: int, spread: Sequence[float]) -> list[dict[str, Any]]:
     """The test sentences where systems differ most, with the derivation of each that has the words in this order."""
     how = plan.experiment.translation
     corpus = plan.corpus["test"].folder(root)
     source, reference = (list(read_lines(corpus / f"test.{column}")) for column in ("source", "target"))
     tags = list(read_lines(corpus / "test.tags")) if (corpus / "test.tags").exists() else None
-    spread = read_json(plan.stages["score"].folder(root) / "spread.json")
-    limit = plan.shown_limit
     named_limit = None if limit == NO_LIMIT else limit
     derivations = {}
     systems = [system for system in how.systems if system not in plan.preordered]
@@ -170,13 +212,45 @@ def _sentences(plan: Plan, root: Path) -> list[dict[str, Any]]:
         folder = plan.stages[plan.translate_name(system, 0, limit)].folder(root)
         derivations[system] = [json.loads(line) for line in read_lines(folder / "segments.jsonl")]
     fit = [s for s, line in enumerate(source) if SHORTEST <= len(line.split()) <= LONGEST]
-    chosen = sorted(fit, key=lambda s: (-spread[s], s))[: how.counts.sentences]
+    differs = {s: difference([derivations[system][s] for system in systems]) for s in fit}
     shown = []
-    for s in sorted(chosen):
-        sentence: dict[str, Any] = {"id": s + 1, "limit": named_limit, "source": source[s].split()}
+    for s in choose(differs, spread, how.counts.sentences):
+        sentence: dict[str, Any] = {"id": s + 1, "limit": named_limit, "differs": differs[s], "source": source[s].split()}
         sentence["reference"] = reference[s].split()
         if tags is not None:
             sentence["tags"] = tags[s].split()
         sentence["hypotheses"] = [{"system": system, **derivations[system][s]} for system in systems]
         shown.append(sentence)
     return shown
+
+
+def difference(derivations: Sequence[Mapping[str, Any]]) -> str:
+    """What differs between the translations of a sentence: order, words, both, phrases alone, or nothing.
+
+    >>> one, two = ({"segments": [{"source": [k, k + 1], "target": [w]} for k, w in row]} for row in (
+    ...     [(0, "a"), (1, "b")], [(1, "b"), (0, "a")]))
+    >>> difference([one, two]), difference([one, one])
+    ('order', '')
+    """
+    orders, words, phrases = set(), set(), set()
+    for derivation in derivations:
+        segments = derivation["segments"]
+        phrases.add(tuple(tuple(segment["source"]) for segment in segments))
+        orders.add(tuple(i for segment in segments for i in range(*segment["source"])))
+        words.add(tuple(sorted(word for segment in segments for word in segment["target"])))
+    kinds = [name for name, values in (("order", orders), ("words", words)) if len(values) > 1]
+    return " and ".join(kinds) or ("phrases" if len(phrases) > 1 else "")
+
+
+def choose(differs: Mapping[int, str], spread: Sequence[float], n: int) -> list[int]:
+    """Choose n sentences, of each kind of difference in turn, those whose scores are farthest apart first.
+
+    >>> choose({0: "words", 1: "words", 2: "order", 3: ""}, [9.0, 8.0, 1.0, 0.0], 2)
+    [0, 2]
+    """
+    rows: dict[str, list[int]] = {}
+    for s in sorted(differs, key=lambda s: (-spread[s], s)):
+        if differs[s]:
+            rows.setdefault(differs[s], []).append(s)
+    turns = itertools.chain.from_iterable(itertools.zip_longest(*rows.values()))
+    return [s for s in turns if s is not None][:n]

@@ -63,6 +63,7 @@ class Stage:
 
     @cached_property
     def key(self) -> str:
+        """A hash of the code, the options and the inputs: what the result depends on."""
         identity = {
             "kind": self.kind,
             "code": code_key(f"hyperbaton.run.stages.{self.kind}", self.options),
@@ -73,6 +74,7 @@ class Stage:
 
     @property
     def folder_name(self) -> str:
+        """The name of the folder that the stage leaves."""
         return f"{self.name}-{self.key[:KEY_LENGTH]}"
 
     @property
@@ -90,6 +92,7 @@ class Stage:
         return root / "stages" / self.folder_name
 
     def is_done(self, root: Path) -> bool:
+        """Whether the stage has left its folder."""
         return (self.folder(root) / STAGE_FILE).is_file()
 
     def record(self, root: Path) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Counts:
     )
     n_best: int = option(100, "tuning: number of translations per sentence and iteration", minimum=2)
     samples: int = option(1000, "number of samples drawn for intervals and p-values", minimum=1)
-    sentences: int = option(10, "number of sentences in the report, those where systems differ most", minimum=0)
+    sentences: int = option(30, "number of sentences in the report, those where systems differ most", minimum=0)
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,25 @@
 """A translation service over HTTP: systems loaded once, requests batched, in dialects that existing clients speak."""
+
+from typing import TYPE_CHECKING
+
+from hyperbaton.base.lazy import names_from
+
+if TYPE_CHECKING:
+    from hyperbaton.serve.app import make_app
+    from hyperbaton.serve.engine import Answered, Engine, Request
+    from hyperbaton.serve.options import Limits
+    from hyperbaton.serve.server import listen, serve
+    from hyperbaton.serve.service import Service
+else:
+    __getattr__ = names_from(
+        __name__,
+        {
+            "app": ("make_app",),
+            "engine": ("Answered", "Engine", "Request"),
+            "options": ("Limits",),
+            "server": ("listen", "serve"),
+            "service": ("Service",),
+        },
+    )
+
+__all__ = ["Answered", "Engine", "Limits", "Request", "Service", "listen", "make_app", "serve"]

@@ -90,6 +90,7 @@ class Request:
 
     @property
     def n_characters(self) -> int:
+        """The length of all texts."""
         return sum(map(len, self.texts if self.lines is None else self.lines))
 
 
@@ -166,6 +167,7 @@ class Engine:
 
     @property
     def pair(self) -> str:
+        """Its languages, as in `ja-en`."""
         return f"{self.source}-{self.target}"
 
     def translator(self, options: Decoding) -> Translator:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.errors import import_failure
 from hyperbaton.corpus.tokenizers import Tokenizer
 
 
@@ -23,7 +23,7 @@ class Fugashi(Tokenizer):
             import fugashi
             import unidic_lite
         except ImportError as error:
-            raise MissingExtra("fugashi with unidic-lite", "japanese") from error
+            raise import_failure(error, "fugashi with unidic-lite", "japanese", "fugashi unidic_lite") from error
         return fugashi.Tagger(f'-d "{unidic_lite.DICDIR}" -r "{unidic_lite.DICDIR}/mecabrc"')
 
     def split(self, line: str) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.errors import import_failure
 from hyperbaton.corpus.tokenizers import Tokenizer
 
 
@@ -28,7 +28,7 @@ class Jieba(Tokenizer):
                 import jieba
                 import jieba.posseg
             except ImportError as error:
-                raise MissingExtra("jieba", "chinese") from error
+                raise import_failure(error, "jieba", "chinese", "jieba") from error
             jieba.setLogLevel(logging.ERROR)
             words = jieba.Tokenizer()
             # Its own way reads and writes a cache in the shared folder for temporary files, which anybody could have

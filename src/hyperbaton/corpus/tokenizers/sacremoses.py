@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hyperbaton.base.errors import MissingExtra
+from hyperbaton.base.errors import import_failure
 from hyperbaton.base.options import option
 from hyperbaton.corpus.tokenizers import Tokenizer
 
@@ -22,7 +22,7 @@ class Sacremoses(Tokenizer):
         try:
             from sacremoses import MosesTokenizer
         except ImportError as error:
-            raise MissingExtra("sacremoses", "european") from error
+            raise import_failure(error, "sacremoses", "european", "sacremoses") from error
         engine = MosesTokenizer(lang=self.language)
         # It would make these sets again for every token that ends with a full stop.
         letters, small = frozenset(engine.IsAlpha), frozenset(engine.IsLower)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import MissingExtra, OptionError
+from hyperbaton.base.errors import OptionError, import_failure
 from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Kind, hash_arrays
@@ -70,8 +70,8 @@ class _JumpObjective:
         try:
             from hyperbaton.models.jumps import torch_objective
             from hyperbaton.models.networks.training import device_fault
-        except ImportError:
-            raise MissingExtra("PyTorch", "torch") from None
+        except ImportError as error:
+            raise import_failure(error, "PyTorch", "torch", "torch") from None
         if fault := device_fault(device):
             raise OptionError(f"device {device}: {fault}")
         if room is None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import Cancelled, DamagedError, MissingExtra, OptionError
+from hyperbaton.base.errors import Cancelled, DamagedError, OptionError, import_failure
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import Kind, hash_arrays
@@ -189,8 +189,8 @@ def needing_torch() -> Iterator[None]:
     """Around imports of what needs PyTorch: says what to install where it is missing."""
     try:
         yield
-    except ImportError:
-        raise MissingExtra("PyTorch", "torch") from None
+    except ImportError as error:
+        raise import_failure(error, "PyTorch", "torch", "torch") from None
 
 
 def _torch_side() -> ModuleType:

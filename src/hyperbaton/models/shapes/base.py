@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.forms import within
 from hyperbaton.base.options import Checked, check_options, from_mapping, option, to_mapping
@@ -134,7 +135,9 @@ class ReorderingModel(Checked, Shown, Picklable, ABC):
     def restored(cls, state: ModelState) -> Self:
         """The model that was saved."""
         if state.details.get("model_version", 1) != cls.version:
-            raise ArtefactError(f"{state.artefact.path}: a {state.name} model of another version: train it again")
+            raise ArtefactError(
+                f"{state.artefact.path}: {with_article(state.name)} model of another version: train it again"
+            )
         model = from_mapping(cls, state.options)
         state.artefact.require(model._layout())
         model.seed, model.signature_ = state.seed, state.inputs["bitext"]

@@ -32,7 +32,6 @@ def plan(plan: Plan) -> None:
         "baselines": list(how.baselines),
         "samples": how.counts.samples,
         "seed": experiment.seed,
-        "shown_limit": plan.shown_limit,
     }
     plan.add_with("score", "score", options, {system: plan.stages[f"measure.{system}"] for system in how.systems})
 
@@ -60,7 +59,8 @@ def run(work: Work) -> None:
                         against[title] = _compared(work, metric, own, _runs(work, i, baseline, limit))
             rows.append(row)
     work.write_json("scores.json", rows)
-    work.write_json("spread.json", _spread(work, chosen))
+    limit = _limit_of_best(rows, titles[0], higher=chosen[0].higher_is_better)
+    work.write_json("shown.json", {"limit": limit, "spread": _spread(work, chosen, limit)})
 
 
 def _title(metric: Metric, name: str) -> str:
@@ -79,11 +79,21 @@ def _compared(work: Work, metric: Metric, own: list[Any], others: list[Any]) -> 
     return {"delta": comparison.delta, "p": comparison.p}
 
 
-def _spread(work: Work, chosen: list[Metric]) -> list[float]:
+def _limit_of_best(rows: list[dict[str, Any]], title: str, *, higher: bool) -> int:
+    """The limit of the system with the best score: sentences are shown as they are translated there.
+
+    >>> rows = [{"limit": 6, "scores": {"BLEU": {"value": 20.0}}}, {"limit": -1, "scores": {"BLEU": {"value": 21.0}}}]
+    >>> _limit_of_best(rows, "BLEU", higher=True), _limit_of_best(rows, "BLEU", higher=False)
+    (-1, 6)
+    """
+    best = (max if higher else min)(rows, key=lambda row: float(row["scores"][title]["value"]))
+    return int(best["limit"])
+
+
+def _spread(work: Work, chosen: list[Metric], limit: int) -> list[float]:
     """How far apart the systems' scores of each test sentence are, by the first metric that is fair to single sentences."""
     fair = ("TER", "WER", "METEOR", "chrF")
     at = next((i for name in fair for i, metric in enumerate(chosen) if metric.title == name), 0)
-    limit = work.options["shown_limit"]
     scores = np.stack([chosen[at].score(_runs(work, at, system, limit)[0]) for system in work.options["systems"]])
     spread: list[float] = (scores.max(axis=0) - scores.min(axis=0)).tolist()
     return spread

@@ -70,9 +70,9 @@ def run(work: Work) -> None:
             "score": tuned.score,
             "stopped": tuned.stopped,
             "failure": tuned.failure,
+            "taken": tuned.taken,
             "history": [
-                {"iteration": i, "objective": turn.score, "held_out": None, "taken": i == tuned.taken}
-                for i, turn in enumerate(tuned.history)
+                {"iteration": i, "objective": turn.score, "held_out": None} for i, turn in enumerate(tuned.history)
             ],
             "averaged": list(tuned.averaged),
         },
