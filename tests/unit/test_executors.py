@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import pickle
 import resource
-import signal
 import socket
 import subprocess
 import sys
@@ -50,6 +49,8 @@ from hyperbaton.run.status import status_rows, write_plan
 from hyperbaton.tune.shards import ShardedDecoder
 from hyperbaton.tune.system import SystemDecoder
 from tests import clocks
+from tests.stages import do_stages
+from tests.worker_tasks import die, die_once, refuse
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 EXPERIMENT = """
@@ -306,23 +307,6 @@ def test_arrays_of_a_shard_are_one_file(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def die_once(place: Path, shard: int) -> int:
-    """End the process of the worker at the first attempt of shard 2."""
-    mark = place / f"{shard}"
-    if shard == 2 and not mark.exists():
-        mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return shard * shard
-
-
-def die(place: Path, shard: int) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def refuse(place: Path, shard: int) -> None:
-    raise AnnotationError("tags", "2 tags for 3 words", 7 + shard)
-
-
 @pytest.mark.slow
 def test_a_lost_worker_is_a_task_done_again(tmp_path: Path) -> None:
     with Processes(2) as executor:
@@ -560,7 +544,7 @@ def _without_times(path: Path) -> bytes:
 def test_an_experiment_on_dask_is_the_same_as_here(cluster: Cluster, tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(EXPERIMENT)
     plan = make_plan(read_experiment(tmp_path / "small.toml"))
-    execute(plan, tmp_path / "here", Limits(threads=1))
+    do_stages(plan, tmp_path / "here")
     limits = Limits(jobs=4, threads=1, executor=cluster.address, shards=3)
     write_plan(plan, tmp_path / "there")
     observer = KillInTheMiddle(cluster, tmp_path / "there")
