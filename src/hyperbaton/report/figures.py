@@ -18,6 +18,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -284,7 +285,8 @@ def _points(axes: Axes) -> Iterator[tuple[str, Any, Any]]:
                     float(bar.get_width() if lies else bar.get_height()),
                 )
     for image in axes.images:
-        for (row, column), value in np.ndenumerate(np.ma.filled(np.ma.asarray(image.get_array(), float), np.nan)):
+        shades: npt.NDArray[np.float64] = np.ma.filled(np.ma.asarray(image.get_array(), float), np.nan)
+        for (row, column), value in np.ndenumerate(shades):
             yield str(up.get(row, row)), across.get(column, column), float(value)
 
 

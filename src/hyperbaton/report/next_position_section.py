@@ -51,8 +51,10 @@ def next_position_section(results: Mapping[str, Any]) -> Section | None:
     pictures = [
         Picture(kind, captions[kind][0], figure, captions[kind][1]) for kind, figure in jump_figures(by_model).items()
     ]
-    text = Text("Jump models predict which source word is translated next. Each was tested on the jumps of held-out text.")
-    return Section("next-position", "Next source word", [text, table, *pictures])
+    opening = Text(
+        "Jump models predict which source word is translated next. Each was tested on the jumps of held-out text."
+    )
+    return Section("next-position", "Next source word", [opening, table, *pictures])
 
 
 SHAPE = ShapeReport(2, "jump models", next_position_section, jump_figures)
