@@ -111,12 +111,11 @@ def _print_systems(first: str, compared: list[tuple[Scored, dict[str, tuple[Scor
             }
         )
         return
-    # Columns are those of the widest row.
     several = any(scored.estimate.n_runs > 1 for own, others in compared for scored, _ in [(own, 0), *others.values()])
     rows = []
     for own, others in compared:
         for name, (scored, p) in {first: (own, None), **others}.items():
-            metric, *rest = _row(scored, several).items()
+            metric, *rest = _row(scored).items()
             rows.append(dict([metric, ("system", name), *rest]) | {"p_holm": "" if p is None else f"{p:.3f}"})
     columns = ("metric", "system", "value", "interval", *(["deviation"] if several else []), "delta", "p", "p_holm", "wins")
     print_table([{column: row.get(column, "") for column in (*columns, "signature")} for row in rows])
@@ -145,14 +144,14 @@ def _entry(scored: Scored) -> dict[str, Any]:
     return entry
 
 
-def _row(scored: Scored, several_runs: bool = False) -> dict[str, Any]:
+def _row(scored: Scored) -> dict[str, Any]:
     estimate, compared = scored.estimate, scored.comparison
     row: dict[str, Any] = {
         "metric": scored.metric.title,
         "value": round(estimate.value, 2),
         "interval": f"{estimate.interval[0]:.2f}–{estimate.interval[1]:.2f}",
     }
-    if estimate.n_runs > 1 or several_runs:
+    if estimate.n_runs > 1:
         row["deviation"] = round(estimate.deviation, 2)
     if compared is not None:
         row |= {"delta": f"{compared.delta:+.2f}", "p": f"{compared.p:.3f}", "wins": round(compared.wins, 3)}
