@@ -28,7 +28,7 @@ from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
-from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.corpus.annotations import NOTHING, missing_tags
 from hyperbaton.corpus.text import gather
 from hyperbaton.models._base import (
     ReorderingModel,
@@ -227,9 +227,7 @@ class NextPositionModel(ReorderingModel):
             return TaggedSentences(text, None)
         tags = annotations.source_tags
         if tags is None:
-            raise OptionError(
-                f"the model {self.name} was trained with tags: give the tags of the sentences (--source-tags)"
-            )
+            raise missing_tags(self.name)
         labels = Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary)
         return TaggedSentences(text, labels.over(self.tag_vocabulary_).tokens)
 
