@@ -22,6 +22,10 @@ TEXTS = {
     "*": {"executor", "format", "memory", "metrics", "settings", "sort", "weight"},
     "align": {"symmetrization", "for_"},
     "clean": {"tokenizer_source", "tokenizer_target", "language_source", "language_target"},
+    "corpus": {
+        *("action", "names", "languages", "dev", "devtest", "test"),
+        *("tokenizer_source", "tokenizer_target"),
+    },
     "explain": {"phrase", "sentence", "span", "target", "translated", "source_tags", "links", "family", "tag"},
     "explore": {"system"},
     "export": {"form"},
@@ -46,10 +50,13 @@ DECODING = {"search", "future_jumps"}
 # Values that are more than a path.
 FORMS = {
     "align aligner": "hmm:prior={}",
+    "corpus aligner": "hmm:prior={}",
+    "corpus tagger": "udpipe:model={}",
     "serve systems": "a-b={}",
     "system reordering": "N={}",
     "system source_text": "en:learn={}",
     "system target_text": "en:learn={}",
+    "tag tagger": "udpipe:model={}",
 }
 PREFIXES = {"clean", "filter"}  # whose output is a prefix of names, which end as their inputs do
 

@@ -17,7 +17,9 @@ from typing import Any
 
 import typer
 
+from hyperbaton.base.options import options_of
 from hyperbaton.base.outputs import AnyPath, Destination, Kind, check_places, is_stdout
+from hyperbaton.base.registry import Registry
 
 
 def _itself(value: AnyPath) -> Iterable[AnyPath]:
@@ -62,6 +64,19 @@ READS = Reads()
 # NAME=PATH, or a path alone.
 READS_NAMED = Reads(lambda value: [value.rpartition("=")[2]])
 WRITES_FILE, WRITES_ARTEFACT, WRITES_FOLDER = Writes("file"), Writes("artefact"), Writes("folder")
+
+
+def reads_options(registry: Registry[Any]) -> Reads:
+    """The role of a parameter NAME:OPTION=VALUE that names a plug-in, some of whose options may name files."""
+
+    def files(value: str) -> list[str]:
+        name, *settings = value.split(":")
+        known = name.replace("-", "_") in registry.names()  # an unknown one is reported when it is made
+        paths = {opt.flag for opt in options_of(registry[name]) if opt.path} if known else set()
+        pairs = (setting.partition("=") for setting in settings)
+        return [path for key, _, path in pairs if key.replace("_", "-") in paths]
+
+    return Reads(files)
 
 
 def check_paths(roles: Mapping[str, Role], names: Mapping[str, str], values: Mapping[str, Any]) -> None:

@@ -22,7 +22,7 @@ from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, is_terminal, n_threads
 from hyperbaton.cli import ExecutorAddress, Force, Quiet, Shards, Threads, Verify
 from hyperbaton.cli._common import append_parts, verify_artefacts
-from hyperbaton.cli._paths import READS, WRITES_FILE, Reads, Writes
+from hyperbaton.cli._paths import READS, WRITES_FILE, Writes, reads_options
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import writing_outputs
 
@@ -37,14 +37,6 @@ def chosen_options(words: Sequence[str]) -> dict[str, type]:
     named += [word.partition("=")[2] for word in words if word.startswith("--aligner=")]
     name = named[-1].partition(":")[0] if named else HMM
     return {"options": _class_of(name)}
-
-
-def _named_files(aligner: str) -> list[str]:
-    """The files that an aligner reads by options that are given with its name."""
-    name, *settings = aligner.split(":")
-    paths = {opt.flag for opt in options_of(_class_of(name)) if opt.path}
-    pairs = (setting.partition("=") for setting in settings)
-    return [value for key, _, value in pairs if key.replace("_", "-") in paths]
 
 
 def _class_of(name: str) -> type[WordAligner]:
@@ -66,7 +58,7 @@ def align(
             help="hmm is built in; eflomal needs hyperbaton[eflomal]. Options can be given as NAME:OPTION=VALUE too.",
             autocompletion=ALIGNERS.names,
         ),
-        Reads(_named_files),
+        reads_options(ALIGNERS),
     ] = HMM,
     model: Annotated[str | None, typer.Option(help="Align with this saved model instead of training one."), READS] = None,
     save_model: Annotated[

@@ -55,11 +55,11 @@ def run(
 
     Examples:
 
-        hyperbaton run examples/tanaka-ja-en.toml -o tanaka
+        hyperbaton run examples/tatoeba-de-en.toml -o tatoeba
 
         hyperbaton run examples/kyoto-ja-en.toml --dry-run
 
-        hyperbaton run examples/kyoto-ja-en.toml --set corpus.root=corpora --set corpus.train.lines=2000
+        hyperbaton run examples/kyoto-ja-en.toml --set corpus.train.lines=2000
 
         hyperbaton run examples/kyoto-ja-en.toml --executor dask://10.0.0.1:8786 --jobs 20 --shards 40
     """

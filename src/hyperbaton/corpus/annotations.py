@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.corpus.dependencies import read_trees
 from hyperbaton.corpus.files import AnyPath
@@ -64,3 +65,11 @@ class Annotations:
 
 NAMES = tuple(field.name for field in dataclasses.fields(Annotations))
 NOTHING = Annotations()
+
+
+def missing_tags(model: str) -> OptionError:
+    """The error about sentences without tags for a model that was trained with some."""
+    return OptionError(
+        f"the model{model and f' {model}'} was trained with tags: give the tags of the sentences (--source-tags), "
+        "which 'hyperbaton tag' makes"
+    )

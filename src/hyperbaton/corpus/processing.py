@@ -1,6 +1,7 @@
 """What a system does to raw text on either side: sentences, tokens, case, and back to text.
 
-One side is written `en:tokenizer=sacremoses:casing=truecase`: the language's two-letter code, then options.
+One side is written `en:tokenizer=sacremoses:casing=truecase`: the language's two-letter code, then options. The tagger
+comes last, since its own options follow: `de:tokenizer=sacremoses:tagger=spacy:model=de_core_news_sm`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hyperbaton.base.store import Arrays, Kind, read_artefact, save
 from hyperbaton.corpus.casing import CASINGS, Casing, capitalize
 from hyperbaton.corpus.detokenizers import Detokenizer, make_detokenizer, unescaped
 from hyperbaton.corpus.numbers import rewrite_number
+from hyperbaton.corpus.taggers import TAGGERS, Tagger, shared_tagger
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.corpus.tokenizers import TOKENIZERS, Tokenizer
 
@@ -37,7 +39,9 @@ class TextSide(Checked):
     """The raw text of one language: its tokenizer, and what becomes of the case of letters.
 
     >>> TextSide.parse("en:tokenizer=sacremoses:casing=lowercase")
-    TextSide(language='en', tokenizer='sacremoses', casing='lowercase', escapes=True, placeholders=False)
+    TextSide(language='en', tokenizer='sacremoses', casing='lowercase', escapes=True, placeholders=False, tagger='')
+    >>> TextSide.parse("de:tagger=spacy:model=de_core_news_sm").tagger
+    'spacy:model=de_core_news_sm'
     """
 
     language: str = option("", "two-letter code; decides where sentences end and how tokens are joined")
@@ -45,19 +49,23 @@ class TextSide(Checked):
     casing: str = option("none", "none, lowercase, or truecase as learned from training text", choices=CASINGS)
     escapes: bool = option(True, "keep the escapes of Moses' tokenizer (&apos;), as its training text has them")
     placeholders: bool = option(False, "the training text has @number@ and @address@ in the place of numbers and addresses")
+    tagger: str = option("", "tagger of the tokens, with its options; without one, tags are those of the tokenizer")
     learned: Casing | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = TOKENIZERS[self.tokenizer]
+        if self.tagger:
+            TAGGERS.make(self.tagger)
         if self.language and not (self.language.isascii() and self.language.isalpha() and 2 <= len(self.language) <= 3):
             raise OptionError(f"a language is a code like en, not {self.language!r}")
 
     @classmethod
     def parse(cls, text: str) -> TextSide:
         """Read `language:option=value:…`."""
-        language, *settings = text.split(":")
-        return parse_settings(cls, [f"language={language}", *settings])
+        side, marked, tagger = text.partition(":tagger=")
+        language, *settings = side.split(":")
+        return parse_settings(cls, [f"language={language}", *settings, *([f"tagger={tagger}"] if marked else [])])
 
     def __str__(self) -> str:
         return ":".join([self.language, *settings_of(replace(self, language=""))])
@@ -70,6 +78,15 @@ class TextSide(Checked):
         """The tokenizer, for this language if it knows several; one for all who ask, on any thread."""
         takes_language = any(opt.name == "language" for opt in options_of(TOKENIZERS[self.tokenizer]))
         return _shared(self.tokenizer, self.language if takes_language else "")
+
+    @property
+    def has_tags(self) -> bool:
+        """Whether tokens have tags, by the tagger or the tokenizer."""
+        return bool(self.tagger) or TOKENIZERS[self.tokenizer].has_tags
+
+    def make_tagger(self) -> Tagger | None:
+        """The tagger, one for all who ask, on any thread; None where tags are those of the tokenizer, if it has any."""
+        return shared_tagger(self.tagger) if self.tagger else None
 
     def as_trained(self, tokens: Sequence[str]) -> list[str]:
         """Tokens of the tokenizer as the system's training text has them: its escapes, its case."""

@@ -1,12 +1,14 @@
-"""Raw text to tokens: lines read with or without repair, tokenized in chunks on several processors."""
+"""Raw text to tokens and their tags: lines read with or without repair, and worked on in chunks by several processes."""
 
 from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import chain, islice
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,8 +16,11 @@ from hyperbaton import _core
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.executors import ordered_map
 from hyperbaton.corpus.files import AnyPath, feed, read_byte_lines, shown
+from hyperbaton.corpus.taggers import Tagger
 from hyperbaton.corpus.text import Faults, Text
 from hyperbaton.corpus.tokenizers import Tokenizer
+
+T = TypeVar("T")
 
 CHUNK = 2000  # lines
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -59,19 +64,30 @@ def tokenize(lines: Iterable[str], tokenizer: Tokenizer, n_processes: int = 1) -
     >>> [tokens for tokens, tags in tokenize(["a  b", ""], make_tokenizer("none"))]
     [b'a b\\n\\n']
     """
+    tokenizer.split("")  # a library that is missing is found here
+    return _in_chunks(partial(_tokenize_chunk, tokenizer), lines, n_processes)
+
+
+def tag(lines: Iterable[str], tagger: Tagger, n_processes: int = 1) -> Iterator[bytes]:
+    """Yield chunks of the tags of tokenized lines, one line for each; the result does not depend on `n_processes`."""
+    tagger([["a"]])  # a library or model that is missing is found here
+    return _in_chunks(partial(_tag_chunk, tagger), lines, n_processes)
+
+
+def _in_chunks(work: Callable[[list[str]], T], lines: Iterable[str], n_processes: int) -> Iterator[T]:
+    """What `work` makes of chunks of the lines, in order, by several processes if there is more than one chunk."""
     source = iter(lines)
     chunks = iter(lambda: list(islice(source, CHUNK)), [])
     start = list(islice(chunks, 2))
-    tokenizer.split("")  # a library that is missing is found here
     if n_processes < 2 or len(start) < 2:
-        yield from (_tokenize_chunk(tokenizer, chunk) for chunk in chain(start, chunks))
+        yield from (work(chunk) for chunk in chain(start, chunks))
         return
     # New processes, not forks: a fork of a process with threads may hang.
     with ProcessPoolExecutor(
         n_processes,
         multiprocessing.get_context("spawn"),
         initializer=_start_worker,
-        initargs=(tokenizer,),
+        initargs=(work,),
     ) as pool:
         yield from ordered_map(pool, 2 * n_processes, _work, chain(start, chunks))
 
@@ -95,14 +111,19 @@ def _tokenize_chunk(tokenizer: Tokenizer, lines: list[str]) -> tuple[bytes, byte
     return "".join(tokens).encode(), "".join(tags).encode()
 
 
-_worker: Tokenizer
+def _tag_chunk(tagger: Tagger, lines: list[str]) -> bytes:
+    sentences = [[token for token in line.split(" ") if token] for line in lines]  # other blanks may be part of a token
+    return "".join(" ".join(tags) + "\n" for tags in tagger(sentences)).encode()
 
 
-def _start_worker(tokenizer: Tokenizer) -> None:
+_worker: Callable[[list[str]], Any]
+
+
+def _start_worker(work: Callable[[list[str]], Any]) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and stops its workers
-    _worker = tokenizer
+    _worker = work
 
 
-def _work(lines: list[str]) -> tuple[bytes, bytes]:
-    return _tokenize_chunk(_worker, lines)
+def _work(lines: list[str]) -> Any:
+    return _worker(lines)

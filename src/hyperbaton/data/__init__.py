@@ -1,6 +1,7 @@
-"""Generated text: sentence pairs from a small transfer grammar, with true links, tags and trees, of any size."""
+"""Text to work on: generated sentence pairs, with true links, tags and trees, of any size; and public corpora by name."""
 
 from hyperbaton.data.generate import Generated, Language, generate
+from hyperbaton.data.preparation import Preparation, Prepared, get_corpus
 from hyperbaton.data.style import STYLES, Style
 
-__all__ = ["STYLES", "Generated", "Language", "Style", "generate"]
+__all__ = ["STYLES", "Generated", "Language", "Preparation", "Prepared", "Style", "generate", "get_corpus"]

@@ -37,7 +37,7 @@ _NEWLINES = re.compile(r"[\r\n]+")
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence as the search takes it: tokens, their tags where the tokenizer knows them, and what was taken out."""
+    """A sentence as the search takes it: tokens, their tags where there are any, and what was taken out."""
 
     tokens: list[str]
     labels: list[str]
@@ -82,13 +82,18 @@ class Document:
 
 
 class RawText:
-    """Reads and writes raw text as a system's text processing says; may be used by several threads."""
+    """Reads and writes raw text as a system's text processing says; may be used by several threads.
 
-    def __init__(self, text: TextProcessing, max_words: int) -> None:
+    Arguments:
+        tags: whether the system reads tags, for which a tagger is asked.
+    """
+
+    def __init__(self, text: TextProcessing, max_words: int, *, tags: bool = False) -> None:
         self.text, self.max_words = text, max_words
         self.detokenize = text.target.make_detokenizer()
         self.joint = "" if text.target.language in UNSPACED else " "
         self._tokenizer = text.source.make_tokenizer()
+        self.tagger = text.source.make_tagger() if tags else None
 
     def read(self, text: str, form: TextFormat = PLAIN) -> Document:
         """Cut a text into sentences, and what stays as it is."""
@@ -159,6 +164,8 @@ class RawText:
         # What is protected keeps its case.
         cased = [masked.copied.get(token) or masked.restore(token) for token in self.text.source.as_trained(words)]
         kinds = {i: kind for i, token in enumerate(cased) if (kind := placeholder(token)) is not None}
+        if self.tagger is not None:
+            (labels,) = self.tagger([[masked.restore(word) for word in words]])
         copied = {masked.copied[word]: masked.texts[word] for word in words if word in masked.copied}
         values = {i: cased[i] for i in range(len(cased)) if i in kinds or cased[i] in copied}
         if self.text.placeholders:
@@ -197,8 +204,8 @@ class RawTranslator:
                 "build it with --source-text and --target-text, or give it tokenized text"
             )
         self.translator = translator
-        self.raw = RawText(text, translator.options.max_words)
         self.reads_tags = check_annotations(translator.system, text)
+        self.raw = RawText(text, translator.options.max_words, tags=self.reads_tags)
 
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str is a sequence of its letters too
@@ -259,18 +266,20 @@ class RawTranslator:
 
 
 def check_annotations(system: System, text: TextProcessing) -> bool:
-    """Whether models of a system read tags that its tokenizer gives; an error if they need what it does not give."""
-    tokenizer = text.source.make_tokenizer()
-    reads = False
+    """Whether models of a system read tags that its text processing gives; an error if they need what it does not give."""
+    reads, side = False, text.source
     for name, use in system.reordering.items():
         model = getattr(use, "model", None)
         needs, read = getattr(model, "needs", ()), getattr(model, "reads", ())
         if "source_trees" in needs:
             raise OptionError(f"the reordering model {name} needs trees of the sentences, which raw text has not")
-        if "source_tags" in needs and not tokenizer.has_tags:
-            raise OptionError(f"the reordering model {name} needs tags; the tokenizer {text.source.tokenizer} gives none")
+        if "source_tags" in needs and not side.has_tags:
+            raise OptionError(
+                f"the reordering model {name} needs tags; the tokenizer {side.tokenizer} gives none: build the system with "
+                f"--source-text {side}:tagger=NAME, or tag tokenized text with 'hyperbaton tag' and give --source-tags"
+            )
         reads = reads or "source_tags" in (*needs, *read)
-    return reads and tokenizer.has_tags
+    return reads and side.has_tags
 
 
 def best(found: Translations) -> Iterator[Translated]:

@@ -242,7 +242,8 @@ def explain_sentence(
     text, known = Text.of([sentence]), Annotations()
     if model.needs:
         if source_tags is None:
-            raise OptionError(f"the model {model.name} needs the tags of a sentence to explain it: give --source-tags")
+            hint = "give --source-tags, which 'hyperbaton tag' makes"
+            raise OptionError(f"the model {model.name} needs the tags of a sentence to explain it: {hint}")
         known = Annotations(source_tags=Tags.of([source_tags], text))
     n = int(text.lengths[0])
     if span is not None and not 0 <= span[0] < span[1] <= n:

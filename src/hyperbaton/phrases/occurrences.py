@@ -20,6 +20,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Vocabulary
+from hyperbaton.corpus.annotations import missing_tags
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.phrases.samples import Samples
 
@@ -135,7 +136,7 @@ class Occurrences:
         """The same with the tags of the source tokens in place of their classes, over the tags of training."""
         tags = self.source_tags
         if tags is None:
-            raise OptionError("the model was trained with tags: give the tags of the sentences (--source-tags)")
+            raise missing_tags("")
         labels = Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary).over(vocabulary)
         return replace(self, source_classes=labels.tokens)
 

@@ -20,6 +20,7 @@ from hyperbaton.base.options import option, options_of, to_mapping
 from hyperbaton.corpus.classes import Clustering
 from hyperbaton.corpus.clean import Cleaning
 from hyperbaton.corpus.processing import SIDES, TextProcessing, TextSide
+from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.corpus.tokenizers import TOKENIZERS, make_tokenizer
 from hyperbaton.data import Language
 from hyperbaton.lm import Estimation
@@ -53,6 +54,13 @@ class Tokenizing:
 
 
 @dataclass(frozen=True)
+class Tagging:
+    """How tokens get tags, where no files have them."""
+
+    source: str = option("", "tagger of the source text, with its options")
+
+
+@dataclass(frozen=True)
 class Generating:
     """How much text is generated, where no files are given."""
 
@@ -80,12 +88,13 @@ class Corpus:
     language: Language | None = None
     cleaning: Cleaning = field(default_factory=Cleaning)
     tokenizing: Tokenizing = field(default_factory=Tokenizing)
+    tagging: Tagging = field(default_factory=Tagging)
 
     def has(self, column: str) -> bool:
         """Whether every split has this column."""
         if self.generating is not None:
             return True
-        if column == "tags" and TOKENIZERS[self.tokenizing.source].has_tags:
+        if column == "tags" and (self.tagging.source or TOKENIZERS[self.tokenizing.source].has_tags):
             return True
         return all(column in files for files in self.files.values())
 
@@ -120,6 +129,8 @@ class Experiment:
             corpus[split] = named | to_mapping(self.corpus.limits[split])
         if self.corpus.files:
             corpus["tokenize"] = _without_none(to_mapping(self.corpus.tokenizing))
+        if self.corpus.tagging.source:
+            corpus["tag"] = to_mapping(self.corpus.tagging)
         align = {} if self.aligner is None else {"aligner": ALIGNERS.name_of(self.aligner)} | to_mapping(self.aligner)
         return {
             "title": self.title,
@@ -177,7 +188,7 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
     models, rules = read_models(top.table("models"), corpus.has)
     evaluating = top.table("evaluate").options(Evaluating)
     translation = read_translation(top.table("translation"), models, rules)
-    text = _read_text(top.table("text"), corpus) if "text" in top else _implied_text(corpus.tokenizing)
+    text = _read_text(top.table("text"), corpus) if "text" in top else _implied_text(corpus)
     offered = {kind: module.Options for kind, module in stage_modules().items() if hasattr(module, "Options")}
     own = {kind: top.table(kind).options(options) for kind, options in offered.items() if kind in top}
     top.done(
@@ -207,13 +218,19 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
 
 
 def _read_corpus(table: Table, folder: Path) -> Corpus:
-    keys = ["root", "generate", "clean", "tokenize", *SPLITS]
+    keys = ["root", "generate", "clean", "tokenize", "tag", *SPLITS]
     root = folder / (table.text("root") or ".")
     generated = "generate" in table
     split_tables = {split: table.table(split) for split in SPLITS if split in table}
     generate, clean, tokenize = table.table("generate"), table.table("clean"), table.table("tokenize")
+    tag = table.table("tag")
     table.done(keys)
     cleaning = clean.options(Cleaning)
+    tagging = tag.options(Tagging)
+    if tagging.source:
+        tag.trying(lambda: TAGGERS.make(tagging.source), "source")
+        if generated:
+            raise tag.error("source", "generated text has tags: leave out corpus.tag")
     if generated:
         if split_tables:
             raise table.error(next(iter(split_tables)), "corpus.generate and files exclude each other; remove one of them")
@@ -231,6 +248,8 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
         paths = {column: part.file_of(column, root, needed=column in COLUMNS[:2]) for column in COLUMNS}
         files[split] = {column: path for column, path in paths.items() if path is not None}
         limits[split] = part.options(Limits, COLUMNS)
+        if tagging.source and "tags" in files[split]:
+            raise part.error("tags", "corpus.tag and files of tags exclude each other; remove one of them")
     tokenizing = tokenize.options(Tokenizing)
     for side in ("source", "target"):
         name = tokenize.choice(side, getattr(tokenizing, side), TOKENIZERS.names())
@@ -239,7 +258,7 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
             tokenize.trying(partial(make_tokenizer, name, language), side if language is None else f"{side}-language")
         if language is not None:
             tokenize.trying(partial(TextSide, language), f"{side}-language")
-    return Corpus(files, limits, cleaning=cleaning, tokenizing=tokenizing)
+    return Corpus(files, limits, cleaning=cleaning, tokenizing=tokenizing, tagging=tagging)
 
 
 def _read_text(table: Table, corpus: Corpus) -> TextProcessing:
@@ -255,18 +274,27 @@ def _read_text(table: Table, corpus: Corpus) -> TextProcessing:
         used = getattr(corpus.tokenizing, name)
         if used != "none" and side.tokenizer not in ("none", used):
             raise table.error(name, f"the corpus is tokenized by {used}, so that raw text must be too")
-        sides.append(replace(side, tokenizer=used if side.tokenizer == "none" else side.tokenizer))
+        side = replace(side, tokenizer=used if side.tokenizer == "none" else side.tokenizer)
+        tagger = corpus.tagging.source if name == "source" else ""
+        if tagger and side.tagger not in ("", tagger):
+            raise table.error(name, f"the corpus is tagged by {tagger}, so that raw text must be too")
+        sides.append(replace(side, tagger=side.tagger or tagger))
     table.done(SIDES)
     text: TextProcessing = table.trying(lambda: TextProcessing(*sides), "target")
     return text
 
 
-def _implied_text(tokenizing: Tokenizing) -> TextProcessing | None:
-    """The processing of raw text that the tokenizers of the corpus imply."""
+def _implied_text(corpus: Corpus) -> TextProcessing | None:
+    """The processing of raw text that the tokenizers and the tagger of the corpus imply."""
+    tokenizing = corpus.tokenizing
     if tokenizing.source == tokenizing.target == "none":
         return None
     return TextProcessing(
-        TextSide(tokenizing.source_language or TOKENIZERS[tokenizing.source].language_code, tokenizing.source),
+        TextSide(
+            tokenizing.source_language or TOKENIZERS[tokenizing.source].language_code,
+            tokenizing.source,
+            tagger=corpus.tagging.source,
+        ),
         TextSide(tokenizing.target_language or TOKENIZERS[tokenizing.target].language_code, tokenizing.target),
     )
 

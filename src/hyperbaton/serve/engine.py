@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
 from hyperbaton.corpus.processing import TextProcessing
+from hyperbaton.corpus.taggers import Tagger
 from hyperbaton.decode import Decoding, NBest, System, Translations, Translator
 from hyperbaton.decode.annotated import annotate, words_of
 from hyperbaton.decode.glossary import Glossary
@@ -133,8 +134,9 @@ class Engine:
         self.argument: str | None = None  # that it was loaded by
         text = system.text or TextProcessing()
         self.text = TextProcessing(replace(text.source, language=source), replace(text.target, language=target))
-        self.raw = RawText(self.text if system.text is not None else TextProcessing(), system.options.max_words)
         self.reads_tags = check_annotations(system, self.text)
+        own = self.text if system.text is not None else TextProcessing()
+        self.raw = RawText(own, system.options.max_words, tags=self.reads_tags)
         self._translators = lru_cache(maxsize=8)(self._translator)
         # What is slow the first time is done before the first request.
         system.check()
@@ -321,7 +323,7 @@ def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> li
         found = translator.translate_batch(
             lines,
             NBest(first.n_best, first.distinct and first.n_best > 1),
-            annotations=annotate(lines, tags=_labels(part) if engine.reads_tags else None),
+            annotations=annotate(lines, tags=_labels(part, engine.raw.tagger) if engine.reads_tags else None),
             forced=None if forced is None else [forced[n] for n in numbers],
             markup=_markup(part, [constraints[n] for n in numbers]),
             graph=first.graph,
@@ -349,11 +351,15 @@ def _also(constraints: Constraints, demands: Sequence[tuple[int, int, str]]) -> 
     return replace(constraints, demands=(*constraints.demands, *new))
 
 
-def _labels(sentences: Sequence[Sentence]) -> list[str]:
+def _labels(sentences: Sequence[Sentence], tagger: Tagger | None) -> list[str]:
+    """The tags of each sentence; tokens that came without any are tagged as raw text is."""
+    found = []
     for sentence in sentences:
-        if len(sentence.labels) != len(sentence.tokens):
+        labels = tagger([sentence.tokens])[0] if tagger is not None and not sentence.labels else sentence.labels
+        if len(labels) != len(sentence.tokens):
             raise HyperbatonError("the system needs a tag for each token; give tags, or raw text")
-    return [" ".join(sentence.labels) for sentence in sentences]
+        found.append(" ".join(labels))
+    return found
 
 
 def _markup(sentences: Sequence[Sentence], constraints: Sequence[Constraints]) -> Markup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,17 +20,23 @@ class Fugashi(Tokenizer):
 
     @cached_property
     def engine(self) -> Any:
-        try:
-            import fugashi
-            import unidic_lite
-        except ImportError as error:
-            raise import_failure(error, "fugashi with unidic-lite", "japanese", "fugashi unidic_lite") from error
-        return fugashi.Tagger(f'-d "{unidic_lite.DICDIR}" -r "{unidic_lite.DICDIR}/mecabrc"')
+        return load_mecab()
 
     def split(self, line: str) -> list[tuple[str, str]]:
-        return [(word.surface, _tag(word.feature)) for word in self.engine(line)]
+        return [(word.surface, tag_of(word.feature)) for word in self.engine(line)]
 
 
-def _tag(feature: Any) -> str:
-    levels = [level for level in (feature.pos1, feature.pos2) if level and level != "*"]
-    return "-".join(levels) or "_"
+def load_mecab(options: str = "") -> Any:
+    """MeCab with the dictionary, and further options of its command line; features of words are tuples."""
+    try:
+        import fugashi
+        import unidic_lite
+    except ImportError as error:
+        raise import_failure(error, "fugashi with unidic-lite", "japanese", "fugashi unidic_lite") from error
+    # The other class of taggers parses a line when it is made, which ends the process with some options.
+    return fugashi.GenericTagger(f'{options} -d "{unidic_lite.DICDIR}" -r "{unidic_lite.DICDIR}/mecabrc"')
+
+
+def tag_of(feature: Sequence[str]) -> str:
+    """The first two levels of a word's part of speech."""
+    return "-".join(level for level in feature[:2] if level and level != "*") or "_"

@@ -13,6 +13,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import within
 from hyperbaton.corpus import Annotations, Bitext, Tags, Text, Trees, Vocabulary
+from hyperbaton.corpus.annotations import missing_tags
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.corpus.tree_rules import TreeRule, apply_rules, parse_rules
 from hyperbaton.models.shapes.base import restored_side, side_arrays, side_layout
@@ -74,7 +75,7 @@ class BlockSides:
 
     def _labels(self, tags: Tags | None, known: Vocabulary) -> Array:
         if tags is None:
-            raise OptionError("the model block_me was trained with tags: give the tags of the sentences (--source-tags)")
+            raise missing_tags("block_me")
         return Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary).over(known).tokens
 
     def _nodes(self, trees: Trees, known: Vocabulary, n_sentences: int) -> tuple[Array, ...]:

@@ -29,7 +29,7 @@ from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
-from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.corpus.annotations import NOTHING, missing_tags
 from hyperbaton.models.shapes.base import (
     ReorderingModel,
     max_sentences_option,
@@ -224,9 +224,7 @@ class NextPositionModel(ReorderingModel):
             return TaggedSentences(text, None)
         tags = annotations.source_tags
         if tags is None:
-            raise OptionError(
-                f"the model {self.name} was trained with tags: give the tags of the sentences (--source-tags)"
-            )
+            raise missing_tags(self.name)
         labels = Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary)
         return TaggedSentences(text, labels.over(self.tag_vocabulary_).tokens)
 

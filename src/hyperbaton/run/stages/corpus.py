@@ -17,10 +17,11 @@ from hyperbaton.base.options import LARGEST, from_mapping, to_mapping
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.bitext import check_same_length
 from hyperbaton.corpus.clean import Cleaning, clean
-from hyperbaton.corpus.files import read_lines, write_pieces
+from hyperbaton.corpus.files import read_lines, read_sentences, write_pieces
 from hyperbaton.corpus.placeholders import Protecting, generalize
 from hyperbaton.corpus.processing import SIDES, TextProcessing
-from hyperbaton.corpus.raw import RawLines, tokenize
+from hyperbaton.corpus.raw import RawLines, tag, tokenize
+from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.corpus.tokenizers import make_tokenizer
 from hyperbaton.data import generate
 from hyperbaton.run.cost import Rate
@@ -45,6 +46,8 @@ def plan(plan: Plan) -> None:
         plan.corpus = dict.fromkeys(SPLITS, generated)
         return
     options["tokenize"] = {key: value for key, value in to_mapping(corpus.tokenizing).items() if value is not None}
+    if corpus.tagging.source:
+        options["tag"] = to_mapping(corpus.tagging)
     for split in SPLITS:
         own = options | {"splits": {split: to_mapping(corpus.limits[split])}}
         inputs: dict[str, Stage | File] = dict(plan.inputs(split))
@@ -63,6 +66,8 @@ def run(work: Work) -> None:
     for split, limits in work.options["splits"].items():
         columns = {name.partition(".")[2]: path for name, path in work.inputs.items() if name.startswith(f"{split}.")}
         texts = {side: _tokens(work, split, side, columns) for side in SIDES}
+        if "tag" in work.options:
+            columns["tags"] = _tags(work, split, texts["source"])
         if "text" in work.options:
             text = TextProcessing.restore(work.options["text"], {})
             if text.changes_case:
@@ -111,6 +116,13 @@ def _tokens(work: Work, split: str, side: str, columns: dict[str, Path]) -> Path
     if side == "source" and tokenizer.has_tags:
         columns.setdefault("tags", tags)
     return tokens
+
+
+def _tags(work: Work, split: str, tokens: Path) -> Path:
+    """The file of tags of the source, by the tagger of the corpus."""
+    tags = work.scratch / f"{split}.tags"
+    write_pieces(tags, tag(read_sentences(tokens), TAGGERS.make(work.options["tag"]["source"]), work.threads))
+    return tags
 
 
 def _cased(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:

@@ -1,0 +1,61 @@
+"""hyperbaton tag"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.cli import Quiet, Threads
+from hyperbaton.cli._paths import READS, WRITES_FILE, reads_options
+from hyperbaton.corpus.files import read_sentences, write_pieces
+from hyperbaton.corpus.raw import tag as tag_lines
+from hyperbaton.corpus.taggers import TAGGERS
+
+
+def tag(
+    text: Annotated[Path, typer.Argument(metavar="TEXT", help="Tokenized text, one sentence per line; - is stdin."), READS],
+    tagger: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[:OPTION=VALUE]",
+            help="spacy:model=NAME, stanza:language=XX, udpipe:model=FILE, fugashi (Japanese) or jieba (Chinese).",
+            autocompletion=TAGGERS.names,
+        ),
+        reads_options(TAGGERS),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File for the tags; - is stdout."), WRITES_FILE] = Path(
+        "-"
+    ),
+    threads: Threads = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Write a part-of-speech tag for each token of a text.
+
+    Tokens are kept as they are: every line has as many tags as the text has tokens. Tag the training text and every text
+    that is translated with the same tagger. Each tagger needs its own extra, such as hyperbaton[spacy], and spacy, stanza
+    and udpipe need a model of the language, which they name when it is missing.
+
+    Examples:
+
+        hyperbaton tag train.de --tagger spacy:model=de_core_news_sm -o train.de.pos
+
+        hyperbaton tag train.ja --tagger fugashi -o train.ja.pos
+
+        hyperbaton tag train.fr --tagger udpipe:model=french-gsd-ud-2.5-191206.udpipe:tags=fine -o train.fr.pos
+    """
+    made = TAGGERS.make(tagger)
+    with Bars(quiet) as bars:
+        progress, done = bars.stage("tag"), 0
+
+        def pieces() -> Iterator[bytes]:
+            nonlocal done
+            for piece in tag_lines(read_sentences(text), made, n_threads(threads)):
+                done += piece.count(b"\n")
+                progress(done, done)
+                yield piece
+
+        write_pieces(output, pieces())

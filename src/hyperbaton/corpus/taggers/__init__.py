@@ -1,0 +1,63 @@
+"""Taggers by name: one file each, over libraries that are optional extras of the package.
+
+A tagger takes tokenized sentences and gives a tag for each token. It never cuts or joins tokens.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from threading import Lock
+from typing import ClassVar
+
+from hyperbaton.base.errors import InputError
+from hyperbaton.base.picklable import Picklable
+from hyperbaton.base.registry import Registry
+from hyperbaton.corpus.detokenizers import unescaped
+
+UNKNOWN = "_"  # the tag of a token that the library has none for
+
+
+class Tagger(Picklable, ABC):
+    """Gives every token of a sentence a tag. Derived classes are dataclasses of options.
+
+    The library of a tagger is loaded with the first sentence, so that a listing needs none of them.
+    """
+
+    language_code: ClassVar[str] = ""  # the language it is for, if it is one
+
+    @abstractmethod
+    def label(self, sentences: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
+        """A tag for each token of sentences, none of which is empty; a tag may be empty or hold blanks."""
+
+    def __call__(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        """A tag for each token, without blanks; the library sees neither blanks nor the escapes of Moses (&apos;)."""
+        full = [["".join(unescaped(token).split()) or UNKNOWN for token in sentence] for sentence in sentences if sentence]
+        labels = iter(self.label(full) if full else ())
+        return [self._checked(sentence, next(labels)) if sentence else [] for sentence in sentences]
+
+    def _checked(self, sentence: Sequence[str], labels: Sequence[str]) -> list[str]:
+        if len(labels) != len(sentence):
+            raise InputError(f"{type(self).__name__} gives {len(labels)} tags for the {len(sentence)} tokens {sentence}")
+        return ["".join(label.split()).replace("|", "/") or UNKNOWN for label in labels]
+
+
+TAGGERS: Registry[Tagger] = Registry("tagger", __name__, Tagger)
+
+
+class _Shared(Tagger):
+    """A tagger for several threads: libraries keep their state in one place."""
+
+    def __init__(self, tagger: Tagger) -> None:
+        self._tagger, self._lock = tagger, Lock()
+
+    def label(self, sentences: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
+        with self._lock:
+            return list(self._tagger.label(sentences))
+
+
+@lru_cache(maxsize=8)
+def shared_tagger(text: str) -> Tagger:
+    """The tagger of a text like `spacy:model=de_core_news_sm`: one for all who ask, on any thread."""
+    return _Shared(TAGGERS.make(text))

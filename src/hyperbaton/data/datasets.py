@@ -1,0 +1,246 @@
+"""Public parallel text by name: mtdata knows where OPUS, WMT, KFTT and others keep theirs, and reads their formats.
+
+A dataset is named as mtdata names it, `OPUS-tatoeba-v20230412-deu-eng`: collection, corpus, version and languages, which
+may stand in either order and be codes of two letters. Downloads stay in mtdata's cache (`~/.mtdata`, or `$MTDATA`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import logging
+import pickle
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperbaton.base.errors import Cancelled, HyperbatonError, InputError, OptionError, import_failure
+from hyperbaton.base.progress import Progress
+
+N_NEAR = 3  # names suggested for an unknown one
+# Languages that mtdata has under two codes; tokenizers know the second.
+OTHER_CODES = {"cmn": "zh"}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One of mtdata's datasets, read from the source to the target language."""
+
+    name: str
+    entry: Any
+    languages: tuple[Any, Any]
+    swapped: bool
+
+
+class Catalogue:
+    """The datasets that mtdata knows. Making one reads mtdata's index, which takes seconds, the first time a minute."""
+
+    def __init__(self) -> None:
+        try:
+            with _without_its_manners():
+                import mtdata
+
+                self.cache_folder = Path(mtdata.cache_dir)
+                with _whole_index(Path(mtdata.cached_index_file)):
+                    import mtdata.cache
+                    import mtdata.index
+                    import mtdata.parser
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != "mtdata":
+                raise
+            raise import_failure(error, "mtdata", "data", "mtdata") from error
+        self._mtdata = mtdata
+        self.version: str = mtdata.__version__
+
+    def find(self, name: str, languages: tuple[Any, Any] | None = None) -> Dataset:
+        """The dataset of a name, from the first of `languages` to the second; without them, as its name says."""
+        parts = name.split("-")
+        pair = self._languages(parts[3:])
+        entries = self._mtdata.index.INDEX.entries
+        if pair is None or len(parts) != 5:
+            raise self._unknown(name, pair)
+        for order in (pair, (pair[1], pair[0])):
+            try:
+                key = self._mtdata.entry.DatasetId(*parts[:3], order)
+            except AssertionError:  # a character that no name has
+                break
+            if key in entries:
+                return self._directed(name, entries[key], languages or pair)
+        raise self._unknown(name, pair)
+
+    def parse_languages(self, text: str) -> tuple[Any, Any]:
+        """The two languages of a text like de-en."""
+        pair = self._languages(text.split("-"))
+        if pair is None:
+            raise OptionError(f"languages are two codes like de-en, not {text!r}")
+        return pair
+
+    def code(self, language: Any) -> str:
+        """The code of a language that files and tokenizers use: of two letters where there is one."""
+        code2 = self._mtdata.iso.bcp47.bcp47.languages[language.lang][0]
+        return OTHER_CODES.get(language.lang) or code2 or str(language.lang)
+
+    def names(self, languages: tuple[Any, Any], containing: str = "") -> list[str]:
+        """The names of all datasets of two languages, in either direction."""
+        with _without_its_manners():
+            entries = self._mtdata.index.get_entries(languages, fuzzy_match=True)
+        return sorted(name for name in (str(entry.did) for entry in entries) if containing.lower() in name.lower())
+
+    def fetch(self, dataset: Dataset, source: Path, target: Path, progress: Progress) -> int:
+        """Download a dataset if it is not in the cache, add its sentence pairs to two files, and return their number."""
+        cache = self._mtdata.cache
+        shown, cache.pbar_man = cache.pbar_man, _Counters(progress)
+        try:
+            with _without_its_manners():
+                paths = cache.Cache(self.cache_folder).get_entry(dataset.entry)
+        except (HyperbatonError, MemoryError):
+            raise
+        except Exception as error:
+            raise self._not_fetched(dataset, error) from error
+        finally:
+            cache.pbar_man = shown
+        try:
+            with _without_its_manners():
+                return self._copy(dataset, paths, source, target)
+        except Exception as error:
+            if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
+                raise  # of the machine, not of the text
+            where = paths if not isinstance(paths, list) else paths[0]
+            hint = "if the file is damaged, remove it and try again"
+            raise InputError(f"{dataset.name}: cannot be read: {_reason(error)}; {hint}", str(where)) from error
+
+    def _copy(self, dataset: Dataset, paths: Any, source: Path, target: Path) -> int:
+        """Add the pairs to two files, one line for each; those without one of the sides are left out."""
+        n_pairs = 0
+        rows = self._mtdata.parser.Parser(paths, ext=dataset.entry.in_ext or None, ent=dataset.entry).read_segs(
+            show_pbar=False
+        )
+        first, second = (target, source) if dataset.swapped else (source, target)
+        with first.open("a", encoding="utf-8") as first_file, second.open("a", encoding="utf-8") as second_file:
+            for row in rows:
+                if isinstance(row, str) or len(row) < 2:
+                    raise ValueError("its lines are not pairs of sentences")
+                one, other = (" ".join(str(side or "").split()) for side in row[:2])
+                if one and other:
+                    first_file.write(f"{one}\n")
+                    second_file.write(f"{other}\n")
+                    n_pairs += 1
+        if not n_pairs:
+            raise ValueError("it has no sentence pairs")
+        return n_pairs
+
+    def _directed(self, name: str, entry: Any, languages: tuple[Any, Any]) -> Dataset:
+        tags = self._mtdata.iso.bcp47.BCP47Tag
+        with contextlib.suppress(AssertionError):  # two languages that could be either of the others
+            fits, swapped = tags.check_compat_swap(languages, entry.did.langs)
+            if fits:
+                return Dataset(str(entry.did), entry, languages, swapped)
+        wanted, own = ("-".join(map(str, pair)) for pair in (languages, entry.did.langs))
+        raise OptionError(f"{name}: its languages are {own}, not {wanted}; datasets of one corpus need the same two")
+
+    def _languages(self, codes: list[str]) -> tuple[Any, Any] | None:
+        """Two languages, or None where the codes are not two known ones."""
+        try:
+            first, second = (self._mtdata.iso.bcp47.bcp47(code) for code in codes)
+        except (ValueError, AssertionError):
+            return None
+        return first, second
+
+    def _unknown(self, name: str, pair: tuple[Any, Any] | None) -> OptionError:
+        """Names that are near: of the same languages if they are known, otherwise of any."""
+        if pair is not None:
+            names = self.names(pair)
+        else:
+            names = sorted({str(did) for did in self._mtdata.index.INDEX.entries if str(did).partition("-")[0] in name})
+        lower = {each.lower(): each for each in names}
+        near = [lower[each] for each in difflib.get_close_matches(name.lower(), lower, n=N_NEAR, cutoff=0.5)]
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        form = "names are like OPUS-tatoeba-v20230412-deu-eng; "
+        return OptionError(
+            f"unknown dataset {name!r}; {hint or form}'hyperbaton corpus list de-en' prints those of two languages"
+        )
+
+    def _not_fetched(self, dataset: Dataset, error: Exception) -> InputError:
+        """One line about a download that failed; those that were complete are kept."""
+        url = dataset.entry.url if isinstance(dataset.entry.url, str) else dataset.entry.url[0]
+        import requests
+        import urllib3
+
+        if isinstance(error, urllib3.exceptions.InsecureRequestWarning):
+            what = "the server's certificate is not valid"
+        elif isinstance(error, requests.exceptions.Timeout):
+            what = "the server does not answer"
+        elif isinstance(error, requests.exceptions.ConnectionError):
+            what = "no connection"
+        elif isinstance(error, AssertionError):
+            what = f"the server answered {error}"
+        else:
+            what = _reason(error)
+        return InputError(
+            f"{dataset.name}: cannot be downloaded from {url}: {what}; check the network and try again: "
+            f"complete downloads stay in {self.cache_folder}"
+        )
+
+
+class _Counters:
+    """Stands for mtdata's progress bars, and reports to ours."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+
+    @contextlib.contextmanager
+    def counter(self, desc: str = "", total: int | None = None, unit: str = "") -> Iterator[_Counter]:
+        yield _Counter(self.progress, total or 0)
+
+
+class _Counter:
+    def __init__(self, progress: Progress, total: int) -> None:
+        self.progress, self.done, self.total = progress, 0, total
+
+    def update(self, incr: int = 1, **_: Any) -> None:
+        self.done += incr
+        if self.progress(self.done, max(self.done, self.total)) is False:
+            raise Cancelled("interrupted")
+
+
+@contextlib.contextmanager
+def _without_its_manners() -> Iterator[None]:
+    """Keep mtdata from setting up the logging of the whole program, and from downloads without a valid certificate."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers[:] = [logging.NullHandler()]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with contextlib.suppress(ImportError):
+                from urllib3.exceptions import InsecureRequestWarning
+
+                warnings.simplefilter("error", InsecureRequestWarning)
+            yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+
+@contextlib.contextmanager
+def _whole_index(file: Path) -> Iterator[None]:
+    """Remove mtdata's stored index if its making is interrupted: mtdata would take half of one for the whole."""
+    existed = file.exists()
+    try:
+        yield
+    except BaseException as error:
+        if not existed:
+            file.unlink(missing_ok=True)
+        if isinstance(error, EOFError | pickle.UnpicklingError | AssertionError):
+            raise InputError("mtdata's index of datasets is damaged; remove it and try again", file) from error
+        if isinstance(error, OSError):
+            raise InputError(f"mtdata's cache cannot be used: {error.strerror or error}", file.parent) from error
+        raise
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an error; its kind where it says nothing."""
+    text = str(getattr(error, "msg", "") or error).strip()
+    return text.partition("\n")[0] or type(error).__name__

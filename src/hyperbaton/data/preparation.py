@@ -1,0 +1,302 @@
+"""Downloaded sentence pairs made into the text of an experiment: tokenized, tagged, cleaned, split and linked.
+
+The pairs of the datasets are tokenized and cleaned together, then split. Parts for tuning and testing are drawn by a hash
+of the source sentence and the seed, one pair of each sentence, so that a longer corpus changes few of them; or they are
+datasets themselves, which are kept whole. No sentence of theirs stays in the training text, on either side.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.align import ALIGNERS, WordAligner
+from hyperbaton.base.counted import counted
+from hyperbaton.base.errors import ArtefactError, InputError, OptionError
+from hyperbaton.base.options import LARGEST, to_mapping
+from hyperbaton.base.progress import Bars, default_threads
+from hyperbaton.base.writing import check_folder, writing_folder
+from hyperbaton.corpus import Bitext
+from hyperbaton.corpus.clean import Cleaning, CleaningReport, clean_files, filtered_lines
+from hyperbaton.corpus.files import read_byte_lines, read_pieces, read_sentences, write_pieces
+from hyperbaton.corpus.processing import TextSide
+from hyperbaton.corpus.raw import RawLines, tag, tokenize
+from hyperbaton.corpus.taggers import TAGGERS, Tagger
+from hyperbaton.corpus.tokenizers import TOKENIZERS
+from hyperbaton.data.datasets import Catalogue, Dataset
+
+DESCRIPTION = "corpus.json"
+HELD_OUT = ("dev", "devtest", "test")
+SPLITS = ("train", *HELD_OUT)
+USUAL_SIZE, USUAL_SHARE = 1000, 10  # of a part that is drawn: so many pairs, or a tenth of all where that is less
+ANY = Cleaning(1, LARGEST, 1e9)  # of datasets that are only translated, all is kept that is not empty
+
+Hashes = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How downloaded pairs become the files of an experiment.
+
+    Arguments:
+        held_out: of dev, devtest and test, the number of pairs to draw, or the name of a dataset; a part that is not
+            there has the usual size.
+        n_train: the most pairs of the training text; 0 takes all.
+        tokenizers: of source and target, by name; None takes the one for the language.
+        tagger: of the source, as the registry of taggers makes it; None takes the tags of the tokenizer, if it knows any.
+        aligner: as the registry of aligners makes it; None leaves out the links.
+    """
+
+    held_out: Mapping[str, int | str] = field(default_factory=dict)
+    n_train: int = 0
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    tokenizers: tuple[str | None, str | None] = (None, None)
+    tagger: str | None = None
+    aligner: str | None = "hmm:for=phrases"
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What was written: pairs by split, and what cleaning dropped."""
+
+    languages: tuple[str, str]
+    n_pairs: dict[str, int]
+    report: CleaningReport
+
+
+def get_corpus(
+    names: Sequence[str],
+    folder: str | Path,
+    how: Preparation | None = None,
+    *,
+    languages: str | None = None,
+    threads: int | None = None,
+    bars: Bars | None = None,
+) -> Prepared:
+    """Download datasets and write them to a folder as train.de, train.en, train.links and so on, all of them or none.
+
+    Arguments:
+        names: of the datasets, as mtdata has them.
+        languages: source and target, such as de-en; None takes those of the first name, in its order.
+    """
+    how, bars = how or Preparation(), bars or Bars(quiet=True)
+    check_names(names)
+    check_corpus_folder(Path(folder))
+    aligner = None if how.aligner is None else ALIGNERS.make(how.aligner)
+    for tokenizer in how.tokenizers:
+        _ = None if tokenizer is None else TOKENIZERS[tokenizer]
+    tagger = None if how.tagger is None else TAGGERS.make(how.tagger)
+    catalogue = Catalogue()
+    pair = None if languages is None else catalogue.parse_languages(languages)
+    pair = pair or catalogue.find(names[0]).languages
+    sets = {"train": [catalogue.find(name, pair) for name in names]}
+    sets |= {split: [catalogue.find(name, pair)] for split, name in how.held_out.items() if isinstance(name, str)}
+    source, target = (catalogue.code(language) for language in pair)
+    sides = _side(source, how.tokenizers[0], how.tagger or ""), _side(target, how.tokenizers[1])
+    with writing_folder(folder, DESCRIPTION) as out:
+        maker = _Maker(out, out / "work", (source, target), sides, how, threads or default_threads(), bars)
+        maker.work.mkdir()
+        for split, datasets in sets.items():
+            maker.fetch(split, datasets, catalogue)
+            if tagger is not None:
+                maker.tag(split, tagger)
+        report = maker.split([split for split in SPLITS if split in sets])
+        if aligner is not None:
+            maker.link(aligner)
+        shutil.rmtree(maker.work)
+        maker.describe({split: [each.name for each in datasets] for split, datasets in sets.items()}, catalogue.version)
+    return Prepared((source, target), maker.n_pairs, report)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse a dataset that is named twice: its pairs would count double."""
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise OptionError(f"the dataset {name} is named twice; name it once")
+
+
+def check_corpus_folder(folder: Path) -> None:
+    """Refuse a folder that has anything but a corpus made by this module."""
+    check_folder(folder, DESCRIPTION)
+    if not (folder / DESCRIPTION).is_file():
+        return
+    try:
+        own = {DESCRIPTION, *json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))["files"]}
+    except (ValueError, LookupError, TypeError) as error:
+        raise ArtefactError(f"{folder / DESCRIPTION}: is damaged; remove the folder or choose another name") from error
+    for path in sorted(folder.iterdir()):
+        if path.name not in own:
+            raise ArtefactError(
+                f"{folder}: would be replaced, but {path.name} is no part of it; move that or choose another name"
+            )
+
+
+def _side(language: str, tokenizer: str | None, tagger: str = "") -> TextSide:
+    """One side of the text; languages have the tokenizer that is made for them, or that of European ones."""
+    own = (name for name in TOKENIZERS if TOKENIZERS[name].language_code == language)
+    return TextSide(language, tokenizer or next(own, "sacremoses"), tagger=tagger)
+
+
+class _Maker:
+    """Files on their way from raw text to the finished folder; in the working folder they are SPLIT.COLUMN."""
+
+    def __init__(
+        self,
+        out: Path,
+        work: Path,
+        codes: tuple[str, str],
+        sides: Sequence[TextSide],
+        how: Preparation,
+        threads: int,
+        bars: Bars,
+    ) -> None:
+        self.out, self.work, self.codes, self.sides, self.how = out, work, codes, sides, how
+        self.threads, self.bars = threads, bars
+        self.columns = {"source": f".{codes[0]}", "target": f".{codes[1]}"}
+        if sides[0].has_tags:
+            self.columns["tags"] = f".{codes[0]}.pos"
+        self.n_pairs: dict[str, int] = {}
+
+    def fetch(self, split: str, datasets: Iterable[Dataset], catalogue: Catalogue) -> None:
+        """Download and tokenize the text of a split."""
+        source, target = (self.work / f"raw.{split}.{side}" for side in ("source", "target"))
+        n_pairs = sum(
+            catalogue.fetch(dataset, source, target, self.bars.stage(f"download {dataset.name} (KiB)"))
+            for dataset in datasets
+        )
+        self._tokenize(source, self.sides[0], split, "source", n_pairs)
+        self._tokenize(target, self.sides[1], split, "target", n_pairs)
+
+    def _tokenize(self, raw: Path, side: TextSide, split: str, column: str, n_lines: int) -> None:
+        progress, done = self.bars.stage(f"tokenize {split} {column}"), 0
+        tokens, tags = self.work / f"{split}.{column}", self.work / f"{split}.{column}.tags"
+        with tokens.open("wb") as token_file, tags.open("wb") as tag_file:
+            for token_lines, tag_lines in tokenize(RawLines(raw, repair=True), side.make_tokenizer(), self.threads):
+                token_file.write(token_lines)
+                tag_file.write(tag_lines)
+                done += token_lines.count(b"\n")
+                progress(done, n_lines)
+        raw.unlink()
+
+    def tag(self, split: str, tagger: Tagger) -> None:
+        """Replace the tags of the source, which the tokenizer gave or left blank."""
+        progress, done = self.bars.stage(f"tag {split}"), 0
+        with (self.work / f"{split}.source.tags").open("wb") as file:
+            for piece in tag(read_sentences(self.work / f"{split}.source"), tagger, self.threads):
+                file.write(piece)
+                done += piece.count(b"\n")
+                progress(done, done)
+
+    def split(self, given: Sequence[str]) -> CleaningReport:
+        """Clean the text, and draw the splits that are not among those `given`."""
+        reports = {split: self._clean(split) for split in given}
+        for split, report in reports.items():
+            if not report.n_kept:
+                raise InputError(f"no sentence pair of {split} is left after cleaning: {', '.join(report.dropped)}")
+        source, target = (self._hashes("train", column) for column in ("source", "target"))
+        drawn = self._drawn(source, [split for split in HELD_OUT if split not in given])
+        taken = np.zeros(len(source), bool)
+        for held_source, held_target in (
+            *((source[chosen], target[chosen]) for chosen in drawn.values()),
+            *((self._hashes(split, "source"), self._hashes(split, "target")) for split in given if split != "train"),
+        ):
+            taken |= np.isin(source, held_source) | np.isin(target, held_target)
+        drawn["train"] = _lowest(np.flatnonzero(~taken), source, self.how.n_train)
+        if len(drawn["train"]) == 0:
+            raise InputError("no sentence pair is left for training: every one has a sentence of dev, devtest or test")
+        for split in SPLITS:
+            if split in drawn:
+                self._write(split, "train", drawn[split])
+            elif split in given:
+                self._write(split, split, np.arange(reports[split].n_kept))
+        return reports["train"]
+
+    def _clean(self, split: str) -> CleaningReport:
+        source, target = (self.work / f"{split}.{column}" for column in ("source", "target"))
+        tags = [self.work / f"{split}.source.tags"] if "tags" in self.columns else []
+        options = self.how.cleaning if split == "train" else ANY
+        return clean_files(source, target, self.work / f"clean.{split}", options, also=tags, repair=True)
+
+    def _cleaned(self, split: str, column: str) -> Path:
+        return self.work / f"clean.{split}.{'source.tags' if column == 'tags' else column}"
+
+    def _hashes(self, split: str, column: str) -> Hashes:
+        """A number for each line, the same for equal lines and in random order otherwise."""
+        key = self.how.seed.to_bytes(8, "little")
+        hashes = (
+            int.from_bytes(hashlib.blake2b(line, digest_size=8, key=key).digest(), "little")
+            for line in read_byte_lines(self._cleaned(split, column))
+        )
+        return np.fromiter(hashes, np.uint64)
+
+    def _drawn(self, source: Hashes, splits: Sequence[str]) -> dict[str, Numbers]:
+        """The pairs of splits that are drawn: the first ones in the order of the hashes, one of each source sentence."""
+        _, order = np.unique(source, return_index=True)
+        usual = min(USUAL_SIZE, len(order) // USUAL_SHARE)
+        sizes = {split: int(self.how.held_out.get(split, usual)) for split in splits}
+        if sum(sizes.values()) >= len(order):
+            wanted = " and ".join(f"{size:,} for {split}" for split, size in sizes.items() if size)
+            raise OptionError(
+                f"{counted(len(order), 'different source sentence')} cannot give {wanted} and a training text; "
+                "draw fewer, or name more datasets"
+            )
+        ends = np.cumsum(list(sizes.values()))
+        parts = zip(sizes, sizes.values(), ends, strict=True)
+        return {split: np.sort(order[end - size : end]) for split, size, end in parts if size}
+
+    def _write(self, split: str, of: str, lines: Numbers) -> None:
+        keep = np.zeros(self._n_lines(of), np.uint8)
+        keep[lines] = 1
+        self.n_pairs[split] = len(lines)
+        for column, ending in self.columns.items():
+            write_pieces(self.out / f"{split}{ending}", filtered_lines(self._cleaned(of, column), keep))
+
+    def _n_lines(self, split: str) -> int:
+        return sum(piece.count(b"\n") for piece in read_pieces(self._cleaned(split, "source")))
+
+    def link(self, aligner: WordAligner) -> None:
+        """Write the links of every split; the aligner learns from all of them together."""
+        both = [self.work / "all.source", self.work / "all.target"]
+        for path, code in zip(both, self.codes, strict=True):
+            files = (self.out / f"{split}.{code}" for split in self.n_pairs)
+            write_pieces(path, (piece for file in files for piece in read_pieces(file)))
+        bitext = Bitext.read(*both)
+        aligner = aligner.fit(bitext, threads=self.threads, progress=self.bars.stage("learn links"))
+        links = aligner.align(bitext, threads=self.threads, progress=self.bars.stage("link"))
+        start = 0
+        for split, n_pairs in self.n_pairs.items():
+            links.select(np.arange(start, start + n_pairs)).write(self.out / f"{split}.links")
+            start += n_pairs
+
+    def describe(self, datasets: Mapping[str, list[str]], version: str) -> None:
+        """Write where the text comes from and how it was made."""
+        description: dict[str, Any] = {
+            "datasets": dict(datasets),
+            "mtdata": version,
+            "languages": self.codes,
+            "text": [str(side) for side in self.sides],
+            "clean": to_mapping(self.how.cleaning),
+            "align": self.how.aligner,
+            "seed": self.how.seed,
+            "pairs": self.n_pairs,
+            "files": sorted(path.name for path in self.out.iterdir()),
+        }
+        text = json.dumps(description, ensure_ascii=False, indent=1)
+        (self.out / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
+
+
+def _lowest(numbers: Numbers, hashes: Hashes, most: int) -> Numbers:
+    """At most so many numbers, those with the lowest hashes, in order; 0 takes all."""
+    if not most or len(numbers) <= most:
+        return numbers
+    return np.sort(numbers[np.argsort(hashes[numbers], kind="stable")[:most]])
