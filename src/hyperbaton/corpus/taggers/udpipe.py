@@ -27,7 +27,7 @@ class Udpipe(Tagger):
         try:
             import ufal.udpipe
         except ModuleNotFoundError as error:
-            raise import_failure(error, "ufal.udpipe", "udpipe", "ufal") from error
+            raise import_failure(error, "ufal.udpipe", "udpipe", "ufal ufal.udpipe") from error
         if not Path(self.model).is_file():
             raise InputError("there is no such file; models are at https://hdl.handle.net/11234/1-3131", self.model)
         model = ufal.udpipe.Model.load(self.model)
