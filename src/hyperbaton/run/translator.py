@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol, Self, overload
 import numpy as np
 
 from hyperbaton.align import align
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.base.options import Option
 from hyperbaton.base.progress import Bars, Progress
 from hyperbaton.corpus import Annotations, Bitext
@@ -45,6 +45,7 @@ from hyperbaton.run.stages import lm as lm_stage
 from hyperbaton.run.stages import train as train_stage
 from hyperbaton.run.stages import tune as tune_stage
 from hyperbaton.tune import Tuning, tune
+from hyperbaton.tune.loop import Iteration
 from hyperbaton.tune.system import SystemDecoder
 
 log = logging.getLogger(__name__)
@@ -101,11 +102,6 @@ class Translator(TokenTranslator):
     """A translation system to train, use, save and ask.
 
     Text is taken as the system was trained: raw if it knows its text processing, else tokenized.
-
-    >>> from hyperbaton.data import generate
-    >>> translator = Translator.train(generate(200, seed=1).bitext, minutes=0.1, quiet=True)
-    >>> translator.translate("")
-    ''
     """
 
     @classmethod
@@ -232,6 +228,11 @@ def _train_system(
 def _tuned(system: System, dev: Bitext, iterations: int, seed: int, threads: int | None, progress: Progress) -> System:
     source, references = (b"".join(side.pieces()).decode().split("\n")[:-1] for side in (dev.source, dev.target))
     decoder = SystemDecoder(system, source, threads=threads)
+
+    def report(number: int, _turn: Iteration) -> None:
+        if progress(number + 1, iterations) is False:
+            raise Cancelled("cancelled")
+
     tuned = tune(
         decoder,
         decoder.start,
@@ -239,8 +240,6 @@ def _tuned(system: System, dev: Bitext, iterations: int, seed: int, threads: int
         Tuning(iterations=iterations),
         seed=seed,
         threads=threads,
-        report=lambda number, _: progress(number + 1, iterations) and None,
+        report=report,
     )
-    if tuned.failure is not None:
-        log.warning("tuning did not help: %s; the best weights are kept", tuned.failure)
     return decoder.with_weights(tuned.weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -97,7 +97,7 @@ def _named(fields: Mapping[str, Any]) -> Iterator[str]:
     return (f"<code>{escape(name)}</code>" for name in fields)
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     if not rows:
         return ""
     cells = "".join(f"<th>{escape(name)}</th>" for name in head)
