@@ -55,7 +55,7 @@ def test_it_translates_saves_and_explains(translator: Translator, tmp_path: Path
     assert line and translator.translate([LINE, ""]) == [line, ""]
     translator.save(tmp_path / "saved")
     assert Translator.load(tmp_path / "saved").translate(LINE) == line
-    assert hyperbaton("translate", tmp_path / "saved", input=f"{LINE}\n").stdout == f"{line}\n"
+    assert hyperbaton("translate", tmp_path / "saved", text=f"{LINE}\n").stdout == f"{line}\n"
     explained = translator.explain(LINE)
     assert explained.record["translation"] == line and "<svg" in explained._repr_svg_()
     assert repr(explained).startswith(f"{LINE}\n{line}\n") and "\nhier " in repr(explained)
