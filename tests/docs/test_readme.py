@@ -27,6 +27,7 @@ def test_five_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         for name, text in (("zh", bitext.source), ("en", bitext.target), ("links", bitext.need_links())):
             (tmp_path / f"{part}.{name}").write_bytes(b"".join(text.pieces()))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("hyperbaton.run.translator.MOST", 1)  # iterations of tuning
     whole, parts_of_it = blocks("python")
     seen: dict[str, Any] = {}
     for code in (whole, parts_of_it):

@@ -299,19 +299,26 @@ def test_corpus_and_compare(chromium: Any, page_address: str) -> None:
         page.wait_for_selector("text=This needs a server")
 
 
-def test_what_if_asks_the_service(chromium: Any, run: Path) -> None:
+@contextmanager
+def translated(chromium: Any, run: Path, width: int) -> Iterator[tuple[Any, Any, str]]:
+    """The page of a service that has been asked to translate a short sentence, the service, and the sentence."""
     pytest.importorskip("starlette")
     from hyperbaton.serve.engine import Engine
     from tests.unit.test_serve import running
 
     system, _ = Run(run).load(Run(run).output("dpr"))
-    source = next(s for s in (Run(run).source[n] for n in range(12)) if len(s) < 14)
+    text = " ".join(next(s for s in (Run(run).source[n] for n in range(12)) if len(s) < 14))
     with (
         running([Engine("dpr", system, "ja", "en")]) as service,
-        opened(chromium, f"http://127.0.0.1:{service.port}/", 390) as page,
+        opened(chromium, f"http://127.0.0.1:{service.port}/", width) as page,
     ):
-        page.fill("#text", " ".join(source))
+        page.fill("#text", text)
         page.click("#translate")
+        yield page, service, text
+
+
+def test_what_if_asks_the_service(chromium: Any, run: Path) -> None:
+    with translated(chromium, run, 390) as (page, service, _):
         page.wait_for_selector("main path.link")
         page.click("nav >> text=What if")
         page.locator("main .phrase .box").first.click()
@@ -338,22 +345,10 @@ def test_what_if_asks_the_service(chromium: Any, run: Path) -> None:
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_finished_text_of_the_service(chromium: Any, run: Path, width: int) -> None:
-    pytest.importorskip("starlette")
-    from hyperbaton.serve.engine import Engine
-    from tests.unit.test_serve import running
-
-    system, _ = Run(run).load(Run(run).output("dpr"))
-    source = next(s for s in (Run(run).source[n] for n in range(12)) if len(s) < 14)
-    with (
-        running([Engine("dpr", system, "ja", "en")]) as service,
-        opened(chromium, f"http://127.0.0.1:{service.port}/", width) as page,
-    ):
-        page.fill("#text", " ".join(source))
-        page.click("#translate")
+    with translated(chromium, run, width) as (page, service, text):
         page.wait_for_selector("#finished .token")
-        answer = service.ask("/v1/translate", {"text": " ".join(source), "details": True, "nbest": 10})[1]["translations"][
-            0
-        ]
+        asked = {"text": text, "details": True, "nbest": 10}
+        answer = service.ask("/v1/translate", asked)[1]["translations"][0]
         assert page.locator("#finished").inner_text() == answer["text"]
         link = answer["sentences"][0]["links"][0]
         for one, other in (("source", "target"), ("target", "source")):

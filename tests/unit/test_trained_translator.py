@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,17 @@ from hyperbaton.data import generate
 from hyperbaton.run.translator import FEWEST, MOST, plan_training
 from tests.program import hyperbaton
 
-PARTS = generate(260, seed=1).split(n_dev=20, n_test=20)
+PARTS = generate(150, seed=1).split(n_dev=10, n_test=10)
 TRAIN, DEV, TEST = (PARTS[name].bitext for name in ("train", "dev", "test"))
-LINE = " ".join(TEST.source[0])
+TEST_LINES = [" ".join(words) for words in TEST.source]
+LINE = TEST_LINES[0]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def little_tuning() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hyperbaton.run.translator.MOST", 2)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +33,8 @@ def translator() -> Translator:
     return Translator.train(TRAIN, DEV, minutes=0.15, quiet=True)
 
 
-def test_more_time_gives_better_models_and_more_tuning() -> None:
+def test_more_time_gives_better_models_and_more_tuning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hyperbaton.run.translator.MOST", MOST)
     large = Bitext.of(["a b c d e f g h i j k l"] * 40_000, ["x"] * 40_000)
     dev = large[:1000]
     plans = [plan_training(large, dev, minutes) for minutes in (1, 10, 15, 20)]
@@ -40,12 +50,12 @@ def test_more_time_gives_better_models_and_more_tuning() -> None:
 
 
 def test_it_translates_saves_and_explains(translator: Translator, tmp_path: Path) -> None:
-    assert list(translator.system.reordering) == ["hier", "dpr"]
+    assert list(translator.system.reordering) == ["hier", "pair"]
     line = translator.translate(LINE)
     assert line and translator.translate([LINE, ""]) == [line, ""]
     translator.save(tmp_path / "saved")
     assert Translator.load(tmp_path / "saved").translate(LINE) == line
-    assert hyperbaton("translate", tmp_path / "saved", input=f"{LINE}\n").stdout == f"{line}\n"
+    assert hyperbaton("translate", tmp_path / "saved", text=f"{LINE}\n").stdout == f"{line}\n"
     explained = translator.explain(LINE)
     assert explained.record["translation"] == line and "<svg" in explained._repr_svg_()
     assert repr(explained).startswith(f"{LINE}\n{line}\n") and "\nhier " in repr(explained)
@@ -62,10 +72,7 @@ def test_the_same_text_and_options_give_the_same_translator(translator: Translat
     again = Translator.train(TRAIN, DEV, minutes=0.15, threads=1, progress=progress)
     assert again.system.weights == translator.system.weights
     assert again.translate(TEST_LINES) == translator.translate(TEST_LINES)
-    assert {"extract", "language model", "train dpr", "tune"} <= set(stages) and "align" not in stages
-
-
-TEST_LINES = [" ".join(words) for words in TEST.source]
+    assert {"extract", "language model", "train pair", "tune"} <= set(stages) and "align" not in stages
 
 
 def test_raw_text_if_it_knows_how(translator: Translator) -> None:

@@ -17,7 +17,7 @@ from hyperbaton.phrases.pruning import Pruning, prune
 from hyperbaton.phrases.reordering import ReorderingType, orientation_counts, reordering_probabilities
 from hyperbaton.phrases.rules import RuleLimits, RuleTable
 from hyperbaton.phrases.rules_extraction import extract_rules
-from hyperbaton.phrases.samples import Extraction, Samples, extract
+from hyperbaton.phrases.samples import Extraction, Sample, Samples, extract
 from hyperbaton.phrases.table import PhraseTable, Scoring
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "ReorderingType",
     "RuleLimits",
     "RuleTable",
+    "Sample",
     "Samples",
     "Scoring",
     "Spans",

@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol, Self, overload
 import numpy as np
 
 from hyperbaton.align import align
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.base.options import Option
 from hyperbaton.base.progress import Bars, Progress
 from hyperbaton.corpus import Annotations, Bitext
@@ -102,11 +102,6 @@ class Translator(TokenTranslator):
     """A translation system to train, use, save and ask.
 
     Text is taken as the system was trained: raw if it knows its text processing, else tokenized.
-
-    >>> from hyperbaton.data import generate
-    >>> translator = Translator.train(generate(200, seed=1).bitext, minutes=0.1, quiet=True)
-    >>> translator.translate("")
-    ''
     """
 
     @classmethod
@@ -246,6 +241,4 @@ def _tuned(system: System, dev: Bitext, iterations: int, seed: int, threads: int
         threads=threads,
         report=report,
     )
-    if tuned.failure is not None:
-        log.warning("tuning did not help: %s; the best weights are kept", tuned.failure)
     return decoder.with_weights(tuned.weights)

@@ -19,11 +19,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hyperbaton.serve.dialects import DIALECTS
+from hyperbaton.serve.dialects.v1 import DESCRIBED
+from hyperbaton.serve.openapi import describe
 from hyperbaton.serve.page import page
+from hyperbaton.serve.reference import reference_page
 from hyperbaton.serve.service import Service
 
 log = logging.getLogger(__name__)
 HEALTH = "/health"  # answered whatever the limits say
+DOCS = "/docs"
 
 
 def make_app(service: Service, *, cors: Sequence[str] = ()) -> Starlette:
@@ -46,7 +50,10 @@ def make_app(service: Service, *, cors: Sequence[str] = ()) -> Starlette:
     async def start_page(request: Request) -> Response:
         return HTMLResponse(page(service))
 
-    routes = [Route(HEALTH, health), Route("/metrics", metrics), Route("/", start_page)]
+    async def docs(request: Request) -> Response:
+        return HTMLResponse(reference_page(describe(DESCRIBED)))
+
+    routes = [Route(HEALTH, health), Route("/metrics", metrics), Route("/", start_page), Route(DOCS, docs)]
     for name in DIALECTS:
         routes += DIALECTS[name](service).routes()
     middleware = [Middleware(Record, service=service)]
@@ -101,7 +108,7 @@ class Record:
 
     def _told(self, scope: Scope, status: int, seconds: float) -> None:
         state = scope["state"]
-        known = (HEALTH, "/metrics", "/")
+        known = (HEALTH, "/metrics", "/", DOCS)
         path = state.get("path") or (scope["path"] if scope["path"] in known else "other")
         self.service.metrics.request(path, status, seconds)
         if self.service.log is None:

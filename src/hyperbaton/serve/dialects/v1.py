@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from hyperbaton.base.options import options_of
@@ -23,7 +23,6 @@ from hyperbaton.serve.engine import Answered, Constraints, Engine, Request
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import name_of
 from hyperbaton.serve.openapi import describe
-from hyperbaton.serve.reference import reference_page
 from hyperbaton.serve.refusal import Refusal
 from hyperbaton.serve.service import Call
 
@@ -75,7 +74,6 @@ class V1(Dialect):
             self.route("/v1/align", ["POST"], self.align),
             self.route("/v1/systems", ["GET"], self.systems),
             self.route("/openapi.json", ["GET"], self.openapi),
-            self.route("/docs", ["GET"], self.docs),
         ]
 
     async def translate(self, call: Call) -> Response:
@@ -176,9 +174,6 @@ class V1(Dialect):
 
     async def openapi(self, call: Call) -> Response:
         return JSONResponse(describe(DESCRIBED))
-
-    async def docs(self, call: Call) -> Response:
-        return HTMLResponse(reference_page(describe(DESCRIBED)))
 
 
 def _answer(answered: Answered, asked: dict[str, Any], details: bool) -> dict[str, Any]:
