@@ -204,7 +204,7 @@ def table(args: argparse.Namespace) -> Iterator[str]:
                 if not results:
                     continue
                 seconds = float(np.mean([result["seconds"] for result in results]))
-                for name, note in (("best", ""), ("averaged", f", mean of {args.average} iterations")):
+                for name, note in (("best", ""), ("averaged", f", --average {args.average}")):
                     scores = [result["test"][name] for result in results if name in result["test"]]
                     if scores:
                         yield _row(text, size, method + note, scores, seconds)
@@ -230,9 +230,10 @@ def _means_of_three(
 
 
 def _row(text: str, size: str, method: str, scores: list[float], seconds: float) -> str:
-    deviation = float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
-    spread = f"{max(scores) - min(scores):.2f} | {seconds:.0f}"
-    return f"| {text} | {size} | {method} | {len(scores)} | {np.mean(scores):.2f} | {deviation:.2f} | {spread} |"
+    spread = "– | –"
+    if len(scores) > 1:
+        spread = f"{np.std(scores, ddof=1):.2f} | {max(scores) - min(scores):.2f}"
+    return f"| {text} | {size} | {method} | {len(scores)} | {np.mean(scores):.2f} | {spread} | {seconds:.0f} |"
 
 
 if __name__ == "__main__":
