@@ -68,9 +68,11 @@ def sections_of(results: Mapping[str, Any]) -> list[Section]:
         sections.append(section)
     summary = Section("summary", "Summary")
     if findings := results.get("findings"):
-        summary.elements += [Text("What the run found:"), Points([str(finding) for finding in findings])]
+        summary.elements.extend([Text("What the run found:"), Points([str(finding) for finding in findings])])
     if warnings := results.get("warnings"):
-        summary.elements += [Text("Know before you use these numbers:"), Points([str(warning) for warning in warnings])]
+        summary.elements.extend(
+            [Text("Know before you use these numbers:"), Points([str(warning) for warning in warnings])]
+        )
     if missing:
         summary.elements.append(Text(f"Not part of this run: {', '.join(missing)}."))
     return [summary, *sections] if summary.elements else sections
