@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.docs.shell import Shell, shell
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -45,29 +46,40 @@ def blocks(page: Path) -> list[Block]:
 def cells(page: Path) -> Iterator[Cell]:
     """The cells of a page; a block of text is the output of the cell above it."""
     in_page = blocks(page)
-    for block, below in zip(in_page, [*in_page[1:], None], strict=True):
-        if block.language in ("sh", "python"):
+    for block, below in zip(in_page, [*in_page, None][1:], strict=True):
+        if block.language in ("sh", "python") and not block.title:
             yield Cell(block, below.text if below and below.language == "text" else None)
 
 
-def run(cell: Cell, folder: Path, names: dict[str, object]) -> str:
+def write_files(page: Path, folder: Path) -> None:
+    """Write the files that a page shows: the blocks whose title is a name."""
+    for block in blocks(page):
+        if block.title:
+            (folder / block.title).write_text(block.text, encoding="utf-8")
+
+
+def run(cell: Cell, folder: Path, names: dict[str, object], bash: Shell) -> str:
     """Run a cell in a folder, Python with the names of the cells before it; returns what it printed."""
     if cell.code.language == "sh":
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", cell.code.text],
-            cwd=folder,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{cell.code.text}\n{done.stderr}"
-        return done.stdout
+        return bash.run(cell.code.text, folder)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(cell.code.text, "cell", "exec"), names)
+        exec(compile(_with_checks(cell.code.text), "cell", "exec"), names)
     return printed.getvalue()
+
+
+def _with_checks(code: str) -> ast.Module:
+    """Code whose expressions are compared with the comment behind them, where that is a value: `len(text)  # 12`."""
+    tree, lines = ast.parse(code), code.splitlines()
+    for i, statement in enumerate(tree.body):
+        if isinstance(statement, ast.Expr):
+            comment = lines[(statement.end_lineno or 0) - 1][statement.end_col_offset :].strip().removeprefix("# ")
+            with contextlib.suppress(ValueError, SyntaxError):
+                ast.literal_eval(comment)
+                written = ast.unparse(statement.value)
+                check = f"assert ({written}) == ({comment}), ({written})"
+                tree.body[i] = ast.copy_location(ast.parse(check).body[0], statement)
+    return ast.fix_missing_locations(tree)
 
 
 def alike(output: str, printed: str, tolerance: float = 0.05) -> bool:
@@ -87,9 +99,10 @@ def refresh(page: Path) -> None:
     """Write what the cells of a page print now below each of them."""
     text = page.read_text(encoding="utf-8")
     names: dict[str, object] = {}
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), shell() as bash:
+        write_files(page, Path(folder))
         for cell in cells(page):
-            printed = run(cell, Path(folder), names)
+            printed = run(cell, Path(folder), names, bash)
             code = f"```{cell.code.language}\n{cell.code.text}```\n"
             old = code if cell.output is None else f"{code}\n```text\n{cell.output}```\n"
             text = text.replace(old, f"{code}\n```text\n{printed}```\n" if printed else code, 1)

@@ -1,56 +1,137 @@
-"""What the tutorial, the guides to Python and the guide to models show, runs, and prints what they say."""
+"""The shell and Python blocks of pages run as they stand, in order, and print what the pages say.
+
+Each page has its own folder. It holds the files that pages take for granted (tests/docs/workshop.py), and those that the
+page shows: blocks with a name. Blocks that are marked `console` are not run: servers, clusters and benchmarks.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import tomllib
+import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.docs.cells import DOCS, alike, blocks, cells, run
+from tests.docs import shell
+from tests.docs.cells import DOCS, alike, blocks, cells, run, write_files
+from tests.docs.workshop import annotated_english, prepare
+
+pytestmark = pytest.mark.slow
+
+# Pages and folders whose blocks are not run, and why.
+NOT_RUN = {
+    "cluster": "needs a scheduler on another machine; tests of executors have one here",
+    "corpora": "downloads corpora",
+    "papers": "reproduces papers, from corpora",
+    "results": "quotes commands that measure, on corpora",
+    "serve": "starts servers that do not end; tests of the service ask them",
+    "design": "shows pieces of code",
+}
+# Pages that start with nothing, and say all that they print.
+COMPLETE = {"tutorial", "python", "scikit-learn"}
+EMPTY = COMPLETE | {"adding-a-model"}
+# The library that a page needs, where it is not installed with hyperbaton.
+NEEDS = {
+    "scikit-learn": "sklearn",
+    "sil-machine": "machine",
+    "models/encoder": "torch",
+    "models/encoder_orientation": "torch",
+}
+# Runs of an experiment that a page takes for granted.
+RUNS = {"report": ["experiment"], "explore": ["demo", "other"]}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["tutorial", "python", "scikit-learn"])
-def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if page == "scikit-learn":
-        pytest.importorskip("sklearn")
-    monkeypatch.chdir(tmp_path)
+def page_of(name: str) -> Path:
+    return DOCS.parent / "README.md" if name == "README" else DOCS / f"{name}.md"
+
+
+def pages() -> list[str]:
+    """The names of the pages with blocks to run."""
+    names = (path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md"))
+    chosen = (name for name in ("README", *names) if name.partition("/")[0] not in NOT_RUN)
+    return sorted(name for name in chosen if any(cells(page_of(name))))
+
+
+@pytest.fixture(scope="module")
+def bash() -> Iterator[shell.Shell]:
+    with shell.shell() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def workshop(bash: shell.Shell, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("workshop")
+    prepare(folder, bash)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished_run(bash: shell.Shell, workshop: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The experiment of the page on experiments, with little tuning."""
+    folder = tmp_path_factory.mktemp("runs") / "folder"
+    shutil.copytree(workshop, folder)
+    write_files(page_of("run"), folder)
+    bash.run("hyperbaton run experiment.toml -o run --set translation.tuning.iterations=1 --quiet", folder)
+    return folder / "run"
+
+
+def walk(name: str, folder: Path, bash: shell.Shell) -> list[str]:
+    """Run the blocks of a page in a folder, and compare what they print with what the page says."""
+    write_files(page_of(name), folder)
     names: dict[str, object] = {}
-    for cell in cells(DOCS / f"{page}.md"):
-        printed = run(cell, tmp_path, names)
-        assert bool(printed) == (cell.output is not None), cell.code.text
+    outputs = []
+    for cell in cells(page_of(name)):
+        outputs.append(run(cell, folder, names, bash))
         if cell.output is not None:
-            assert alike(cell.output, printed), f"the page says\n{cell.output}\nbut now it is\n{printed}"
+            assert alike(cell.output, outputs[-1]), f"the page says\n{cell.output}\nbut now it is\n{outputs[-1]}"
+        elif name in COMPLETE:
+            assert not outputs[-1], cell.code.text
+    return outputs
 
 
-@pytest.mark.slow
-def test_a_model_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = DOCS / "adding-a-model.md"
-    files = {block.title: block.text for block in blocks(page) if block.title}
-    for name in ("by_place.py", "few_gaps.py", "experiment.toml"):
-        (tmp_path / name).write_text(files[name], encoding="utf-8")
-    # What `pip install .` would leave behind.
-    project = tomllib.loads(files["pyproject.toml"])["project"]
-    installed = tmp_path / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    installed.mkdir()
-    (installed / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    points = project["entry-points"]["hyperbaton.model"].items()
-    (installed / "entry_points.txt").write_text("[hyperbaton.model]\n" + "".join(f"{k} = {v}\n" for k, v in points))
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
-    (commands,) = [cell for cell in cells(page) if cell.code.language == "sh"]
-    printed = run(commands, tmp_path, {})
-    assert '"name": "by_place"' in printed and "\nby_place\t" in printed and "\nfew_gaps\t" in printed
-    assert "expected order:" in printed
-    # Nothing else is edited: an experiment trains, evaluates and uses both, and the report shows them.
-    command = [sys.executable, "-m", "hyperbaton", "run", "experiment.toml", "-o", "run", "--quiet"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    results = json.loads((tmp_path / "run" / "results.json").read_text(encoding="utf-8"))
-    assert [row["model"] for row in results["orientation"]] == ["by_place"]
-    assert [row["model"] for row in results["step"]] == ["few_gaps"] and results["step"][0]["accuracy"] > 0
-    report = (tmp_path / "run" / "report" / "report.md").read_text(encoding="utf-8").replace("\\", "")
-    assert "few_gaps predicts" in report and "| few_gaps |" in report and "| by_place |" in report
+def fill(name: str, folder: Path, request: pytest.FixtureRequest) -> None:
+    """Make the folder that a page starts with."""
+    if name in EMPTY:
+        folder.mkdir()
+        return
+    shutil.copytree(request.getfixturevalue("workshop"), folder)
+    for run_folder in RUNS.get(name, []):
+        shutil.copytree(request.getfixturevalue("finished_run"), folder / run_folder)
+    if name == "project":
+        annotated_english(folder)
+
+
+@pytest.mark.parametrize("name", pages())
+def test_page(
+    name: str, bash: shell.Shell, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    folder = tmp_path / "page"
+    fill(name, folder, request)
+    monkeypatch.chdir(folder)
+    outputs = walk(name, folder, bash)
+    if name == "adding-a-model":
+        printed = "".join(outputs)
+        assert '"name": "by_place"' in printed and "\nby_place\t" in printed and "\nfew_gaps\t" in printed
+        assert "expected order:" in printed
+        # Nothing else is edited: an experiment trains, evaluates and uses both, and the report shows them.
+        results = json.loads((folder / "run" / "results.json").read_text(encoding="utf-8"))
+        assert [row["model"] for row in results["orientation"]] == ["by_place"]
+        assert [row["model"] for row in results["step"]] == ["few_gaps"] and results["step"][0]["accuracy"] > 0
+        report = (folder / "run" / "report" / "report.md").read_text(encoding="utf-8").replace("\\", "")
+        assert "few_gaps predicts" in report and "| few_gaps |" in report and "| by_place |" in report
+
+
+def test_every_command_is_in_a_block_that_is_run() -> None:
+    """A block without a language, or one that is not run, has no command that could be."""
+    not_run = re.compile(r"hyperbaton serve |python -m benchmarks|python benchmarks/|curl |docker |dask ")
+    for name in pages():
+        for block in blocks(page_of(name)):
+            commands = [
+                line for line in block.text.splitlines() if re.match(r"(hyperbaton|pip|make|python) (?!.*: )", line)
+            ]
+            if block.language not in ("sh", "python", "toml"):
+                assert all(not_run.match(command) for command in commands), f"{name}: {commands}"

@@ -39,6 +39,12 @@ class SentencePair:
     brackets: list[str]  # tree text before each source word, and after the last
     target: list[TargetWord]
 
+    def spell_articles(self) -> None:
+        """Write a or an, as the word after it demands."""
+        for j in range(len(self.target) - 1):
+            if self.target[j].word in ("a", "an"):
+                self.target[j] = self.target[j]._replace(word=article(self.target[j + 1].word))
+
     @property
     def tree(self) -> str:
         """The bracketed source tree, over the source words as they are now."""
@@ -72,14 +78,13 @@ class Deriver:
         self.tags: list[str] = []
         self.brackets: list[str] = [""]
         self.topic = int(draw() * N_TOPICS)
-        self.tense = TENSES[bisect(_CUMULATIVE_TENSES, draw())]
+        self.tense = self.target_tense = TENSES[bisect(_CUMULATIVE_TENSES, draw())]
         self.agreement = "s"
         budget = MIN_BUDGET + int((MAX_BUDGET - MIN_BUDGET) * min(draw(), draw()))
         _, target = self._expand(self.root, budget, [])
-        for j in range(len(target) - 1):
-            if target[j].word == "a":
-                target[j] = target[j]._replace(word=article(target[j + 1].word))
-        return SentencePair(self.source, self.tags, self.brackets, target)
+        pair = SentencePair(self.source, self.tags, self.brackets, target)
+        pair.spell_articles()
+        return pair
 
     def _expand(
         self, category: Category, budget: int, left: list[frozenset[str]]
@@ -90,12 +95,14 @@ class Deriver:
         """
         rules, cumulative = category.tables[self.tense][budget if budget < MAX_BUDGET else MAX_BUDGET]
         rule = rules[bisect(cumulative, self.draw())]
-        outer_agreement = self.agreement
+        outer = self.agreement, self.target_tense
         if category.agreement:
             self.agreement = category.agreement
+        if not category.has_future and self.target_tense == "future":
+            self.target_tense = "present"
         written = self._write(rule, self._share_out(rule, budget))
         target = self._translate(rule, written, left)
-        self.agreement = outer_agreement
+        self.agreement, self.target_tense = outer
         head = written.features[rule.head]
         return head | rule.adds if rule.adds else head, target
 
@@ -137,15 +144,17 @@ class Deriver:
             links = tuple([starts[i] for i in linked]) if linked else ()
             tagged: Sequence[Tagged]
             if part < 0:
-                tagged = auxiliary(inserted, self.tense, self.agreement) if form else [(inserted, tag)]
+                tagged = self._inserted(inserted, tag, form)
             else:
                 translation = translations[part]
                 if isinstance(translation, list):
                     target += translation
                     continue
                 links = (*range(starts[part], starts[part + 1]), *links)
+                if form == "num":
+                    form = "plural" if self.agreement == "p" else "base"
                 if form == "fin":
-                    form = FINITE[self.tense, self.agreement]
+                    form = FINITE[self.target_tense, self.agreement]
                     if form == "will":
                         target.append(TargetWord("will", "MD", ()))
                         form = "base"
@@ -153,6 +162,14 @@ class Deriver:
             for spelled, word_tag in tagged:
                 target.append(TargetWord(spelled, word_tag, links))
         return target
+
+    def _inserted(self, word: str, tag: str, form: str) -> Sequence[Tagged]:
+        """A word that a rule inserts, in its form."""
+        if form == "num":
+            return [] if self.agreement == "p" else [(word, tag)]
+        if form:
+            return auxiliary(word, self.target_tense, "s" if form == "sg" else self.agreement)
+        return [(word, tag)]
 
     def _share_out(self, rule: CompiledRule, budget: int) -> list[int]:
         """The budget of each part: the fewest words that it needs, and a random share of what is left."""

@@ -18,7 +18,7 @@ FUNCTION_WORDS = {
         "RB": "not very more there",
         "MD": "will",
         "NN": "yesterday tomorrow",
-        "NNP": "mr",
+        "NNP": "Mr",
         "VB": "be do have",
         "POS": "'s",
         ",": ",",
@@ -47,6 +47,14 @@ IRREGULAR_PLURALS = {
     "policeman": "policemen",
     "chairman": "chairmen",
 }
+
+# Adjectives whose comparative ends in -er, or has a form of its own; the others take "more".
+_ER = (
+    "good better, big bigger, red redder, busy busier, cheap cheaper, funny funnier, great greater, happy happier, "
+    "new newer, old older, poor poorer, quiet quieter, short shorter, simple simpler, small smaller, tall taller, "
+    "young younger"
+)
+COMPARATIVES: dict[str, str] = dict(pair.split() for pair in _ER.split(","))
 
 # (tense, agreement) → form; agreement is s (he), p (they), i (I) or bare (after can, did, not).
 AUXILIARIES: dict[str, dict[str, str]] = {
@@ -89,10 +97,12 @@ def auxiliary(verb: str, tense: str, agreement: str) -> list[Tagged]:
 
 
 def forms(words: tuple[str, ...], tag: str) -> dict[str, tuple[Tagged, ...]]:
-    """Every form of a target expression: the first word of a verb and the last word of a noun inflect.
+    """Every form of a target expression: the first word of a verb and the last word of a noun or an adjective inflect.
 
     >>> forms(("look", "at"), "VB")["ed"], forms(("city", "wall"), "NN")["plural"]
     ((('looked', 'VBD'), ('at', 'RP')), (('city', 'NN'), ('walls', 'NNS')))
+    >>> forms(("busy",), "JJ")["er"], forms(("useful",), "JJ")["er"]
+    ((('busier', 'JJR'),), (('more', 'RBR'), ('useful', 'JJ')))
     """
     if tag == "VB":
         first, rest = words[0], tuple((word, "RP") for word in words[1:])
@@ -105,6 +115,9 @@ def forms(words: tuple[str, ...], tag: str) -> dict[str, tuple[Tagged, ...]]:
             "ing": ((_suffixed(first, "ing"), "VBG"), *rest),
         }
     plain = tuple((word, tag) for word in words)
+    if tag == "JJ":
+        inflected = COMPARATIVES.get(words[-1])
+        return {"base": plain, "er": (*plain[:-1], (inflected, "JJR")) if inflected else (("more", "RBR"), *plain)}
     if tag != "NN":
         return {"base": plain}
     last = IRREGULAR_PLURALS.get(words[-1]) or _suffixed(words[-1], "s")
@@ -128,10 +141,10 @@ def _suffixed(word: str, suffix: str) -> str:
 def article(next_word: str) -> str:
     """a or an.
 
-    >>> article("orvel"), article("teacher")
-    ('an', 'a')
+    >>> article("orvel"), article("teacher"), article("useful")
+    ('an', 'a', 'a')
     """
-    return "an" if next_word[0] in "aeiou" else "a"
+    return "an" if next_word[0] in "aeiou" and not next_word.startswith("use") else "a"
 
 
 ONSETS = "b br c cl cr d dr f fl g gl gr h l m n p pl pr qu r s sl sp st t th tr v w"

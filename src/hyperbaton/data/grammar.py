@@ -14,11 +14,13 @@ otherwise "the noun of owner"; the target word before + is linked to the particl
 Source side: `CATEGORY` is expanded further, by rules or from the lexicon, `TAG:word` is that very word, and `(LABEL
 …)` is a constituent. Categories carry a function after a hyphen that the tree does not show (NP-OWNER is an NP);
 `.2` tells two parts of the same category apart. Some functions mean something: the verb of a clause agrees with
-SBJ, and verbs under BARE are bare ("did not see"); IP, and REL for relative clauses, are clauses with an agreement
-of their own.
+SBJ, and verbs under BARE are bare ("did not see"); IP, and REL for relative clauses, are clauses whose verbs agree with
+nothing outside them, and verbs under WHEN have no future ("when he comes").
 
-Target side: names of parts, and words that the rule inserts. `/plural`, `/base`, `/ed`, `/en`, `/ing`, `/fin`
-choose a form; `fin`, the form for tense and subject, is the default of verbs. `+NAME` links the word also to the
+Target side: names of parts, and words that the rule inserts. `/plural`, `/base`, `/ed`, `/en`, `/ing`, `/er`, `/fin`
+choose a form; `fin`, the form for tense and subject, is the default of verbs. `/sg` is `fin` for a singular subject,
+whatever the subject of the clause is; `/num` is plural if the subject of the clause is ("they are teachers"), and `a/num`
+is then left out. `+NAME` links the word also to the
 source word NAME. Parts that the target does not mention stay untranslated. Of several targets the first is taken
 whose condition holds and whose `chance` comes up; the last has neither. A condition is a list of `PART:feature` or
 `PART:!feature`: features are those of the part's head word, and `long` (more than five words).
@@ -38,7 +40,7 @@ from hyperbaton.data.lexicon import Word, WordClass
 TENSES = ("present", "past", "future")
 MAX_BUDGET = 58  # words; no sentence is planned longer
 USE = 0.8  # share of its budget that a rule should be able to use
-_FORMS = {"base", "s", "ed", "en", "ing", "fin", "plural"}
+_FORMS = {"base", "s", "ed", "en", "ing", "er", "fin", "sg", "num", "plural"}
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,10 @@ class Rule:
     ) -> None:
         self.category, self.source, self.weight, self.only, self.adds = category, source, weight, only, adds
         self.moves = [Move(target) if isinstance(target, str) else target for target in targets]
+
+    def of(self, category: str) -> Rule:
+        """The same rule for another category."""
+        return Rule(category, self.source, *self.moves, weight=self.weight, only=self.only, adds=self.adds)
 
     def __repr__(self) -> str:
         return f"{self.category} → {self.source}"
@@ -134,6 +140,7 @@ class Category:
         self.label = self.name.partition("-")[0]
         is_clause = self.label == "IP" or self.name.endswith("-REL")
         self.agreement = "bare" if self.name.endswith("-BARE") else "s" if is_clause else ""
+        self.has_future = not self.name.endswith("-WHEN")
 
 
 def compile_rules(rules: Sequence[Rule], lexicon: Mapping[str, WordClass], root: str) -> Category:
@@ -213,7 +220,7 @@ def _compile_move(move: Move, names: list[str], parts: list[Part]) -> Order:
             if words is not None and words.english == "VB":
                 form = form or "fin"
             items.append(Item(part, "", "", form or "base", links))
-        elif form == "fin" and name not in AUXILIARIES:
+        elif form in ("fin", "sg") and name not in AUXILIARIES:
             raise ValueError(f"{name!r} is no auxiliary")
         else:
             items.append(Item(-1, name, FUNCTION_WORDS[name], form, links))

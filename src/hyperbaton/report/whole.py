@@ -70,8 +70,9 @@ def sections_of(results: Mapping[str, Any]) -> list[Section]:
     if findings := results.get("findings"):
         summary.elements.extend([Text("What the run found:"), Points([str(finding) for finding in findings])])
     if warnings := results.get("warnings"):
-        known = Text("Know before you use these numbers:")
-        summary.elements.extend([known, Points([str(warning) for warning in warnings])])
+        summary.elements.extend(
+            [Text("Know before you use these numbers:"), Points([str(warning) for warning in warnings])]
+        )
     if missing:
         summary.elements.append(Text(f"Not part of this run: {', '.join(missing)}."))
     return [summary, *sections] if summary.elements else sections

@@ -230,7 +230,8 @@ def _tuned(system: System, dev: Bitext, iterations: int, seed: int, threads: int
     decoder = SystemDecoder(system, source, threads=threads)
 
     def report(number: int, _: Iteration) -> None:
-        progress(number + 1, iterations)
+        if progress(number + 1, iterations) is False:
+            raise Cancelled("cancelled")
 
     tuned = tune(
         decoder,

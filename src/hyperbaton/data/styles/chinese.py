@@ -40,16 +40,16 @@ SENTENCES = [
     ),
     Rule(
         "IP-ROOT",
-        "(CP CS:ruguo IP.1) PU:， (ADVP AD:jiu) IP.2 PU.2:。",
-        Move("IP.2 if+CS IP.1 .+PU.2", when="IP.2:!long", chance=0.7),
-        "if+CS IP.1 ,+PU IP.2 .+PU.2",
+        "(CP CS:ruguo IP-WHEN) PU:， (ADVP AD:jiu) IP.2 PU.2:。",
+        Move("IP.2 if+CS IP-WHEN .+PU.2", when="IP.2:!long", chance=0.7),
+        "if+CS IP-WHEN ,+PU IP.2 .+PU.2",
     ),
     Rule("IP-ROOT", "(CP CS:suiran IP.1) PU:， IP.2 PU.2:。", "although+CS IP.1 ,+PU IP.2 .+PU.2", weight=0.6),
     Rule(
         "IP-ROOT",
-        "(LCP IP.1 LC-WHEN) PU:， IP.2 PU.2:。",
-        Move("LC-WHEN IP.1 ,+PU IP.2 .+PU.2", when="IP.2:long", chance=0.8),
-        "IP.2 LC-WHEN IP.1 .+PU.2",
+        "(LCP IP-WHEN LC-WHEN) PU:， IP.2 PU.2:。",
+        Move("LC-WHEN IP-WHEN ,+PU IP.2 .+PU.2", when="IP.2:long", chance=0.8),
+        "IP.2 LC-WHEN IP-WHEN .+PU.2",
         weight=1.2,
     ),
     Rule("IP-ROOT", "NP-SBJ VP-BARE SP:ma PU:？", "do/fin+SP NP-SBJ VP-BARE ?+PU", weight=0.8),
@@ -82,9 +82,9 @@ VERBS = [
     Rule("VP", "VV* NP-OBJ", "VV NP-OBJ", weight=6),
     Rule("VP", "VV* AS:le NP-OBJ", Move("VV NP-OBJ", chance=0.2), "VV+AS NP-OBJ", weight=6, only="past"),
     Rule("VP", "VV* AS:guo NP-OBJ", "have/fin+AS VV/en NP-OBJ", weight=1, only="present"),
-    Rule("VP", "(ADVP AD:jiang) VP-BARE*", "will+AD VP-BARE", weight=6, only="future"),
-    Rule("VP", "PP-TOPIC VP*", "PP-TOPIC VP", weight=1),
-    Rule("VP", "PP VP*", Move("PP VP", when="VP:long, PP:!long", chance=0.2), "VP PP", weight=1),
+    Rule("VP", "(ADVP AD:jiang) VP-BARE*", "do/fin+AD VP-BARE", weight=6, only="future"),
+    Rule("VP", "PP-TOPIC VP*", ", PP-TOPIC , VP", weight=1),
+    Rule("VP", "PP VP*", Move(", PP , VP", when="VP:long, PP:!long", chance=0.2), "VP PP", weight=1),
     Rule(
         "VP",
         "PP (VP VV* NP-OBJ)",
@@ -93,7 +93,7 @@ VERBS = [
         "VV NP-OBJ PP",
         weight=1.2,
     ),
-    Rule("VP", "(ADVP AD) VP*", "AD VP", weight=3),
+    Rule("VP", "(ADVP AD) VP*", Move("VP", when="VP:adverb"), "AD VP", weight=3, adds="adverb"),
     Rule(
         "VP",
         "(DVP (ADVP AD-MANNER) DEV:de) VP*",
@@ -110,7 +110,7 @@ VERBS = [
     Rule("VP", "VV-SAY* IP", "VV-SAY that IP", weight=2.5),
     Rule("VP", "VC:shi NP-PRED*", "be/fin+VC NP-PRED", weight=0.8),
     Rule("VP", "(ADVP AD:hen) VA*", "be/fin very+AD VA", weight=0.7),
-    Rule("VP", "PP-THAN VA*", "be/fin more VA PP-THAN", weight=0.4),
+    Rule("VP", "PP-THAN VA*", "be/fin VA/er PP-THAN", weight=0.4),
     Rule("VP", "VV-GIVE* NP-TO NP-OBJ", Move("VV-GIVE NP-TO NP-OBJ", when="NP-TO:pronoun"), "VV-GIVE NP-OBJ to NP-TO"),
     Rule("VP", "VP.1 CC:bingqie VP.2", "VP.1 and+CC VP.2", weight=1.5),
     Rule("VP-REL", "VP", "VP"),
@@ -144,7 +144,7 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
         Rule(
             np,
             f"(DNP (ADJP JJ) DEG:de) {nn}*",
-            Move(f"the {nn} that be/fin JJ", when="JJ:predicative"),
+            Move(f"the {nn} that be/sg JJ", when="JJ:predicative"),
             Move(f"the JJ {nn}", chance=0.5),
             f"the JJ+DEG {nn}",
             weight=1.5,
@@ -155,14 +155,24 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
             Move(f"the NP-OWNER {head}", when=f"{head}:compounding, NP-OWNER:bare"),
             Move(f"the {head} of+DEG the NP-OWNER", when="NP-OWNER:bare"),
             Move(f"the {head} of+DEG NP-OWNER", when=f"{head}:relational"),
-            Move(f"NP-OWNER 's+DEG {head}", when="NP-OWNER:person, NP-OWNER:!long, NP-OWNER:!plural", chance=0.95),
+            Move(
+                f"NP-OWNER 's+DEG {head}",
+                when="NP-OWNER:person, NP-OWNER:!long, NP-OWNER:!plural, NP-OWNER:!clause",
+                chance=0.95,
+            ),
             f"the {head} of+DEG NP-OWNER",
             weight=1.5,
         ),
-        Rule(np, f"(DNP PP-AT DEG:de) {head}*", f"the {head} PP-AT", weight=0.4),
-        Rule(np, f"(CP (IP VP-REL) DEC:de) {head}*", f"the {head} {relative}+DEC VP-REL", weight=0.5),
-        Rule(np, f"(CP (IP NP-SBJ (VP VV)) DEC:de) {head}*", f"the {head} that+DEC NP-SBJ VV", weight=0.5),
-        Rule(np, f"(CP (IP NP-SBJ (VP PP VV)) DEC:de) {head}*", f"the {head} that+DEC NP-SBJ VV PP", weight=0.3),
+        Rule(np, f"(DNP PP-AT DEG:de) {head}*", f"the {head} PP-AT", weight=0.4, adds="clause"),
+        Rule(np, f"(CP (IP VP-REL) DEC:de) {head}*", f"the {head} {relative}+DEC VP-REL", weight=0.5, adds="clause"),
+        Rule(np, f"(CP (IP NP-SBJ (VP VV)) DEC:de) {head}*", f"the {head} that+DEC NP-SBJ VV", weight=0.5, adds="clause"),
+        Rule(
+            np,
+            f"(CP (IP NP-SBJ (VP PP VV)) DEC:de) {head}*",
+            f"the {head} that+DEC NP-SBJ VV PP",
+            weight=0.3,
+            adds="clause",
+        ),
         Rule(head, nn, nn, weight=4),
         Rule(head, f"(ADJP JJ) {nn}", f"JJ {nn}", weight=1.5),
         Rule(head, f"NN-THING.2 {nn}", f"NN-THING.2 {nn}", weight=1.2),
@@ -188,13 +198,16 @@ NOUNS = [
     Rule("NP-TO", "NP-PERSON", "NP-PERSON", weight=2),
     Rule("NP-NEW", "(QP CD:yi (CLP M-THING)) NP-THING-HEAD*", "a+CD+M-THING NP-THING-HEAD", weight=2),
     Rule("NP-NEW", "(QP CD:yi (CLP M-PERSON)) NP-PERSON-HEAD*", "a+CD+M-PERSON NP-PERSON-HEAD"),
-    Rule("NP-PRED", "(QP CD:yi (CLP M-PERSON)) NP-PERSON-HEAD*", "a+CD+M-PERSON NP-PERSON-HEAD"),
+    Rule("NP-PRED", "(QP CD:yi (CLP M-PERSON)) NP-PERSON-PRED*", "a/num+CD+M-PERSON NP-PERSON-PRED"),
     Rule(
         "NP-PRED",
-        "(DNP NP-OWNER DEG:de) NP-PERSON-HEAD*",
-        Move("the NP-PERSON-HEAD of+DEG the NP-OWNER", when="NP-OWNER:bare"),
-        "the NP-PERSON-HEAD of+DEG NP-OWNER",
+        "(DNP NP-OWNER DEG:de) NP-PERSON-PRED*",
+        Move("the NP-PERSON-PRED of+DEG the NP-OWNER", when="NP-OWNER:bare"),
+        "the NP-PERSON-PRED of+DEG NP-OWNER",
     ),
+    Rule("NP-PERSON-PRED", "NN-PERSON", "NN-PERSON/num", weight=4),
+    Rule("NP-PERSON-PRED", "(ADJP JJ) NN-PERSON", "JJ NN-PERSON/num", weight=1.5),
+    Rule("NP-PERSON-PRED", "NN-THING.2 NN-PERSON", "NN-THING.2 NN-PERSON/num", weight=1.2),
     Rule("NP-OWNER", "NP-PERSON", "NP-PERSON", weight=4),
     Rule("NP-OWNER", "NN-THING", "NN-THING", weight=1.5, adds="bare"),
     Rule("NP-OWNER", "NP-THING", "NP-THING", weight=1.5),
@@ -239,12 +252,12 @@ WORDS = {
     "NN-THING": Words(
         "shu book, wenti question|topic2=problem, che car, fangfa method, xin letter, jihua plan, dianying film, "
         "baogao report|topic1=lecture, hua picture, gushi story, huiyi meeting, zhaopian photograph, falu law, "
-        "jiage price, jisuanji computer, gongzuo work|topic3=job, xinwen news|topic0=message, cha tea, fan "
-        "rice|topic2=meal, qian money, yao medicine, ge song, dian+hua telephone, zhuozi table, yifu clothes, "
-        "wenjian document, chengji result, jiaoyu education, jingyan experience, ji+hui chance, zhidu system, "
+        "jiage price, jisuanji computer, gongzuo task|topic3=job, xinwen message|topic0=notice, cha drink, fan "
+        "dish|topic2=meal, qian coin, yao pill, ge song, dian+hua telephone, zhuozi table, yifu coat, "
+        "wenjian document, chengji result, jiaoyu lesson, jingyan experience, ji+hui chance, zhidu system, "
         "hetong contract, feiji plane, chuan ship, baozhi newspaper, ditu map, yaoshi key, beizi cup, shuiguo "
-        "fruit, xinxi information, shehui society, yuyan language, yinyue music, bisai match|topic1=contest, "
-        "wenhua culture, lishi history, anquan safety, yiyi meaning, daolu road, hezi box",
+        "apple, xinxi fact, shehui society, yuyan language, yinyue tune, bisai match|topic1=contest, "
+        "wenhua culture, lishi history, anquan danger, yiyi meaning, daolu road, hezi box",
         english="NN",
         share=0.36,
         kind="thing",
@@ -292,7 +305,7 @@ WORDS = {
         "shuo say, renwei think, zhidao know, xiwang hope, xiangxin believe, faxian find_out, tongyi agree",
         english="VB",
     ),
-    "VV-GIVE": Words("gei give, song send, jie lend, mai+gei sell, gaosu tell", english="VB"),
+    "VV-GIVE": Words("gei give, song send, jie lend, mai+gei sell, gaosu show", english="VB"),
     "VV-CAN": Words("keyi can, bixu must, yinggai should, keneng may", english="MD"),
     "VA": Words(
         "gao tall, da big, hao good, gui expensive, mang busy, piaoliang beautiful, zhongyao important, jiandan simple",
@@ -358,7 +371,7 @@ SYLLABLES = [
 class Chinese(Style):
     """Chinese-like: "de", prepositional phrases and times before the verb, localizers, ba and bei."""
 
-    rules = (*SENTENCES, *CLAUSES, *VERBS, *NOUNS, *ADJUNCTS)
+    rules = (*SENTENCES, *CLAUSES, *(rule.of("IP-WHEN") for rule in CLAUSES), *VERBS, *NOUNS, *ADJUNCTS)
     words = WORDS
 
     def sound(self, draw: Draw, label: str) -> str:

@@ -37,9 +37,9 @@ SENTENCES = [
     ),
     Rule(
         "IP-ROOT",
-        "(CP IP.1 CS-WHEN) PU:、 IP.2 PU.2:。",
-        Move("CS-WHEN IP.1 ,+PU IP.2 .+PU.2", when="IP.2:long", chance=0.8),
-        "IP.2 CS-WHEN IP.1 .+PU.2",
+        "(CP IP-WHEN CS-WHEN) PU:、 IP.2 PU.2:。",
+        Move("CS-WHEN IP-WHEN ,+PU IP.2 .+PU.2", when="IP.2:long", chance=0.8),
+        "IP.2 CS-WHEN IP-WHEN .+PU.2",
         weight=1.5,
     ),
     Rule("IP-ROOT", "(PP NP-SBJ P:wa) VP-BARE SP:ka PU:。", "do/fin+SP NP-SBJ VP-BARE ?+PU", weight=1.2),
@@ -77,7 +77,7 @@ def plain_verb(category: str, verb: str) -> list[Rule]:
     return [
         Rule(category, f"{verb}* AUX:masu", Move(verb, chance=0.4), f"{verb}+AUX", weight=3, only="present"),
         Rule(category, f"{verb}* AUX:mashita", Move(verb, chance=0.4), f"{verb}+AUX", weight=3, only="past"),
-        Rule(category, f"{verb}* AUX:deshou", f"do/fin {verb}/base+AUX", weight=3, only="future"),
+        Rule(category, f"{verb}* AUX:deshou", f"{verb}+AUX", weight=3, only="future"),
         Rule(category, f"{verb}* AUX:masen", f"do/fin not+AUX {verb}/base", weight=0.6, only="present"),
         Rule(category, f"{verb}* AUX:masen AUX.2:deshita", f"do/fin+AUX.2 not+AUX {verb}/base", weight=0.6, only="past"),
     ]
@@ -97,7 +97,7 @@ def copula(word: str, tense: str) -> list[Rule]:
     return [
         Rule("VP", f"NP-PRED* VC:{word}", "be/fin+VC NP-PRED", weight=0.8, only=tense),
         Rule("VP", f"(ADVP AD:totemo) JJ* VC:{word}", "be/fin+VC very+AD JJ", weight=0.6, only=tense),
-        Rule("VP", f"(PP NP-THAN P:yori) JJ* VC:{word}", "be/fin+VC more JJ than+P NP-THAN", weight=0.4, only=tense),
+        Rule("VP", f"(PP NP-THAN P:yori) JJ* VC:{word}", "be/fin+VC JJ/er than+P NP-THAN", weight=0.4, only=tense),
     ]
 
 
@@ -109,7 +109,7 @@ VERBS = [
     Rule("VP", "VP-GO", "VP-GO", weight=2),
     Rule("VP", "(PP NP-OBJ P:o) VP-DO*", "VP-DO NP-OBJ", weight=7),
     Rule("VP", "(PP NP-OBJ P:o) VV* AUX-CAN", "be/fin AUX-CAN VV/base NP-OBJ", only="present"),
-    Rule("VP", "PP VP*", Move("PP VP", when="VP:long, PP:!long", chance=0.15), "VP PP", weight=1),
+    Rule("VP", "PP VP*", Move(", PP , VP", when="VP:long, PP:!long", chance=0.15), "VP PP", weight=1),
     Rule(
         "VP",
         "PP (PP NP-OBJ P:o) VP-DO*",
@@ -118,7 +118,7 @@ VERBS = [
         "VP-DO NP-OBJ PP",
         weight=1.2,
     ),
-    Rule("VP", "(ADVP AD) VP*", "AD VP", weight=1.5),
+    Rule("VP", "(ADVP AD) VP*", Move("VP", when="VP:adverb"), "AD VP", weight=1.5, adds="adverb"),
     Rule("VP", "(ADVP AD-MANNER) VP*", Move("AD-MANNER VP", when="VP:long"), "VP AD-MANNER", weight=1.2),
     Rule("VP", "(CP IP CS:to) VP-SAY*", "VP-SAY that+CS IP", weight=1.5),
     Rule(
@@ -172,13 +172,23 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
             Move(f"the NP-OWNER {head}", when=f"{head}:compounding, NP-OWNER:bare"),
             Move(f"the {head} of+DEG the NP-OWNER", when="NP-OWNER:bare"),
             Move(f"the {head} of+DEG NP-OWNER", when=f"{head}:relational"),
-            Move(f"NP-OWNER 's+DEG {head}", when="NP-OWNER:person, NP-OWNER:!long, NP-OWNER:!plural", chance=0.95),
+            Move(
+                f"NP-OWNER 's+DEG {head}",
+                when="NP-OWNER:person, NP-OWNER:!long, NP-OWNER:!plural, NP-OWNER:!clause",
+                chance=0.95,
+            ),
             f"the {head} of+DEG NP-OWNER",
             weight=2,
         ),
-        Rule(np, f"(CP (IP VP-REL)) {head}*", f"the {head} {relative} VP-REL", weight=0.6),
-        Rule(np, f"(CP (IP (PP NP-SBJ P:ga) VP-DO)) {head}*", f"the {head} that NP-SBJ VP-DO", weight=0.6),
-        Rule(np, f"(CP (IP (PP NP-SBJ P:ga) PP VP-DO)) {head}*", f"the {head} that NP-SBJ VP-DO PP", weight=0.4),
+        Rule(np, f"(CP (IP VP-REL)) {head}*", f"the {head} {relative} VP-REL", weight=0.6, adds="clause"),
+        Rule(np, f"(CP (IP (PP NP-SBJ P:ga) VP-DO)) {head}*", f"the {head} that NP-SBJ VP-DO", weight=0.6, adds="clause"),
+        Rule(
+            np,
+            f"(CP (IP (PP NP-SBJ P:ga) PP VP-DO)) {head}*",
+            f"the {head} that NP-SBJ VP-DO PP",
+            weight=0.4,
+            adds="clause",
+        ),
         Rule(head, nn, nn, weight=4),
         Rule(head, f"(ADJP JJ) {nn}", f"JJ {nn}", weight=1),
         Rule(head, f"NN-THING.2 {nn}", f"NN-THING.2 {nn}", weight=1.5),
@@ -192,7 +202,7 @@ NOUNS = [
     Rule("NP-SBJ", "NP-PERSON", "NP-PERSON", weight=5),
     Rule("NP-SBJ", "NP-THING", "NP-THING", weight=2),
     Rule("NP-SBJ", "PN", "PN", weight=2.5),
-    Rule("NP-SBJ", "NR NN:san", Move("mr NR", chance=0.5), "NR", weight=1.5),
+    Rule("NP-SBJ", "NR NN:san", Move("Mr NR", chance=0.5), "NR", weight=1.5),
     Rule("NP-SBJ", "NP-PERSON CC:to NR", "NP-PERSON and+CC NR", weight=0.5, adds="plural"),
     Rule("NP-OBJ", "NP-THING", "NP-THING", weight=6),
     Rule("NP-OBJ", "NP-PERSON", "NP-PERSON", weight=2),
@@ -205,13 +215,16 @@ NOUNS = [
     Rule("NP-TO", "NP-PERSON", "NP-PERSON", weight=2),
     Rule("NP-NEW", "NP-THING-HEAD", "a NP-THING-HEAD", weight=2),
     Rule("NP-NEW", "NP-PERSON-HEAD", "a NP-PERSON-HEAD"),
-    Rule("NP-PRED", "NP-PERSON-HEAD", "a NP-PERSON-HEAD"),
+    Rule("NP-PRED", "NP-PERSON-PRED", "a/num NP-PERSON-PRED"),
     Rule(
         "NP-PRED",
-        "(DNP NP-OWNER DEG:no) NP-PERSON-HEAD*",
-        Move("the NP-PERSON-HEAD of+DEG the NP-OWNER", when="NP-OWNER:bare"),
-        "the NP-PERSON-HEAD of+DEG NP-OWNER",
+        "(DNP NP-OWNER DEG:no) NP-PERSON-PRED*",
+        Move("the NP-PERSON-PRED of+DEG the NP-OWNER", when="NP-OWNER:bare"),
+        "the NP-PERSON-PRED of+DEG NP-OWNER",
     ),
+    Rule("NP-PERSON-PRED", "NN-PERSON", "NN-PERSON/num", weight=4),
+    Rule("NP-PERSON-PRED", "(ADJP JJ) NN-PERSON", "JJ NN-PERSON/num", weight=1),
+    Rule("NP-PERSON-PRED", "NN-THING.2 NN-PERSON", "NN-THING.2 NN-PERSON/num", weight=1.5),
     Rule("NP-OWNER", "NP-PERSON", "NP-PERSON", weight=3),
     Rule("NP-OWNER", "NN-THING", "NN-THING", weight=1.5, adds="bare"),
     Rule("NP-OWNER", "NP-THING", "NP-THING", weight=1.5),
@@ -253,11 +266,11 @@ WORDS = {
     "NN-THING": Words(
         "hon book, mondai question|topic2=problem, kuruma car, hoho method, tegami letter, keikaku plan, eiga "
         "film, hokoku report, e picture, hanashi story|topic1=speech, kaigi meeting, shashin photograph, horitsu "
-        "law, nedan price, keisanki computer, shigoto work|topic3=job, nyusu news, ocha tea, gohan "
-        "rice|topic2=meal, okane money, kusuri medicine, uta song, den+wa telephone, tsukue desk, fuku clothes, "
-        "shorui document, kekka result, kyoiku education, keiken experience, kikai chance|topic0=machine, seido "
+        "law, nedan price, keisanki computer, shigoto task|topic3=job, nyusu message, ocha drink, gohan "
+        "dish|topic2=meal, okane coin, kusuri pill, uta song, den+wa telephone, tsukue desk, fuku coat, "
+        "shorui document, kekka result, kyoiku lesson, keiken experience, kikai chance|topic0=machine, seido "
         "system, keiyaku contract, hikoki plane, fune ship, shinbun newspaper, chizu map, kagi key, kudamono "
-        "fruit, joho information, shakai society, kotoba word|topic1=language, ongaku music, shiai match, bunka "
+        "apple, joho fact, shakai society, kotoba word|topic1=language, ongaku tune, shiai match, bunka "
         "culture, rekishi history, michi road, hako box",
         english="NN",
         share=0.36,
@@ -361,7 +374,7 @@ VERB_ENDINGS = ("ki", "shi", "ri", "mi", "e", "bi", "gi", "chi", "ne", "me")
 class Japanese(Style):
     """Japanese-like: verb-final clauses, particles behind nouns, relative clauses without a marker."""
 
-    rules = (*SENTENCES, *CLAUSES, *VERBS, *NOUNS, *ADJUNCTS)
+    rules = (*SENTENCES, *CLAUSES, *(rule.of("IP-WHEN") for rule in CLAUSES), *VERBS, *NOUNS, *ADJUNCTS)
     words = WORDS
 
     def sound(self, draw: Draw, label: str) -> str:
