@@ -120,7 +120,7 @@ RUN = """
 import subprocess, sys
 from pathlib import Path
 from hyperbaton.base.signals import Signals
-from hyperbaton.run import execute
+from hyperbaton.run.execute import execute
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
 start = subprocess.Popen
@@ -130,7 +130,7 @@ signals.interrupt()
 plan = Plan.__new__(Plan)
 plan.stages = {"wait": Stage("wait", "lm")}
 try:
-    execute.execute(plan, Path("root"))
+    execute(plan, Path("root"))
 except KeyboardInterrupt:
     sys.exit(signals.status)
 """
