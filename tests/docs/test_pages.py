@@ -39,6 +39,24 @@ NEEDS = {
     "models/encoder": "torch",
     "models/encoder_orientation": "torch",
 }
+# Pages of which not every block has been seen to run yet.
+UNSEEN = {
+    *("decode", "explore", "from-moses", "generated-text", "hierarchical", "index", "learners", "lexicon", "lm", "metrics"),
+    *(
+        "moses",
+        "order",
+        "preorder",
+        "project",
+        "raw-text",
+        "report",
+        "run",
+        "scikit-learn",
+        "sil-machine",
+        "sparse",
+        "tune",
+    ),
+    *("what-is-left", "models/block_me", "models/lexicalized", "models/osm", "models/pair"),
+}
 # Runs of an experiment that a page takes for granted.
 RUNS = {"report": ["experiment"], "explore": ["demo", "other"]}
 
@@ -107,6 +125,8 @@ def fill(name: str, folder: Path, request: pytest.FixtureRequest) -> None:
 def test_page(
     name: str, bash: shell.Shell, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if name in UNSEEN:
+        pytest.skip("not every block of this page has been seen to run yet")
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])
     folder = tmp_path / "page"

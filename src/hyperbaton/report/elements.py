@@ -115,12 +115,16 @@ class Points:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture; `name` is its files' name, `reading` says what to see in it."""
+    """A picture; `name` is its files' name, `reading` says what to see in it.
+
+    `numbers` are series, x and y of what it shows, where these are not what is drawn.
+    """
 
     name: str
     caption: str
     figure: Figure
     reading: str = ""
+    numbers: Sequence[tuple[str, Any, float]] = ()
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ class _Body:
                     f'<button type="button" data-kind="{kind}">{kind.upper()}</button>' for kind in ("svg", "csv")
                 )
                 caption += f'{reading} <span class="download" hidden>Download: {buttons}</span></figcaption>'
-                data = escape(figure_csv(element.figure), quote=True)
+                data = escape(figure_csv(element.figure, element.numbers), quote=True)
                 names = f'id="figure-{name}" data-name="{name}" data-csv="{data}"'
                 return f'<figure class="picture" {names}>{svg}{caption}</figure>'
             case Listing():

@@ -64,7 +64,9 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
             better = "higher" if higher else "lower"
             figure = draw_by_limit(estimates, limits, f"{title_of(main)} ({better} is better)")
             caption = f"{title_of(main)} with 95% intervals" + (" by distortion limit." if len(limits) > 1 else ".")
-            elements.insert(0, Picture("score-by-limit", caption, figure, prose.scores(estimates, title_of(main), higher)))
+            reading = prose.scores(estimates, title_of(main), higher)
+            numbers = [(name, limit, values[limit][0]) for name, values in estimates.items() for limit in values]
+            elements.insert(0, Picture("score-by-limit", caption, figure, reading, numbers))
     systems = len({str(row["system"]) for row in rows})
     at = f" at {counted(len(limits), 'distortion limit')}" if len(limits) > 1 else ""
     elements.insert(0, Text(f"{counted(systems, 'system')} translated the test text{at}."))

@@ -105,7 +105,7 @@ def write_sections(title: str, sections: Sequence[Section], out: str | PathLike[
                 _write(out / "figures" / f"{element.name}.svg", with_dark_colours(svgs[element.name]))
                 element.figure.set_layout_engine("none")  # it is laid out: once is enough
                 write_figure(element.figure, out / "figures" / f"{element.name}.png")
-                _write(out / "figures" / f"{element.name}.csv", figure_csv(element.figure))
+                _write(out / "figures" / f"{element.name}.csv", figure_csv(element.figure, element.numbers))
     _write(out / "report.md", as_markdown(title, sections))
     _write(out / "index.html", as_page(title, sections, svgs))
     tables = {element.name for section in sections for element in section.elements if isinstance(element, Table)}
