@@ -27,6 +27,7 @@ align train.source train.target -o train.links --save-model aligner
 symmetrize train.links train.links
 evaluate-links train.links train.links
 tokenize none < raw.source
+tag test.source --tagger fugashi
 classes train.target
 inspect train.source train.target train.links --line 2 --json -o pair.svg
 extract train.source train.target train.links --max-length 4 -o phrases
@@ -160,9 +161,9 @@ def test_stdout_is_the_same_at_a_terminal(runs: dict[str, dict[str, dict[str, An
 
 
 @pytest.mark.slow
-def test_translations_on_a_terminal_are_not_mixed_with_bars(
-    runs: dict[str, dict[str, dict[str, Any]]], folder: Path
+@pytest.mark.parametrize("line", ["translate system < test.source", "tag test.source --tagger fugashi"])
+def test_results_on_a_terminal_are_not_mixed_with_bars(
+    line: str, runs: dict[str, dict[str, dict[str, Any]]], folder: Path
 ) -> None:
-    line = "translate system < test.source"
     (done,) = drive([command(line, folder / "none", "all")])
     assert done["talk"].replace("\r\n", "\n") == runs["none"][line]["stdout"] != ""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.base.outputs import is_stream
+from hyperbaton.base.progress import Bars, is_terminal, n_threads
 from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._paths import READS, WRITES_FILE, reads_options
 from hyperbaton.corpus.files import read_sentences, write_pieces
@@ -48,7 +50,8 @@ def tag(
         hyperbaton tag train.fr --tagger udpipe:model=french-gsd-ud-2.5-191206.udpipe:tags=fine -o train.fr.pos
     """
     made = TAGGERS.make(tagger)
-    with Bars(quiet) as bars:
+    at_terminal = is_stream(output) and is_terminal(sys.stdout)  # where bars would mix with the tags
+    with Bars(quiet or at_terminal) as bars:
         progress, done = bars.stage("tag"), 0
 
         def pieces() -> Iterator[bytes]:
