@@ -19,8 +19,8 @@ from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.evaluate.explain import Question, explain
 from hyperbaton.models import MODELS, ReorderingModel, load_model
 from hyperbaton.phrases import PhraseTable, extract
+from hyperbaton.run.completion import finish
 from hyperbaton.run.experiment import read_experiment
-from hyperbaton.run.finish import finish
 from hyperbaton.run.plan import make_plan
 from tests.contract.quick import quick
 from tests.stages import do_stages

@@ -167,8 +167,9 @@ def test_a_model_without_pytorch_is_saved_and_read(tmp_path: Path) -> None:
 
 
 def test_without_pytorch_training_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
     for name in ("training", "jumps"):
-        monkeypatch.setitem(sys.modules, f"hyperbaton.models.networks.{name}", None)
+        monkeypatch.delitem(sys.modules, f"hyperbaton.models.networks.{name}", raising=False)
         monkeypatch.delattr(f"hyperbaton.models.networks.{name}", raising=False)
     bitext = Bitext.of(["a b"], ["c d"], [[(0, 0), (1, 1)]])
     with pytest.raises(MissingExtra, match=r"^PyTorch is not installed: pip install 'hyperbaton\[torch\]'$"):

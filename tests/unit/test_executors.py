@@ -41,7 +41,7 @@ from hyperbaton.models.pair import Pair
 from hyperbaton.phrases import Extracted
 from hyperbaton.phrases.shards import extract_shards
 from hyperbaton.run.child import do
-from hyperbaton.run.execute import Limits, Observer, execute
+from hyperbaton.run.execution import Limits, Observer, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.stage import Stage

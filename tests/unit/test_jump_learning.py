@@ -259,7 +259,7 @@ def test_the_torch_backend_needs_nothing_of_ours(name: str) -> None:
 
 
 def test_the_torch_backend_has_the_constants_of_the_core() -> None:
-    file = Path(sys.modules[JumpWeights.__module__].__file__ or "").with_name("_jump_torch.py")
+    file = Path(sys.modules[JumpWeights.__module__].__file__ or "").with_name("torch_objective.py")
     code = file.read_text(encoding="utf-8").splitlines()
     assert f"N_CONSTANTS = {N_CONSTANTS}" in code and f"N_DISTANCES = {(N_CONSTANTS - 2) // 2}" in code
 

@@ -18,9 +18,9 @@ import pytest
 
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.data import generate
-from hyperbaton.run.execute import Limits, Observer, StageFailed, _Executor, execute
+from hyperbaton.run.completion import finish
+from hyperbaton.run.execution import Limits, Observer, StageFailed, _Executor, execute
 from hyperbaton.run.experiment import read_experiment
-from hyperbaton.run.finish import finish
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
 from hyperbaton.run.status import plan_rows, status_rows, write_plan
@@ -63,7 +63,7 @@ pop-limit = 20
 stack = 20
 """
 RUN = "import sys; from pathlib import Path; from hyperbaton.run.experiment import read_experiment as r; "
-RUN += "from hyperbaton.run.plan import make_plan as m; from hyperbaton.run.execute import execute; "
+RUN += "from hyperbaton.run.plan import make_plan as m; from hyperbaton.run.execution import execute; "
 RUN += "execute(m(r(Path(sys.argv[1]))), Path(sys.argv[2]))"
 
 

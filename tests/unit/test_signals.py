@@ -120,7 +120,7 @@ RUN = """
 import subprocess, sys
 from pathlib import Path
 from hyperbaton.base.signals import Signals
-from hyperbaton.run.execute import execute
+from hyperbaton.run.execution import execute
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
 start = subprocess.Popen

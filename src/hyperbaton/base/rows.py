@@ -28,6 +28,7 @@ class Rows:
 
     @property
     def n_rows(self) -> int:
+        """The number of rows."""
         return len(self.indptr) - 1
 
     @property

@@ -9,9 +9,9 @@ from pathlib import Path
 from hyperbaton.base.executors import n_shards, open_executor
 from hyperbaton.base.progress import LiveLine, is_terminal, n_threads
 from hyperbaton.cli._common import say
-from hyperbaton.run.execute import Limits, execute
+from hyperbaton.run.completion import finish
+from hyperbaton.run.execution import Limits, execute
 from hyperbaton.run.experiment import read_experiment
-from hyperbaton.run.finish import finish
 from hyperbaton.run.plan import make_plan
 from hyperbaton.run.status import write_plan
 from hyperbaton.run.watch import Watch

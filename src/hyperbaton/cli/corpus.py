@@ -19,6 +19,8 @@ from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.data.datasets import Catalogue
 from hyperbaton.data.preparation import HELD_OUT, Preparation, get_corpus
 
+HELP_GROUP = "Start here"
+
 ACTIONS = ("get", "list")
 NONE = "none"
 DRAWN = "Pairs to draw from the text, or a dataset [default: 1000, or a tenth of the pairs where that is less]."

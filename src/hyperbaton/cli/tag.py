@@ -17,6 +17,8 @@ from hyperbaton.corpus.files import read_sentences, write_pieces
 from hyperbaton.corpus.raw import tag as tag_lines
 from hyperbaton.corpus.taggers import TAGGERS
 
+HELP_GROUP = "Start here"
+
 
 def tag(
     text: Annotated[Path, typer.Argument(metavar="TEXT", help="Tokenized text, one sentence per line; - is stdin."), READS],

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import logging
-import pickle
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -233,7 +232,7 @@ def _whole_index(file: Path) -> Iterator[None]:
     except BaseException as error:
         if not existed:
             file.unlink(missing_ok=True)
-        if isinstance(error, EOFError | pickle.UnpicklingError | AssertionError):
+        if isinstance(error, EOFError | AssertionError) or type(error).__name__ == "UnpicklingError":
             raise InputError("mtdata's index of datasets is damaged; remove it and try again", file) from error
         if isinstance(error, OSError):
             raise InputError(f"mtdata's cache cannot be used: {error.strerror or error}", file.parent) from error

@@ -17,7 +17,7 @@ def make_metric(text: str) -> Metric:
     >>> make_metric("bleu:token=none")
     Traceback (most recent call last):
         ...
-    hyperbaton.base.errors.OptionError: unknown option 'token'; known: tokenize, lowercase, smooth, max-order
+    hyperbaton.base.errors.OptionError: unknown option 'token' (did you mean tokenize?); known: tokenize, lowercase, smooth, max-order
     """
     return METRICS.make(text)
 

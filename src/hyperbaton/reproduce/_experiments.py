@@ -15,7 +15,7 @@ from hyperbaton.report.elements import Cell, Number, Table
 from hyperbaton.reproduce._page import table
 from hyperbaton.reproduce._paper import Cell as Job
 from hyperbaton.reproduce._paper import Result, Setting
-from hyperbaton.run.execute import Limits, Observer, StageFailed, execute
+from hyperbaton.run.execution import Limits, Observer, StageFailed, execute
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather

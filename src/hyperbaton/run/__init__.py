@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from hyperbaton.base.lazy import names_from
 
 if TYPE_CHECKING:
-    from hyperbaton.run.execute import Limits, Observer, StageFailed, execute
+    from hyperbaton.run.completion import Finished, finish
+    from hyperbaton.run.execution import Limits, Observer, StageFailed, execute
     from hyperbaton.run.experiment import Experiment, parse_experiment, read_experiment
-    from hyperbaton.run.finish import Finished, finish
     from hyperbaton.run.plan import Plan, make_plan
     from hyperbaton.run.stage import Stage, Work
     from hyperbaton.run.status import status_rows
@@ -22,9 +22,9 @@ else:
     __getattr__ = names_from(
         __name__,
         {
-            "execute": ("Limits", "Observer", "StageFailed", "execute"),
+            "execution": ("Limits", "Observer", "StageFailed", "execute"),
             "experiment": ("Experiment", "parse_experiment", "read_experiment"),
-            "finish": ("Finished", "finish"),
+            "completion": ("Finished", "finish"),
             "plan": ("Plan", "make_plan"),
             "stage": ("Stage", "Work"),
             "status": ("status_rows",),

@@ -245,9 +245,13 @@ def difference(derivations: Sequence[Mapping[str, Any]]) -> str:
 def choose(differs: Mapping[int, str], spread: Sequence[float], n: int) -> list[int]:
     """Choose n sentences, of each kind of difference in turn, those whose scores are farthest apart first.
 
+    Where nothing differs, as with a single system, the first sentences are chosen.
+
     >>> choose({0: "words", 1: "words", 2: "order", 3: ""}, [9.0, 8.0, 1.0, 0.0], 2)
     [0, 2]
     """
+    if not any(differs.values()):
+        return list(differs)[:n]
     rows: dict[str, list[int]] = {}
     for s in sorted(differs, key=lambda s: (-spread[s], s)):
         if differs[s]:

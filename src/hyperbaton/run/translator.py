@@ -76,8 +76,8 @@ def plan_training(bitext: Bitext, dev: Bitext, minutes: float, model: str = AUTO
     """Choose a model of word order and the number of iterations, by the size of the texts and the time given.
 
     >>> text = Bitext.of(["a b c d e f g h i j k l"] * 400, ["x"] * 400)
-    >>> [plan_training(text, text[:50], minutes).model for minutes in (0.1, 0.5, 10)]
-    ['none', 'dpr', 'sequence']
+    >>> [plan_training(text, text[:50], minutes).model for minutes in (0.1, 0.25, 10)]
+    ['none', 'pair', 'sequence']
     """
     size = Size(-(-bitext.source.n_tokens // WORDS), -(-dev.source.n_tokens // WORDS), 0)
     stages = [*([align_stage] if bitext.links is None else []), extract_stage, lm_stage]

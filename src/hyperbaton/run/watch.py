@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hyperbaton.base.counted import counted
-from hyperbaton.run.execute import Limits, Observer
+from hyperbaton.run.execution import Limits, Observer
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
 
