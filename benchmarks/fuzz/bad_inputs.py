@@ -283,7 +283,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("lexicon phrases --null", 1, "--null: phrases have no empty word"),
     ("lexicon aligner --min-count 2", 1, "come without counts; give SRC TGT LINKS"),
     ("lexicon aligner --lowercase", 1, "--lowercase is for SRC TGT LINKS"),
-    ("lexicon lm", 1, "lm: is a lm artefact, not an aligner or phrases"),
+    ("lexicon lm", 1, "lm: is an lm artefact, not an aligner or phrases"),
     (f"lexicon {BITEXT} -o c/dev.links", 1, "--output would write to c/dev.links, which is also an input"),
     (f"project words {BITEXT}", 1, "unknown kind of annotation 'words'; known: tags, spans, markup"),
     (f"project markup {BITEXT} --split some", 1, "unknown rule for split spans 'some'; known: largest, cover, repeat"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from hyperbaton.base.errors import ArtefactError, InputError, OptionError
 from hyperbaton.base.store import Artefact, save, verify
 from hyperbaton.cli import build
 from hyperbaton.data import generate
-from hyperbaton.decode import System
+from hyperbaton.tune.loop import TuningFailed
 
 # Verb and arguments up to the output, the kind of artefact, and its model.
 ARTEFACTS = {
@@ -63,7 +64,7 @@ def test_artefacts(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     save("alike", kind, {"a": np.arange(3)}, details={"model": model} if model else {})
     new = f"{kind} artefact" + (f" of the model {model}" if model else "")
     with pytest.raises(
-        ArtefactError, match=f"^other: would replace a bitext artefact with a {new}; use --force, or choose"
+        ArtefactError, match=f"^other: would replace a bitext artefact with an? {new}; use --force, or choose"
     ):
         run(verb, *arguments, "other")
     # The work begins, and finds no input.
@@ -126,10 +127,11 @@ def test_an_artefact_may_be_replaced_by_its_new_version(tmp_path: Path, monkeypa
     run("lm", "lm", "-o", "lm", "--quantize", 4)
     assert all(Artefact(name, content=True).digest() != digest for name, digest in before.items())
     run("system", "--phrases", "phrases", "--lm", "lm", "-o", "system", "--copy")
-    weights = System.load("system").weights
-    run("tune", "system", "known.source", "known.target", "-o", "system", "--iterations", 1)
+    built = Artefact("system").digest()
+    with contextlib.suppress(TuningFailed):  # so little text may have no better weights; the system is written
+        run("tune", "system", "known.source", "known.target", "-o", "system", "--iterations", 1)
     verify("system")
-    assert System.load("system").weights != weights
+    assert Artefact("system").digest() != built
     # The parts that a system refers to are inputs, too.
     run("system", "--phrases", "phrases", "--lm", "lm", "-o", "referring")
     with pytest.raises(OptionError, match=r"--output would write to .*/phrases, which is also an input"):

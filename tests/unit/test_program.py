@@ -26,7 +26,7 @@ from tests.clocks import PATIENCE
 
 PROGRAM = [sys.executable, "-m", "hyperbaton"]
 # Their stdout is a text already; or all they find is in a results.json.
-WITHOUT_JSON = {"align", "symmetrize", "tokenize", "translate"} | {"demo", "report", "run", "serve"}
+WITHOUT_JSON = {"align", "symmetrize", "tag", "tokenize", "translate"} | {"demo", "report", "run", "serve"}
 
 
 def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -265,7 +265,7 @@ def figure_csv(figure: Figure, numbers: Sequence[tuple[str, Any, float]] = ()) -
     rows.writerow(["axes", "series", "x", "y"])
     for number, axes in enumerate(figure.axes, start=1):
         for series, x, y in numbers or _points(axes):
-            rows.writerow([number, series, x, y])
+            rows.writerow([number, series, x, round(y, 10)])
     return text.getvalue()
 
 
