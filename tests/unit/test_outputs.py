@@ -127,11 +127,11 @@ def test_an_artefact_may_be_replaced_by_its_new_version(tmp_path: Path, monkeypa
     run("lm", "lm", "-o", "lm", "--quantize", 4)
     assert all(Artefact(name, content=True).digest() != digest for name, digest in before.items())
     run("system", "--phrases", "phrases", "--lm", "lm", "-o", "system", "--copy")
-    built = Artefact("system").digest()
+    built = Path("system").stat().st_ino
     with contextlib.suppress(TuningFailed):  # so little text may have no better weights; the system is written
         run("tune", "system", "known.source", "known.target", "-o", "system", "--iterations", 1)
     verify("system")
-    assert Artefact("system").digest() != built
+    assert Path("system").stat().st_ino != built
     # The parts that a system refers to are inputs, too.
     run("system", "--phrases", "phrases", "--lm", "lm", "-o", "referring")
     with pytest.raises(OptionError, match=r"--output would write to .*/phrases, which is also an input"):
