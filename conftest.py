@@ -6,7 +6,13 @@ from importlib.util import find_spec
 
 # By the library that they need: the only files that may be passed over.
 OPTIONAL = {
-    "torch": ["src/hyperbaton/models/*_torch.py", "src/hyperbaton/learn/minimizers/_lbfgs_torch.py"],
+    "torch": [
+        "src/hyperbaton/learn/minimizers/_lbfgs_torch.py",
+        "src/hyperbaton/models/jumps/torch_objective.py",
+        "src/hyperbaton/models/networks/jumps.py",
+        "src/hyperbaton/models/networks/orientations.py",
+        "src/hyperbaton/models/networks/training.py",
+    ],
     "starlette": ["src/hyperbaton/serve/*", "tests/unit/test_serve*.py"],
     "machine": ["src/hyperbaton/integrations/*", "tests/unit/test_sil_machine.py"],
 }

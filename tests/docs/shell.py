@@ -29,7 +29,8 @@ INSTALLED = ".installed"
 
 _PROGRAM = f"""#!{sys.executable} -IS
 import json, os, socket, sys
-if os.path.isdir("{INSTALLED}"):  # plug-ins are found when hyperbaton is imported
+# Plug-ins are found when hyperbaton is imported; completion asks which shell the program was called from.
+if os.path.isdir("{INSTALLED}") or sys.argv[-1].endswith("-completion"):
     os.execv({sys.executable!r}, [{sys.executable!r}, "-m", "hyperbaton", *sys.argv[1:]])
 with socket.socket(socket.AF_UNIX) as server:
     server.connect(ADDRESS)
@@ -55,9 +56,9 @@ class Shell:
             "PYTHONPATH": str(folder / INSTALLED),
         }
         env = {**os.environ, **settings}
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=env, capture_output=True, text=True, check=False
-        )
+        # Without a trap, bash replaces itself by its last command.
+        arguments = ["bash", "-euo", "pipefail", "-c", f"trap : EXIT\n{script}"]
+        done = subprocess.run(arguments, cwd=folder, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{script}\n{done.stderr}"
         return done.stdout
 
