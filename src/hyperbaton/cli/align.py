@@ -41,7 +41,7 @@ def chosen_options(words: Sequence[str]) -> dict[str, type]:
 
 def _class_of(name: str) -> type[WordAligner]:
     """The aligner of a name; an unknown one is reported when it is made."""
-    return ALIGNERS[name] if name.replace("-", "_") in ALIGNERS.names() else Aligner
+    return ALIGNERS[name] if name in ALIGNERS else Aligner
 
 
 def align(
