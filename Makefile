@@ -12,7 +12,7 @@ PYTHON_SOURCES := src tests benchmarks tools docs/hooks
 # Neighbouring tests share what a module prepares: each process starts with a run of them and takes others when it is done.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help install demo docs test core-test core-checks lint check sanitize wheel format clean
+.PHONY: help install demo docs test core-test core-checks lint check stubs sanitize wheel format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -60,6 +60,9 @@ lint: $(DEV_STAMP) ## format, lint and types
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	find core bindings -name '*.cc' -o -name '*.hh' | xargs $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/mypy
+
+stubs: $(STAMP) ## tell type checkers the classes of models and learners, after adding one
+	$(BIN)/python tools/stubs.py
 
 check: lint ## format, lint, types, fast tests: a few minutes
 	$(PYTEST) -m "not slow"
