@@ -9,6 +9,7 @@ TESTS ?= tests/unit tests/property tests/contract tests/golden
 SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.txt core/CMakeLists.txt pyproject.toml
 
 PYTHON_SOURCES := src tests benchmarks tools docs/hooks
+PROSE := src core bindings benchmarks tools docs README.md CONTRIBUTING.md RELEASING.md SECURITY.md CHANGELOG.md
 # Neighbouring tests share what a module prepares: each process starts with a run of them and takes others when it is done.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
@@ -55,16 +56,18 @@ core-checks: $(STAMP) ## the same tests with checks of memory and undefined beha
 	@$(BIN)/cmake -S core -B build/core-checked -DHYPERBATON_SANITIZE=ON -DHYPERBATON_OPTIMIZATION=-O0 -DCMAKE_BUILD_TYPE=None > /dev/null
 	@$(BIN)/cmake --build build/core-checked --parallel 2 && build/core-checked/core_tests
 
-lint: $(DEV_STAMP) ## format, lint and types
+lint: $(DEV_STAMP) ## format, lint, spelling and types
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	find core bindings -name '*.cc' -o -name '*.hh' | xargs $(BIN)/clang-format --dry-run --Werror
+	$(BIN)/codespell $(PROSE)
+	$(BIN)/python tools/prose.py
 	$(BIN)/mypy
 
 stubs: $(STAMP) ## tell type checkers the classes of models and learners, after adding one
 	$(BIN)/python tools/stubs.py
 
-check: lint ## format, lint, types, fast tests: a few minutes
+check: lint ## format, lint, spelling, types, fast tests: a few minutes
 	$(PYTEST) -m "not slow"
 
 sanitize: $(DEV_STAMP) ## fast tests with a core that checks memory and undefined behaviour (C++ by GCC or Clang on Linux)

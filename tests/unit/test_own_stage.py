@@ -1,4 +1,4 @@
-"""A stage of `run` is one file: options in the experiment file, its place in the plan, its cost, its part of the report."""
+"""The stage in the documentation is one file: options, place in the plan, cost, and its part of the report."""
 
 from __future__ import annotations
 
@@ -15,43 +15,10 @@ from hyperbaton.run import stages
 from hyperbaton.run.experiment import Experiment, parse_experiment
 from hyperbaton.run.plan import make_plan
 from hyperbaton.run.results import gather, write_results
+from tests.docs.cells import DOCS, blocks
 from tests.stages import do_stages
 
-STAGE = """
-from __future__ import annotations
-
-from dataclasses import dataclass
-
-from hyperbaton.base.options import option, to_mapping
-from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import read_json
-from hyperbaton.run.texts import Texts
-
-AFTER = ("align",)
-RATES = {"": Rate(1, 0.01, 50, 0)}
-
-
-@dataclass(frozen=True)
-class Options:
-    longer: int = option(3, "words that count are longer than this", minimum=0)
-
-
-def plan(plan):
-    options = plan.experiment.own.get("long_words")
-    if options is not None:
-        plan.add("long_words", "long_words", to_mapping(options), splits=["train"])
-
-
-def run(work):
-    words = [word for line in Texts(work.inputs).lines("train", "source") for word in line.split()]
-    long = [word for word in words if len(word) > work.options["longer"]]
-    work.write_json("words.json", [{"words": len(words), "long": len(long)}])
-
-
-def results(plan, root):
-    stage = plan.stages.get("long_words")
-    return stage and read_json(stage.folder(root) / "words.json")
-"""
+STAGE = next(block.text for block in blocks(DOCS / "run.md") if block.title == "long_words.py")
 VALUES = {"corpus": {"generate": {"sentences": 60, "dev": 10, "test": 10}}, "models": {"linear": {}}}
 
 
