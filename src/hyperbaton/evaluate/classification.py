@@ -159,7 +159,7 @@ class Classification(Evaluation):
             **{f"F1 {name}": round(value, 1) for name, value in self.f1.items()},
             "log p": round(self.mean_logprob, 4),
             "perplexity": round(self.perplexity, 4),
-            "of possible": None if self.possible_precision is None else round(self.possible_precision, 2),
+            "possible precision": None if self.possible_precision is None else round(self.possible_precision, 2),
         }
 
 

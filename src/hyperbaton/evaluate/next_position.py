@@ -132,8 +132,8 @@ class NextPositions(Evaluation):
             "accuracy": round(self.accuracy, 2),
             **{name: round(part["accuracy"], 1) for name, part in self.by_direction.items()},
             "log p": round(self.mean_logprob, 4),
-            "of left": round(self.remaining_accuracy, 2),
-            "of left log p": round(self.remaining_mean_logprob, 4),
+            "remaining accuracy": round(self.remaining_accuracy, 2),
+            "remaining log p": round(self.remaining_mean_logprob, 4),
         }
 
     def _seen(self) -> list[int]:
