@@ -211,14 +211,14 @@ def test_a_failed_run_is_in_no_mean() -> None:
 
 
 @pytest.mark.parametrize("metric", ["bleu:tokenize=none", "wer"])
-def test_the_mean_of_the_best_iterations(decoder: MadeUp, metric: str) -> None:
+def test_the_mean_of_the_last_iterations(decoder: MadeUp, metric: str) -> None:
     options = Tuning(iterations=4, metric=metric, average=3, patience=9)
     tuned = tune(decoder, START, [decoder.references], options, optimizer=OPTIMIZERS["mira"](passes=10))
     alone = tune(decoder, START, [decoder.references], replace(options, average=1), optimizer=OPTIMIZERS["mira"](passes=10))
     assert tuned.history[:-1] == alone.history and tuned.best == alone.taken and alone.averaged == ()
     sign = 1 if metric.startswith("bleu") else -1
-    by_score = sorted(range(len(alone.history)), key=lambda i: -sign * alone.history[i].score)
-    assert tuned.averaged == tuple(sorted(by_score[:3])) and 0 not in tuned.averaged
+    n = len(alone.history)
+    assert tuned.averaged == (n - 3, n - 2, n - 1) and n > 3
     mean = np.mean([tuned.weights_of(i) for i in tuned.averaged], axis=0)
     assert tuned.history[-1].weights == pytest.approx(mean * np.abs(START).sum() / np.abs(mean).sum())
     good = sign * tuned.history[-1].score >= min(sign * tuned.history[i].score for i in tuned.averaged)

@@ -1,9 +1,9 @@
 """The size of weights, and their mean.
 
 A decoder sees ratios of weights alone, so weights are scaled to the sum of absolute values of the first ones before they
-are averaged; otherwise large weights would count more than small ones. Each tuning run, and each good iteration of a run,
-ends at another edge of the region where the metric is high. Their mean lies inside that region, and depends less on the
-seed than any of them.
+are averaged; otherwise large weights would count more than small ones. Each tuning run, and each late iteration of a
+run, ends at another edge of the region where the metric is high. Their mean lies inside that region, and depends less on
+the seed than any of them.
 """
 
 from __future__ import annotations

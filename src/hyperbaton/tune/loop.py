@@ -55,7 +55,7 @@ class Tuning(Checked):
     )
     min_gain: float = option(0.01, "smallest improvement that counts, in points of the metric", minimum=0)
     average: int = option(
-        1, "average the weights of this many iterations, those with the best scores; 1 takes the best one", minimum=1
+        1, "average the weights of this many iterations, the last ones; 1 takes the best one", minimum=1
     )
 
 
@@ -193,11 +193,13 @@ def _average(
     options: Tuning,
     scale: Scale,
 ) -> _State:
-    """Translate with the mean of the weights of the best iterations, if averages are wanted and there is more than one."""
+    """Translate with the mean of the weights of the last iterations, if there is more than one besides the start.
+
+    Choosing iterations by their scores would favour those with luck on the development text.
+    """
     nothing = replace(state, averaged=())
-    start = state.history[0].score
-    better = [i for i in state.ranked(metric) if _gain(metric, start, state.history[i].score) > 0]
-    chosen = sorted(better[: options.average])
+    last = len(state.history) - 1
+    chosen = range(max(1, last + 1 - options.average), last + 1)
     if len(chosen) < 2 or state.failure is not None:
         return nothing
     mean = scale.mean([np.array(state.history[i].weights) for i in chosen])
