@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -44,18 +45,22 @@ class Fixed(Optimizer):
         return self.weights
 
 
-@pytest.mark.parametrize(("good", "reaches"), [(True, [0.25, 0.5, 1.0]), (False, [0.25, 0.125, 0.0625])])
-def test_steps_shrink_when_they_fail_and_grow_when_they_help(decoder: MadeUp, good: bool, reaches: list[float]) -> None:
-    favoured = np.array([2.0, -0.1, 3.0, 0.5, 1.0]) * (1 if good else -1)
+@pytest.mark.parametrize("reach", [0.5, 1.0])
+def test_a_step_goes_part_of_the_way_from_the_last_weights(decoder: MadeUp, reach: float) -> None:
+    favoured = np.array([2.0, -0.1, 3.0, 0.5, 1.0])
     favoured *= np.abs(START).sum() / np.abs(favoured).sum()
-    options = Tuning(iterations=len(reaches), metric="bleu:tokenize=none")
+    options = Tuning(iterations=3, metric="bleu:tokenize=none", reach=reach)
     tuned = tune(decoder, START, [decoder.references], options, optimizer=Fixed(favoured))
-    best = START
-    for turn, reach in zip(tuned.history[1:], reaches, strict=True):
-        expected = best + reach * (favoured - best)
+    assert len(tuned.history) == (4 if reach < 1 else 2)
+    for before, turn in pairwise(tuned.history):
+        expected = np.array(before.weights) + reach * (favoured - before.weights)
         assert turn.weights == pytest.approx(expected * np.abs(START).sum() / np.abs(expected).sum())
-        best = np.array(turn.weights) if good else START
-    assert (tuned.failure is None) == good
+    assert tuned.failure is None
+
+
+def test_weights_that_are_worse_are_not_taken(decoder: MadeUp) -> None:
+    tuned = tune(decoder, START, [decoder.references], Tuning(iterations=3), optimizer=Fixed(-START))
+    assert tuned.failure is not None and tuned.taken == 0 and tuned.weights.tolist() == START.tolist()
 
 
 @pytest.mark.parametrize("metric", ["wer", "ribes"])

@@ -31,8 +31,6 @@ from hyperbaton.tune.optimizers import OPTIMIZERS, Job, Optimizer
 log = logging.getLogger(__name__)
 
 KIND = "tuning"
-_SHORTEST = 1 / 16  # of the ways from the best weights
-_FALL = 1.0  # points of the metric by which a step fails
 
 
 class TuningFailed(HyperbatonError):
@@ -48,15 +46,10 @@ class Tuning(Checked):
     iterations: int = option(15, "maximum number of iterations; each translates the development text once", minimum=1)
     patience: int = option(4, "stop after this many iterations without improvement", minimum=1)
     reach: float = option(
-        0.25,
-        "first step, as a fraction of the way to the weights that are best on the n-best lists",
-        minimum=0.01,
-        maximum=1,
+        0.5, "step, as a fraction of the way to the weights that are best on the n-best lists", minimum=0.01, maximum=1
     )
     min_gain: float = option(0.01, "smallest improvement that counts, in points of the metric", minimum=0)
-    average: int = option(
-        1, "average the weights of this many iterations, the last ones; 1 takes the best one", minimum=1
-    )
+    average: int = option(1, "average the weights of this many iterations, the last ones; 1 takes the best one", minimum=1)
 
 
 @dataclass(frozen=True)
@@ -269,34 +262,22 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
 
 
 def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, scale: Scale) -> _State:
-    """Go towards new weights, of the same sum of absolute values as the first ones, if they are any good."""
+    """Go part of the way towards new weights, of the same sum of absolute values as the first ones, if they are any good.
+
+    N-best lists are reliable only near the weights that they were made with: far away, the decoder finds translations that
+    no list has seen (Hopkins and May 2011 mix new and previous weights too).
+    """
     if not np.isfinite(weights).all():
         return replace(state, stopped="failure", failure="the optimizer returned weights that are not finite")
-    best = np.array(state.best(metric).weights)
     reached = scale.applied(weights)
     if reached is not None:
-        reached = scale.applied(best + _reach(state, metric, options) * (reached - best))
+        reached = scale.applied(state.weights + options.reach * (reached - state.weights))
     if reached is None:
         return replace(state, stopped="failure", failure="the optimizer returned weights that vanish")
-    if np.allclose(reached, state.weights, rtol=1e-6, atol=1e-9 * np.abs(best).sum()):
+    if np.allclose(reached, state.weights, rtol=1e-6, atol=1e-9 * np.abs(state.weights).sum()):
         return replace(state, stopped="the weights do not change")
     log.info("%s on the lists: %.3f", metric.title, state.lists.value(metric, reached))
     return replace(state, weights=reached)
-
-
-def _reach(state: _State, metric: Metric, options: Tuning) -> float:
-    """How far to go from the best weights so far towards those that the lists favour: less after a step that fell.
-
-    Lists speak for weights near those that they were made with. What looks best far away is often a part of the space
-    where the decoder finds translations that nobody has seen.
-    """
-    reach = options.reach
-    for gain in _gains(metric, state):
-        if gain > 0:
-            reach = min(1.0, 2 * reach)
-        elif gain < -_FALL:
-            reach = max(_SHORTEST, reach / 2)
-    return reach
 
 
 def _gains(metric: Metric, state: _State) -> list[float]:
