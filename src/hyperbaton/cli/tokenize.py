@@ -1,4 +1,4 @@
-"""Cut raw text into tokens."""
+"""Split raw text into tokens."""
 
 from __future__ import annotations
 
