@@ -370,8 +370,8 @@ ROWS: tuple[tuple[str, int, str], ...] = (
         "truecasing is learned from text: add :learn=FILE",
     ),
     ("serve --port 0", 1, "nothing to serve: name a system or an aligner"),
-    ("serve system --port 0", 1, "system: the system does not say its languages; write them before it"),
-    ("serve de=system --port 0", 1, "a pair of languages is written like ja-en, not 'de'"),
+    ("serve system --port 0", 1, "system: the system does not name its languages; put them before it"),
+    ("serve de=system --port 0", 1, "expected a pair of languages like ja-en, found 'de'"),
     ("serve de-en=system --port 0 --host nowhere.invalid", 1, "cannot listen at nowhere.invalid:0: "),
     ("serve de-en=block-system --port 0", 1, "the reordering model B needs "),
     ("translate system c/dev.source -o system/manifest.json", 1, "--output would write into system, which is an input"),
@@ -686,7 +686,10 @@ def cases() -> list[Case]:
         (b"\xff", "x:1: not valid"),
     ):
         cases.append(Case("translate system c/dev.source --glossary x", 1, expected, {"x": content}))
-    for content, expected in ((b"", "x: there is no key in it"), (b"# a\nshort\n", "x:2: a key has at least 8 characters")):
+    for content, expected in (
+        (b"", "x: the file contains no key"),
+        (b"# a\nshort\n", "x:2: a key must have at least 8 ASCII characters"),
+    ):
         cases.append(Case("serve de-en=system --port 0 --keys x", 1, expected, {"x": content}))
     cases += [Case("run x.toml -o new", 1, expected, {"x.toml": content}) for content, expected in EXPERIMENTS]
     return [*cases, *_usage_cases()]
