@@ -19,7 +19,7 @@ from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, PAPER
 
 @dataclass(frozen=True)
 class Box:
-    """A phrase pair's spans (half-open) and its distance d from the phrase before it."""
+    """A phrase pair's spans (half-open) and its distance d from the previous phrase."""
 
     source: tuple[int, int]
     target: tuple[int, int]
@@ -45,7 +45,7 @@ def phrase_boxes(bitext: Bitext, sentence: int, max_length: int = 8) -> list[Box
 
 
 def smallest(boxes: list[Box]) -> list[Box]:
-    """The boxes that hold no other box.
+    """The boxes that contain no other box.
 
     >>> smallest([Box((0, 1), (0, 1), 0), Box((0, 2), (0, 2), 0), Box((1, 2), (1, 2), 0)])
     [Box(source=(0, 1), target=(0, 1), distance=0), Box(source=(1, 2), target=(1, 2), distance=0)]
@@ -54,7 +54,7 @@ def smallest(boxes: list[Box]) -> list[Box]:
 
 
 def describe_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: bool = False) -> dict[str, Any]:
-    """What `draw_pair` draws, as plain values: words, links, visit order, phrase pairs with half-open spans."""
+    """The content of `draw_pair` as plain values: words, links, visit order, phrase pairs with half-open spans."""
     links = bitext.need_links()
     boxes = phrase_boxes(bitext, sentence, max_length)
     return {
@@ -75,7 +75,7 @@ def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: 
     """Draw sentence pair `sentence` (0-based).
 
     Columns are source words, rows target words, dots links. Boxes are the smallest phrase pairs (or all of them), and an
-    arrow leads from each to the next one in target order, labelled with its distance d.
+    arrow connects each to the next one in target order, labelled with its distance d.
     """
     if not 0 <= sentence < len(bitext):
         raise OptionError(f"line {sentence + 1} of {len(bitext)}")
@@ -106,7 +106,7 @@ def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: 
             axes.scatter([i + 0.5 for i, _ in links], [j + 0.5 for _, j in links], s=42, color=INK, zorder=3)
         for before, box in pairwise(steps):
             if box.target[0] < before.target[1]:
-                continue  # another reading of the same words, not a next step
+                continue  # an alternative for the same words, not a next step
             start = before.source[1] - 0.5, before.target[1] - 0.5
             end = box.source[0] + 0.5, box.target[0] + 0.5
             axes.add_patch(
