@@ -260,7 +260,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"align {TEXTS} --aligner eflomal --save-model new", 1, "only the aligner hmm can load and save models"),
     (f"align {TEXTS} --aligner eflomal --scores new", 1, "only the aligner hmm scores links"),
     (f"align {TEXTS} --format xml", 1, "unknown link format 'xml'; known: pharaoh, json, giza"),
-    (f"align {TEXTS} --model aligner --save-model new", 1, "nothing is learned that could be saved"),
+    (f"align {TEXTS} --model aligner --save-model new", 1, "a saved model is not trained, so there is nothing to save"),
     (f"align {TEXTS} --aligner eflomal --prior aligner", 2, "No such option: --prior"),
     (f"align {TEXTS} --aligner hmm:iterations=3", 1, r"unknown option 'iterations' \(did you mean hmm-iterations\?\)"),
     (f"align {TEXTS} --aligner hmm:freedom=1 --freedom 0.5", 1, "set the same option; leave out one of them"),
@@ -293,7 +293,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     (f"project spans {BITEXT}", 1, r"c/dev.source:1: expected a JSON object"),
     ("project markup c/dev.source c/test.target c/dev.links", 1, r"6 annotated sentences, but c/test.target has 4"),
     (f"project markup {BITEXT} --report new -o new", 1, "--output and --report would both write to new"),
-    (f"order {BITEXT} --limits far", 1, "--limits expects numbers of words with commas between, not 'far'"),
+    (f"order {BITEXT} --limits far", 1, "--limits expects comma-separated numbers of words, not 'far'"),
     (f"order {BITEXT} --limits -3", 1, "--limits expects numbers of words"),
     (f"order {BITEXT} --per-line --tags c/dev.source.tags", 1, "--per-line prints the measures of each pair and nothing"),
     (f"order {BITEXT} --tags c/test.source.tags", 1, r"c/test.source.tags:5: 4 lines of labels"),
@@ -360,8 +360,8 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("generate -o new --style klingon", 2, "--style must be one of chinese, japanese, not 'klingon'"),
     ("generate -o new -n 5 --dev 9", 1, "cannot take 9 dev"),
     ("translate system c/dev.source --raw", 1, "the system does not know how raw text is processed"),
-    ("translate system c/dev.source --raw --nbest 5", 1, "--raw writes translations alone"),
-    ("translate system c/dev.source --html", 1, "--html is a form of raw text"),
+    ("translate system c/dev.source --raw --nbest 5", 1, "--raw writes only translations"),
+    ("translate system c/dev.source --html", 1, "--html needs --raw"),
     ("translate system c/dev.source --raw --html --unbuffered", 1, "leave out --unbuffered"),
     ("system -o new --phrases phrases --source-text english", 1, "--source-text english: a language is a code like en"),
     (
@@ -370,8 +370,8 @@ ROWS: tuple[tuple[str, int, str], ...] = (
         "truecasing is learned from text: add :learn=FILE",
     ),
     ("serve --port 0", 1, "nothing to serve: name a system or an aligner"),
-    ("serve system --port 0", 1, "system: the system does not say its languages; write them before it"),
-    ("serve de=system --port 0", 1, "a pair of languages is written like ja-en, not 'de'"),
+    ("serve system --port 0", 1, "system: the system does not name its languages; put them before it"),
+    ("serve de=system --port 0", 1, "expected a pair of languages like ja-en, found 'de'"),
     ("serve de-en=system --port 0 --host nowhere.invalid", 1, "cannot listen at nowhere.invalid:0: "),
     ("serve de-en=block-system --port 0", 1, "the reordering model B needs "),
     ("translate system c/dev.source -o system/manifest.json", 1, "--output would write into system, which is an input"),
@@ -686,7 +686,10 @@ def cases() -> list[Case]:
         (b"\xff", "x:1: not valid"),
     ):
         cases.append(Case("translate system c/dev.source --glossary x", 1, expected, {"x": content}))
-    for content, expected in ((b"", "x: there is no key in it"), (b"# a\nshort\n", "x:2: a key has at least 8 characters")):
+    for content, expected in (
+        (b"", "x: the file contains no key"),
+        (b"# a\nshort\n", "x:2: a key must have at least 8 ASCII characters"),
+    ):
         cases.append(Case("serve de-en=system --port 0 --keys x", 1, expected, {"x": content}))
     cases += [Case("run x.toml -o new", 1, expected, {"x.toml": content}) for content, expected in EXPERIMENTS]
     return [*cases, *_usage_cases()]

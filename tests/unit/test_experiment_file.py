@@ -105,7 +105,7 @@ def tokenized(**keys: str) -> dict[str, Any]:
             values(translation={"sparse": {"few": {}}, "systems": {"s": ["pair", "few"]}}),
             "key 'translation.systems.s': mert cannot tune sparse features; set optimizer = \"mira\" in [",
         ),
-        (values(translation={"sparse": {"pair": {}}}), "key 'translation.sparse.pair': a model has this name already"),
+        (values(translation={"sparse": {"pair": {}}}), "key 'translation.sparse.pair': a model already has this name"),
         (
             values(translation={"sparse": {"few": {"words": 0}}}),
             "key 'translation.sparse.few': no words and no classes, so there is no feature",

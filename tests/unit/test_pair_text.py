@@ -24,13 +24,13 @@ def test_grid() -> None:
         "bought ·  ·  ·  ·  ■",
         "a      ·  ·  ·  ·  ·",
         "book   ·  ·  ■  ·  ·",
-        "■ link, ░ inside a phrase pair that holds no smaller one",
+        "■ link, ░ inside a phrase pair that contains no smaller one",
         "",
         "    d  source  target",
         "    0  彼      he",
         "   -3  買った  bought",
         "   +3  本      book",
-        "d is the distance from the phrase before: < 0 jumps forward, > 0 goes back",
+        "d is the distance from the previous phrase: < 0 jumps forward, > 0 goes back",
     ]
 
 

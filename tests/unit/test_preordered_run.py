@@ -73,5 +73,5 @@ def test_what_does_not_go_together_is_refused() -> None:
         make_plan(experiment(preorder={"model": "moves"}))
     with pytest.raises(OptionError, match=r"'preorder\.systems': other is not one of translation\.systems"):
         make_plan(experiment(preorder={"model": "left", "systems": "other"}))
-    with pytest.raises(OptionError, match=r"systems\.preordered': left learns from text in its own order"):
+    with pytest.raises(OptionError, match=r"systems\.preordered': left is trained on the original order"):
         make_plan(experiment(translation={"systems": {"preordered": ["left"]}}))

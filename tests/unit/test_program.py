@@ -226,8 +226,8 @@ def test_closed_and_full_streams(corpus: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (RuntimeError("can't start new thread"), "the system starts no more threads or processes; use fewer --threads"),
-        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "the system starts no more threads"),
+        (RuntimeError("can't start new thread"), "the system cannot start more threads or processes; use fewer --threads"),
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "the system cannot start more threads"),
         (InputError("no such file", "two\nlines\x1b[31m"), r"two\nlines\x1b[31m: no such file"),
         (UnicodeEncodeError("utf-8", "a\udcff", 1, 2, "surrogates not allowed"), r"'a\udcff' cannot be written as utf-8"),
     ],

@@ -367,7 +367,7 @@ def test_verbs(system: System, tmp_path: Path) -> None:
     done = CliRunner().invoke(build(["translate"]), [*command, "--raw"])
     assert done.exit_code == 0 and done.stdout == "<p>The house &amp; Cologne</p>\n"
     for more, message in (
-        ((), "--html is a form of raw text"),
+        ((), "--html needs --raw"),
         (("--raw", "--unbuffered"), "one page: leave out --unbuffer"),
     ):
         done = CliRunner().invoke(build(["translate"]), [*command, *more])

@@ -179,7 +179,7 @@ def test_parts_of_objects_may_be_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (None, "no results.json there; 'hyperbaton run' writes it at its end"),
+        (None, "there is no results.json; 'hyperbaton run' writes it at its end"),
         ('{"title": 1}', "expected an object with a title"),
         ('{"title":\n', "results.json:2: is not JSON"),
         ('{"title": "t", "corpus": [1]}', "expected an object under 'corpus', found list"),

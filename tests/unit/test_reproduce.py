@@ -157,7 +157,7 @@ def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
     assert listed.stdout.splitlines() == ["cell\tdone", *(f"{name}\tno" for name in names)]
     assert hyperbaton("reproduce", "go13", "--quick", "--list").stdout.splitlines() == ["cell", *names]
     missing = hyperbaton("reproduce", "go13", "--quick")
-    assert missing.returncode == 2 and "a folder for the results is needed" in missing.stderr
+    assert missing.returncode == 2 and "give a folder for the results" in missing.stderr
 
 
 def test_the_repetitive_part_repeats_itself() -> None:

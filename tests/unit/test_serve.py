@@ -300,7 +300,10 @@ def test_moses_takes_weights_for_one_text(running_service: Running, moses: Syste
         for text, asked in ((expected, "Distortion0=3\tLM0=0.01"), (plain, "")):
             answer: Any = client.translate({"text": LINES[0], "weights": asked})
             assert answer["text"] == f"{text} "
-        for wrong, message in (("LM0", "weights are written like LM0=0.5"), ("LM7=1", "there is a weight for 'LM7'")):
+        for wrong, message in (
+            ("LM0", "weights must be tab-separated and look like LM0=0.5"),
+            ("LM7=1", "there is a weight for 'LM7'"),
+        ):
             with pytest.raises(xmlrpc.client.Fault, match=message):
                 client.translate({"text": "a", "weights": wrong})
 
@@ -409,7 +412,7 @@ GOOD = {"q": "Ja!", "source": "de", "target": "en"}
         ("/translate", b"{", 400, "not valid JSON"),
         ("/translate", b"\xff\xfe{", 400, "not valid UTF-8"),
         ("/translate", b"[1]", 400, "must be a JSON object"),
-        ("/translate", b'{"q": "\\ud800", "source": "de", "target": "en"}', 400, "half of a character"),
+        ("/translate", b'{"q": "\\ud800", "source": "de", "target": "en"}', 400, "an unpaired surrogate"),
         ("/translate", b"[" * 100_000, 400, "nested too deeply"),
         ("/translate", b'{"a":' + b"9" * 5000 + b"}", 400, "not valid JSON"),
         ("/translate", {"q": 3, "source": "de", "target": "en"}, 400, "q must be a string or a list of strings"),
@@ -663,7 +666,7 @@ def test_docs_are_made_from_the_description(running_service: Running) -> None:
 
 def test_systems_need_languages(moses: System, german: System, tmp_path: Path) -> None:
     moses.save(tmp_path / "moses")
-    with pytest.raises(OptionError, match="does not say its languages; write them before it, for example ja-en="):
+    with pytest.raises(OptionError, match="does not name its languages; put them before it, for example ja-en="):
         Engine.load(str(tmp_path / "moses"))
     assert Engine.load(f"fr-en={tmp_path / 'moses'}").pair == "fr-en"
     with pytest.raises(OptionError, match="there are two systems for de-en"):

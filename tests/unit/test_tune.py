@@ -25,13 +25,13 @@ def decoder() -> MadeUp:
 
 
 def test_fixed_weights_that_make_no_sense(decoder: MadeUp, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="all weights are fixed; nothing is left to tune"):
+    with pytest.raises(OptionError, match="all weights are fixed, so there is nothing to tune"):
         tune(decoder, START, [decoder.references], fixed=np.ones(5, bool))
-    with pytest.raises(OptionError, match="there are 5 weights, but 2 say whether they are fixed"):
+    with pytest.raises(OptionError, match="there are 5 weights, but 2 flags for fixed ones"):
         tune(decoder, START, [decoder.references], fixed=np.ones(2, bool))
     options = Tuning(iterations=1)
     tune(decoder, START, [decoder.references], options, folder=tmp_path / "tuning")
-    with pytest.raises(ArtefactError, match="holds a tuning with other fixed weights"):
+    with pytest.raises(ArtefactError, match="contains a tuning with different fixed weights"):
         tune(decoder, START, [decoder.references], options, folder=tmp_path / "tuning", fixed=np.eye(5, dtype=bool)[0])
 
 
@@ -101,7 +101,7 @@ def test_resumes_after_each_iteration(tmp_path: Path) -> None:
     done = decoder.calls
     assert tune(decoder, START, [decoder.references], options, seed=5, folder=tmp_path / "state").stopped == whole.stopped
     assert decoder.calls == done
-    with pytest.raises(ArtefactError, match="holds a tuning with other settings"):
+    with pytest.raises(ArtefactError, match="contains a tuning with different settings"):
         tune(decoder, START, [decoder.references], options, seed=6, folder=tmp_path / "state")
 
 

@@ -38,7 +38,7 @@ from hyperbaton.cli._paths import READS, Role, check_encoding, check_paths
 
 
 def check_amount(amount: str | None) -> str | None:
-    """Refuse what is no amount of memory."""
+    """Reject invalid amounts of memory."""
     try:
         _ = None if amount is None else parse_memory(amount)
     except OptionError as error:
@@ -46,14 +46,14 @@ def check_amount(amount: str | None) -> str | None:
     return amount
 
 
-# Arguments that mean the same for every command.
+# Arguments shared by all commands.
 Threads = Annotated[int, typer.Option("--threads", "-t", help="Number of threads; 0 uses all processors.", min=0)]
 Memory = Annotated[
     str | None,
     typer.Option(
         metavar="AMOUNT",
         callback=check_amount,
-        help="Memory limit, e.g. 512M or 4G; what does not fit goes to temporary files.",
+        help="Memory limit, e.g. 512M or 4G; larger data goes to temporary files.",
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.", min=0)]
@@ -63,13 +63,18 @@ Verify = Annotated[bool, typer.Option("--verify", help="Check the artefacts agai
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 ExecutorAddress = Annotated[
     str | None,
-    typer.Option("--executor", help="Who does the work: dask://HOST:PORT or processes:N; --threads is then of each task."),
+    typer.Option(
+        "--executor", help="Where tasks run: dask://HOST:PORT or processes:N; --threads then applies to each task."
+    ),
 ]
 Shards = Annotated[
-    int, typer.Option("--shards", help="Tasks to cut the work into; 0 means 16 with --executor, otherwise 1.", min=0)
+    int,
+    typer.Option(
+        "--shards", help="Number of tasks to split the work into; 0 means 16 with --executor, otherwise 1.", min=0
+    ),
 ]
 
-ABOUT = """Learn how words and phrases move between languages, and translate with what was learned.
+ABOUT = """Learn how words and phrases move between languages, and translate with the learned models.
 
 Files are tokenized text, one sentence per line, plain or compressed (.gz, .xz, .zst); - is stdin or stdout.
 """
@@ -82,10 +87,10 @@ def verbs() -> list[str]:
 
 
 def build(loaded: Collection[str] | None = None, words: Sequence[str] = (), *, describe_others: bool = True) -> typer.Typer:
-    """Make the program with all commands; only those of `loaded` are imported, the others are names with a help text.
+    """Make the program with all commands; only those in `loaded` are imported, the others are names with a help text.
 
-    `words` is the command line behind the command, for commands whose options depend on it. Help texts of the others are
-    read only with `describe_others`, since it means to parse all their files.
+    `words` is the rest of the command line after the command, for commands whose options depend on it. Help texts of the
+    others are read only with `describe_others`, since that means parsing all their files.
     """
     app = typer.Typer(
         name="hyperbaton",
@@ -115,18 +120,18 @@ def _function(verb: str) -> Callable[..., Any]:
 
 @cache
 def _file(verb: str) -> ast.Module:
-    """The file of a command, read and not imported: importing all of them takes seconds."""
+    """The parsed file of a command; importing all of them would take seconds."""
     return ast.parse(Path(__path__[0], f"{verb.replace('-', '_')}.py").read_text(encoding="utf-8"))
 
 
 def _help_text(verb: str) -> str:
-    """What a command says about itself."""
+    """The docstring of a command."""
     functions = (node for node in _file(verb).body if isinstance(node, ast.FunctionDef))
     return ast.get_docstring(next(f for f in functions if f.name.rstrip("_") == verb.replace("-", "_"))) or ""
 
 
 def _group(verb: str) -> str:
-    """Where help lists a command."""
+    """The help group of a command."""
     for node in _file(verb).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["HELP_GROUP"]:
             return str(ast.literal_eval(node.value))
@@ -134,7 +139,7 @@ def _group(verb: str) -> str:
 
 
 def _unloaded() -> None:
-    """Stands for a command that was not asked for."""
+    """Placeholder for a command that was not requested."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -155,15 +160,15 @@ def _program(
 def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[..., Any]:
     """Replace each parameter whose type is an options class by one flag for each of its options.
 
-    A command's file may define `chosen_options`: from the words of the command line to options classes, by parameter, that
-    stand for those of the signature.
+    A command's file may define `chosen_options`: a function from the words of the command line to options classes, by
+    parameter, that replace those of the signature.
     """
     hints = typing.get_type_hints(function, include_extras=True)
     if chosen := function.__globals__.get("chosen_options"):
         hints |= chosen(words)
     parameters: list[Parameter] = []
     groups: dict[str, type] = {}
-    checks: dict[str, Option] = {}  # by name of a parameter; typer alone accepts inf, nan and numbers of any size
+    checks: dict[str, Option] = {}  # by parameter name; typer itself accepts inf, nan and numbers of any size
     roles: dict[str, Role] = {}  # of parameters that name files and folders
     names: dict[str, str] = {}  # of parameters, in messages
     for name, parameter in signature(function).parameters.items():
@@ -201,7 +206,7 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
                 values[name] = from_mapping(kind, {opt.flag: values.pop(opt.name) for opt in options_of(kind)})
             return function(**values)
         except KeyboardInterrupt:
-            raise Cancelled("interrupted") from None  # typer would swallow it without a word
+            raise Cancelled("interrupted") from None  # typer would swallow it silently
 
     call.__name__, call.__doc__ = function.__name__, cleandoc(function.__doc__ or "")
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
@@ -211,7 +216,7 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
 
 
 def _flag(opt: Option) -> Any:
-    """An option as typer knows it."""
+    """Convert an option to typer's form."""
     is_switch = plain_type(opt.type) is bool
     names = [f"--{opt.flag}/--no-{opt.flag}"] if is_switch else [f"--{opt.flag}"]
     help = opt.help + (f" ({', '.join(opt.choices)})" if opt.choices else "") + opt.range
@@ -220,7 +225,7 @@ def _flag(opt: Option) -> Any:
 
 
 def _shown_name(name: str, info: Any) -> str:
-    """What a parameter is called in messages: its long flag, or the name of the argument."""
+    """The name of a parameter in messages: its long flag, or the name of the argument."""
     if not isinstance(info, OptionInfo):
         return str(info.metavar or name.upper())
     long = (flag for flag in info.param_decls or () if flag.startswith("--"))
@@ -228,7 +233,7 @@ def _shown_name(name: str, info: Any) -> str:
 
 
 def _declared(name: str, kind: Any, info: Any, role: Role | None) -> tuple[Any, Option | None]:
-    """A parameter that its command declares: its annotation without limits, and the option that checks them for numbers."""
+    """A parameter declared by its command: its annotation without limits, and the option that checks them for numbers."""
     info, opt = copy.copy(info), None
     if plain_type(kind) in (int, float):
         opt = Option(_shown_name(name, info).removeprefix("--"), kind, minimum=info.min, maximum=info.max)
@@ -240,7 +245,7 @@ def _declared(name: str, kind: Any, info: Any, role: Role | None) -> tuple[Any, 
 
 
 def _completion(choices: Sequence[str]) -> Callable[[], list[str]]:
-    """What a shell offers for an option with choices."""
+    """The completions a shell offers for an option with choices."""
 
     def complete() -> list[str]:
         return list(choices)
@@ -249,8 +254,8 @@ def _completion(choices: Sequence[str]) -> Callable[[], list[str]]:
 
 
 def start() -> typer.Typer:
-    """Make the program that the command line asks for: its command and no other is imported."""
-    # A shell that completes gives the line in a variable, bash as COMP_WORDS, zsh and fish as typer's own.
+    """Make the program for the command line: only the requested command is imported."""
+    # # When completing, a shell passes the line in a variable: COMP_WORDS for bash, typer's own for zsh and fish.
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
     completing = "_HYPERBATON_COMPLETE" in os.environ
     words = line.split()[1:] if completing else sys.argv[1:]
@@ -261,7 +266,7 @@ def start() -> typer.Typer:
     return build([words[first]], words[first + 1 :], describe_others=completing or first > 0)
 
 
-NO_THREADS = "error: the system starts no more threads or processes; use fewer --threads, or raise the limit (ulimit -u)"
+NO_THREADS = "error: the system cannot start more threads or processes; use fewer --threads, or raise the limit (ulimit -u)"
 
 
 def run_program(program: typer.Typer, signals: Signals) -> None:
@@ -272,7 +277,7 @@ def run_program(program: typer.Typer, signals: Signals) -> None:
     except (KeyboardInterrupt, Cancelled):
         _leave(signals.message, signals.status)
     except BrokenPipeError:
-        # The reader of our output has gone, which is no fault.
+        # # The reader of our output has closed it, which is not an error.
         _drop_output()
         sys.exit(1)
     except HyperbatonError as error:
@@ -285,7 +290,7 @@ def run_program(program: typer.Typer, signals: Signals) -> None:
         if not where and error.errno == errno.EAGAIN:
             _leave(NO_THREADS, 1)
         if not where and error.errno in (errno.EBADF, errno.ENOSPC, errno.EIO):
-            where = "standard output: cannot be written: "  # every other file is named by those who write it
+            where = "standard output: cannot be written: "  # all other writers name their file
         full = " (the disk is full)" if error.errno == errno.ENOSPC else ""
         _leave(f"error: {where}{error.strerror or error}{full}", 1)
     except MemoryError:
@@ -294,7 +299,7 @@ def run_program(program: typer.Typer, signals: Signals) -> None:
         if str(error) != "can't start new thread":  # Python has no class for it
             raise
         _leave(NO_THREADS, 1)
-    if status == 130:  # typer leaves so, without a word, when it is interrupted between commands
+    if status == 130:  # typer exits silently with this status when interrupted between commands
         _leave(signals.message, signals.status)
     sys.exit(status)
 
@@ -308,7 +313,7 @@ def _status_of(program: typer.Typer) -> Any:
 
 
 def _drop_output() -> None:
-    """Keep Python from complaining at exit about output that could not be written."""
+    """Keep Python from reporting unwritable output at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -317,6 +322,6 @@ def _leave(message: str, status: int) -> NoReturn:
         sys.stdout.flush()
     except OSError:  # the message says why
         _drop_output()
-    with contextlib.suppress(OSError):  # nobody listens: the status says it
+    with contextlib.suppress(OSError):  # stderr is closed: the exit status must do
         print(f"hyperbaton: {one_line(message)}", file=sys.stderr, flush=True)
     sys.exit(status)

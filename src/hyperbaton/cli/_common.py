@@ -1,4 +1,4 @@
-"""What several commands share."""
+"""Functions shared by several commands."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ log = logging.getLogger("hyperbaton")
 
 
 def say(message: str, quiet: bool = False) -> None:
-    """A remark for people, on stderr."""
+    """Print a remark for people to stderr."""
     if not quiet:
-        with contextlib.suppress(OSError):  # nobody listens
+        with contextlib.suppress(OSError):  # stderr is closed
             print(message, file=sys.stderr)
 
 
 def need_as_many_lines(path: str, n_lines: int, beside: str, n_beside: int) -> None:
-    """Complain of a file that has not a line for each line of the one beside it."""
+    """Complain if a file does not have a line for each line of the file beside it."""
     if n_lines != n_beside:
         what = f"has {counted(n_lines, 'line')}, but {shown(beside)} has {n_beside}; every sentence needs a line"
         raise InputError(what, shown(path), min(n_lines, n_beside) + 1)
 
 
 def verify_artefacts(wanted: bool, *paths: str | PathLike[str]) -> None:
-    """What --verify stands for: check the content of those paths that are artefacts."""
+    """Implement --verify: check the content of those paths that are artefacts."""
     for path in paths if wanted else ():
         if (Path(path) / MANIFEST).exists():
             verify(path)
 
 
 def append_parts(outputs: Mapping[str, Output], parts: Mapping[str, Path]) -> None:
-    """Add what a shard wrote to the outputs, which are known by their flags, and remove its files."""
+    """Append a shard's outputs to the final ones, which are known by their flags, and remove the shard's files."""
     for name, part in parts.items():
         for piece in read_pieces(part):
             outputs[f"--{name}"].write(piece)
@@ -49,19 +49,19 @@ def append_parts(outputs: Mapping[str, Output], parts: Mapping[str, Path]) -> No
 
 
 def print_json(value: Any) -> None:
-    """A result for programs, on stdout."""
+    """Print a result for programs to stdout."""
     print(json.dumps(value, ensure_ascii=False, indent=1))
 
 
-NEVER_WRAPPED = 24  # columns of narrower cells, all numbers among them, are shown whole in one line
-WRAPPED = 20  # the least width of others
+NEVER_WRAPPED = 24  # columns of narrower cells, including all numbers, are never wrapped
+WRAPPED = 20  # least width of the others
 
 
 def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
-    """A result for people, on stdout: a drawn table on a terminal, tab-separated otherwise.
+    """Print a result for people to stdout: a drawn table on a terminal, tab-separated otherwise.
 
-    A table that is too wide for the terminal is drawn with a column for each row, and where that is too wide as well
-    as a list of names and values: nothing is ever cut off.
+    A table that is too wide for the terminal is drawn transposed or, if that is too wide as well, as a list of names and
+    values: nothing is ever cut off.
     """
     if not rows:
         return

@@ -1,4 +1,4 @@
-"""The help of the program and of its commands: plain text at the width of the terminal, in which no name is ever cut.
+"""The help of the program and of its commands: plain text at the width of the terminal, without cutting any name.
 
 Help texts are printed as they are written: `<unk>`, `[x]` and `*` mean themselves. Examples are printed one to a line,
 unwrapped, so that they can be copied.
@@ -24,7 +24,7 @@ GROUPS = ("Start here", "Links and words", "Phrases and models", "Translate", "E
 
 
 class Verb(TyperCommand):
-    """A command whose help is ours; an option shown as NAME... takes all words up to the next option."""
+    """A command with our help; an option shown as NAME... takes all words up to the next option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         many = {flag for p in self.params if (p.metavar or "").endswith("...") for flag in p.opts if flag.startswith("-")}
@@ -45,7 +45,7 @@ class Program(TyperGroup):
 
 
 def _repeated(words: Sequence[str], flags: Collection[str]) -> list[str]:
-    """A command line in which a flag that takes many words stands before each of them.
+    """Repeat a flag that takes many words before each of its words.
 
     >>> _repeated(["ref", "--systems", "a", "b", "--json"], {"--systems"})
     ['ref', '--systems', 'a', '--systems', 'b', '--json']
@@ -66,7 +66,7 @@ def _width() -> int:
 
 
 def _usage(command: Any) -> list[str]:
-    """The options that are needed, and the arguments."""
+    """The required options, and the arguments."""
     flags = [p for p in command.params if p.param_type_name == "option" and p.required]
     arguments = [p for p in command.params if p.param_type_name == "argument" and not p.hidden]
     return [
@@ -138,9 +138,9 @@ def _paragraphs(help: str, width: int) -> Iterator[str]:
 
 
 def _section(title: str, rows: Sequence[tuple[str, str]], width: int, column: int = 0) -> Iterator[str]:
-    """Names and remarks in two columns; a name that is too long for its column has a line of its own.
+    """Names and remarks in two columns; a name that is too long for its column gets a separate line.
 
-    `column` is where remarks start, if it is not found from the names.
+    `column` is where remarks start; by default it is found from the names.
     """
     if not rows:
         return
@@ -175,12 +175,12 @@ def _flags(option: Any) -> str:
 
 
 def _value(option: Any) -> str:
-    """What the value of an option is called."""
+    """The placeholder for an option's value."""
     return "" if option.is_flag else str(option.metavar or "TEXT")
 
 
 def value_name(kind: Any) -> str | None:
-    """What a value of a type is called in help, or None for a switch.
+    """The placeholder for a value of a type in help, or None for a switch.
 
     >>> value_name(int | None), value_name(list[str] | None), value_name(bool)
     ('N', 'TEXT', None)
@@ -194,7 +194,7 @@ def value_name(kind: Any) -> str | None:
 
 
 def _remark(parameter: Any, ctx: Any) -> str:
-    """The help of a parameter, and its default where that says something."""
+    """The help of a parameter, and its default if informative."""
     if parameter.required:
         note = " [required]" if parameter.param_type_name == "option" else ""
     else:

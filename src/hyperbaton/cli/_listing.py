@@ -1,4 +1,4 @@
-"""Listings of plug-ins: one line each, with what they say about themselves."""
+"""Listings of plug-ins with their descriptions, one line each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands that write some of their sentence pairs to new files share."""
+"""Common parts of the commands that write selected sentence pairs to new files."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Compress = Annotated[Compression | None, typer.Option("--compress", help="Compre
 
 
 def suffix(compress: Compression | None) -> str:
-    """What the names of the new files end in."""
+    """The suffixes of the new files."""
     return "" if compress is None else f".{compress}"
 
 
 def new_files(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
-    """The files that -o PREFIX stands for."""
+    """The files that -o PREFIX writes."""
     source, target, also = values["source"], values["target"], values["also"] or []
     names = output_names(source, target, also, values["output"], suffix(values["compress"]))
     return dict.fromkeys(names, "file")

@@ -1,6 +1,6 @@
-"""What the parameters of commands do with paths.
+"""How the parameters of commands use paths.
 
-A parameter that names files or folders says so in its annotation, after what typer knows of it:
+A parameter that names files or folders says so in its annotation, after typer's part:
 
     source: Annotated[str, typer.Argument(metavar="SRC"), READS]
     output: Annotated[Path, typer.Option("-o"), WRITES_ARTEFACT]
@@ -28,13 +28,13 @@ def _itself(value: AnyPath) -> Iterable[AnyPath]:
 
 @dataclass(frozen=True)
 class Reads:
-    """A parameter that names inputs; `paths` finds them in a value that is more than a path."""
+    """A parameter that names inputs; `paths` extracts them from a value that is not just a path."""
 
     paths: Callable[[Any], Iterable[AnyPath]] = _itself
 
     @property
     def is_plain(self) -> bool:
-        """Whether a value is a path and nothing else."""
+        """Whether a value is just a path."""
         return self.paths is _itself
 
 
@@ -44,8 +44,8 @@ class Writes:
 
     Arguments:
         updates: the parameter of an input artefact that this output may replace, as its new version.
-        destinations: from all values of the command, by parameter, to the paths that are written, with their kind, where
-            these are more than the value, or there are some without a value.
+        destinations: a function from all values of the command, by parameter, to the paths that are written, with
+        their kind, for outputs that are not simply the value.
     """
 
     kind: Kind
@@ -54,7 +54,7 @@ class Writes:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a value is a path and nothing else."""
+        """Whether a value is just a path."""
         return True
 
 
@@ -84,7 +84,7 @@ def check_paths(roles: Mapping[str, Role], names: Mapping[str, str], values: Map
 
     Arguments:
         roles: of the parameters that name paths.
-        names: what each parameter is called in messages.
+        names: the name of each parameter in messages.
         values: of all parameters.
     """
     inputs: list[AnyPath] = []
@@ -107,7 +107,7 @@ def check_paths(roles: Mapping[str, Role], names: Mapping[str, str], values: Map
 
 
 def check_encoding(roles: Mapping[str, Role], names: Mapping[str, str], values: Mapping[str, Any]) -> None:
-    """Refuse text that is not UTF-8; only the name of a file may have any bytes."""
+    """Refuse text that is not UTF-8; only file names may contain arbitrary bytes."""
     for name, value in values.items():
         role = roles.get(name)
         if role is not None and role.is_plain:

@@ -1,4 +1,4 @@
-"""What the commands that run experiments share."""
+"""Common parts of the commands that run experiments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def carry_out(
     shards: int = 0,
     quiet: bool = False,
 ) -> None:
-    """Run an experiment; print the findings and where the report is."""
+    """Run an experiment; print the findings and the path of the report."""
     plan = make_plan(read_experiment(experiment, settings), memory)
     if executor is None:
         limits = Limits(jobs, n_threads(threads), plan.memory)

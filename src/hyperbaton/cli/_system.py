@@ -1,4 +1,4 @@
-"""What the commands around systems share: weights and decoding options as flags."""
+"""Common parts of the commands for systems: weights and decoding options as flags."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _LEARN = ":learn="
 
 
 def _learned_from(settings: str) -> list[str]:
-    """The file that the casing of a side is learned from."""
+    """The file from which the casing of a side is learned."""
     _, learn, path = settings.partition(_LEARN)
     return [path] if learn else []
 
@@ -55,10 +55,10 @@ SourceText = Annotated[
     Reads(_learned_from),
 ]
 TargetText = Annotated[
-    str | None, typer.Option("--target-text", help="The same for the target text."), Reads(_learned_from)
+    str | None, typer.Option("--target-text", help="How raw target text is processed."), Reads(_learned_from)
 ]
 
-# Decoding options of which one that is not given leaves the system's own.
+# # Decoding options; those not given keep the system's values.
 DecodingFlags = dataclasses.make_dataclass(
     "DecodingFlags",
     [
@@ -88,9 +88,9 @@ def read_beside(path: str, source: str, n_lines: int) -> list[str]:
 
 @contextmanager
 def naming_inputs(source: str | None, tags: str | None, trees: str | None) -> Iterator[None]:
-    """Name the file in what is said about its sentences, and about tags and trees that do not fit them.
+    """Name the file in errors about its sentences, and about tags and trees that do not match them.
 
-    `source` is None where sentences are not lines.
+    `source` is None if sentences are not lines.
     """
     try:
         yield
@@ -104,7 +104,7 @@ def naming_inputs(source: str | None, tags: str | None, trees: str | None) -> It
 
 
 def read_annotations(source: str, lines: Sequence[str], tags: str | None, trees: str | None) -> Annotations:
-    """The annotations of the sentences of a text, from the files that are given."""
+    """The annotations of the sentences of a text, from the given files."""
     return annotate(
         lines,
         tags=None if tags is None else read_beside(tags, source, len(lines)),
@@ -113,7 +113,7 @@ def read_annotations(source: str, lines: Sequence[str], tags: str | None, trees:
 
 
 def _read_trees_beside(path: str, n_lines: int) -> list[str]:
-    """A bracketed tree, or nothing, for each of a text's lines."""
+    """A bracketed tree, or nothing, for each line of a text."""
     lines = list(islice(read_tree_lines(path), n_lines + 1))
     if len(lines) < n_lines or any(lines[n_lines:]):
         trees = "more trees" if len(lines) > n_lines else counted(len(lines), "tree")
@@ -123,7 +123,7 @@ def _read_trees_beside(path: str, n_lines: int) -> list[str]:
 
 
 def parse_text(source: str | None, target: str | None) -> TextProcessing | None:
-    """What --source-text and --target-text say: `en:tokenizer=sacremoses:casing=truecase:learn=FILE`."""
+    """Parse --source-text and --target-text: `en:tokenizer=sacremoses:casing=truecase:learn=FILE`."""
     if source is None and target is None:
         return None
     return TextProcessing(_parse_side("--source-text", source), _parse_side("--target-text", target))
@@ -143,7 +143,7 @@ def _parse_side(flag: str, text: str | None) -> TextSide:
 
 
 def changed(system: System, flags: Any) -> Decoding:
-    """The system's decoding options with those that were given."""
+    """The system's decoding options, updated with the given ones."""
     values = {f.name: getattr(flags, f.name) for f in dataclasses.fields(flags)}
     asked = {name: value for name, value in values.items() if value is not None}
     check_applies(asked, hierarchical=system.is_hierarchical)
@@ -151,7 +151,7 @@ def changed(system: System, flags: Any) -> Decoding:
 
 
 def parse_pairs(pairs: Sequence[str] | None, what: str) -> dict[str, str]:
-    """NAME=VALUE arguments.
+    """Parse NAME=VALUE arguments.
 
     >>> parse_pairs(["LM0=0.5"], "--weight")
     {'LM0': '0.5'}
@@ -168,7 +168,7 @@ def parse_pairs(pairs: Sequence[str] | None, what: str) -> dict[str, str]:
 
 
 def parse_weights(pairs: Sequence[str] | None, what: str = "--weight") -> dict[str, float | list[float]]:
-    """Weights by name.
+    """Parse weights by name.
 
     >>> parse_weights(["LM0=0.5", "LR=0.1,0.2"])
     {'LM0': [0.5], 'LR': [0.1, 0.2]}

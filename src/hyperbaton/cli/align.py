@@ -32,14 +32,14 @@ HMM = "hmm"
 
 
 def chosen_options(words: Sequence[str]) -> dict[str, type]:
-    """The options of the aligner that the command line names."""
+    """The options of the aligner named on the command line."""
     named = [after for word, after in pairwise([*words, ""]) if word == "--aligner"]
     named += [word.partition("=")[2] for word in words if word.startswith("--aligner=")]
     return {"options": _class_of(named[-1].partition(":")[0] if named else HMM)}
 
 
 def _class_of(name: str) -> type[WordAligner]:
-    """The aligner of a name; an unknown one is reported when it is made."""
+    """The aligner with a name; unknown names are reported later."""
     return ALIGNERS[name if name in ALIGNERS else HMM]
 
 
@@ -54,7 +54,7 @@ def align(
         str,
         typer.Option(
             metavar="NAME",
-            help="hmm is built in; eflomal needs hyperbaton[eflomal]. Options can be given as NAME:OPTION=VALUE too.",
+            help="hmm is built in; eflomal needs hyperbaton[eflomal]. Options can also be given as NAME:OPTION=VALUE.",
             autocompletion=ALIGNERS.names,
         ),
         reads_options(ALIGNERS),
@@ -80,12 +80,12 @@ def align(
 ) -> None:
     """Align the words of a bitext.
 
-    Prints one line of links i-j (source and target position, from 0) for each sentence pair; an empty line where a side
+    Prints one line of links i-j (source and target position, from 0) for each sentence pair; the line is empty if a side
     is empty or longer than --max-length. The links do not depend on the number of threads. With --model, only --for,
     --symmetrization, --confidence and --threshold apply; everything else is as in training. Text of any length is then
-    aligned in little memory, and without TGT each line of SRC is a pair, with a tab or ||| between its sides, answered as
-    it comes. --scores writes a line for each pair: log p of target and source in nats per word, and the mean posterior of
-    each link.
+    aligned in little memory. Without TGT, each line of SRC is a pair, with a tab or ||| between its sides, and is
+    answered at once. --scores writes a line for each pair: log p of target and source in nats per word, and the mean
+    posterior of each link.
 
     Examples:
 
@@ -105,14 +105,14 @@ def align(
     own = learner if type(learner) is Aligner else None  # only the built-in one saves models and scores links
     _check(None if own is not None else aligner, target, model, save_model, scores, format)
     if own is not None and own.prior is not None and model is not None:
-        raise OptionError("--model and --prior: nothing is learned that could start from a prior")
+        raise OptionError("--model and --prior: a saved model is not trained, so there is no use for a prior")
     places = {"output": output} | ({} if scores is None else {"scores": scores})
     if (executor is not None or shards > 1) and (own is None or target is None):
-        raise OptionError("--executor and --shards need the aligner hmm, and the two sides in files of their own")
+        raise OptionError("--executor and --shards need the aligner hmm, and the two sides in separate files")
     if save_model is not None:
         check_artefact(save_model, KIND, force=force)
     n = n_threads(threads)
-    # Somebody who types, or reads what is written, needs no bar among the lines.
+    # # When lines are typed or read at a terminal, a progress bar would disturb them.
     typing = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet or (typing and model is not None)))
@@ -129,7 +129,7 @@ def align(
                 chosen = own.fit(bitext, threads=n, progress=bars.stage("learn"), sharding=sharding)
             else:
                 chosen = learner.fit(bitext, threads=n, progress=bars.stage("learn"))
-            # An aligner that learns and links in one go needs all of the text at once.
+            # # An aligner that trains and links in one step needs all of the text at once.
             groups, total = bitext.groups(len(bitext) if own is None else GROUP), len(bitext)
         if own is not None and save_model is not None:
             own.save(save_model)
@@ -151,7 +151,7 @@ def align(
 def _check(
     other: str | None, target: str | None, model: str | None, save_model: str | None, scores: str | None, format: str
 ) -> None:
-    """Refuse options that do not go together; `other` is the aligner if it is not the built-in one."""
+    """Refuse incompatible options; `other` is the aligner if it is not the built-in one."""
     if format not in FORMATS:
         raise OptionError(f"unknown link format {format!r}; known: {', '.join(FORMATS)}")
     if other and (model or save_model):
@@ -161,11 +161,11 @@ def _check(
     if target is None and model is None:
         raise OptionError("give SRC and TGT to learn from, or --model to link lines of sentence pairs")
     if model is not None and save_model is not None:
-        raise OptionError("--model and --save-model: nothing is learned that could be saved")
+        raise OptionError("--model and --save-model: a saved model is not trained, so there is nothing to save")
 
 
 def _merged(named: str, flags: WordAligner) -> WordAligner:
-    """The aligner with the options of its flags, and those that are given with its name."""
+    """The aligner with the options from its flags and those given with its name."""
     made = ALIGNERS.make(named)
     if type(flags) is not type(made):
         raise OptionError(f"give --aligner {named} once, as a word of the command line")
@@ -180,7 +180,7 @@ def _merged(named: str, flags: WordAligner) -> WordAligner:
 
 
 def _loaded(model: str, options: WordAligner) -> Aligner:
-    """A saved aligner; how links are chosen is no part of what was learned."""
+    """Load a saved aligner; the options for choosing links are not part of the model."""
     aligner = Aligner.load(model)
     for name in ("for_", "symmetrization", "confidence", "threshold"):
         setattr(aligner, name, getattr(options, name))

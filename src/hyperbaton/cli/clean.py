@@ -54,10 +54,10 @@ def clean(
 ) -> None:
     """Drop sentence pairs that harm training: empty, too long, or too different in length.
 
-    Writes PREFIX.zh and PREFIX.en for the inputs corpus.zh and corpus.en (.source and .target where both inputs end
-    alike), all files or none, and reports on stdout what was dropped and why. Broken input is an error unless
-    --repair is given. When --ratio drops more than 1% of the pairs that are otherwise fine, which is usual where one
-    language needs more words than the other, a warning names the ratio that would keep 99% of them.
+    Writes PREFIX.zh and PREFIX.en for the inputs corpus.zh and corpus.en (.source and .target if both inputs have the
+    same ending), all files or none, and reports on stdout what was dropped and why. Broken input is an error unless
+    --repair is given. If --ratio drops more than 1% of the pairs that are otherwise fine, which is common if one language
+    needs more words than the other, a warning names the ratio that would keep 99% of them.
 
     Examples:
 

@@ -23,7 +23,7 @@ HELP_GROUP = "Start here"
 
 ACTIONS = ("get", "list")
 NONE = "none"
-DRAWN = "Pairs to draw from the text, or a dataset [default: 1000, or a tenth of the pairs where that is less]."
+DRAWN = "Pairs to draw from the text, or a dataset [default: 1000, or a tenth of the pairs if that is less]."
 
 
 def corpus(
@@ -61,15 +61,16 @@ def corpus(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Download parallel text by name, and make it ready for an experiment.
+    """Download parallel text by name and prepare it for an experiment.
 
-    `corpus get` downloads datasets that mtdata knows (OPUS, WMT, KFTT and many more), tokenizes and cleans their sentence
-    pairs, draws dev, devtest and test from them, and links the words. It writes train.de, train.en, train.links, and with a
-    tagger or a tokenizer that knows tags train.de.pos; the same for the other parts; and corpus.json, which says how it was
-    done. No sentence of the other parts stays in train. The same seed draws the same pairs. Downloads stay in ~/.mtdata, or
-    in the folder that the variable MTDATA names. `corpus list` prints the names of the datasets of two languages.
+    `corpus get` downloads datasets listed by mtdata (OPUS, WMT, KFTT and many more), tokenizes and cleans their sentence
+    pairs, draws dev, devtest and test from them, and links the words. It writes train.de, train.en, train.links and, with
+    a tagger or a tokenizer that also tags, train.de.pos; likewise for the other parts; and corpus.json, which records how
+    they were made. Sentences of the other parts are removed from train. The same seed draws the same pairs. Downloads are
+    kept in ~/.mtdata, or in the folder named by the variable MTDATA. `corpus list` prints the names of the datasets of
+    two languages.
 
-    Needs hyperbaton[data]. The licence of a dataset is that of its owner.
+    Needs hyperbaton[data]. Each dataset has its own licence.
 
     Examples:
 

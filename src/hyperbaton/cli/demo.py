@@ -27,7 +27,7 @@ def demo(
     """Run a small experiment on generated text, from text to report, in minutes.
 
     Trains every kind of model, translates with each, and reports what moves in the text, what predicts it, and how much
-    that helps translation. If it is interrupted, the same command continues it.
+    that helps translation. After an interruption, the same command continues the run.
 
     Examples:
 

@@ -21,7 +21,7 @@ from hyperbaton.phrases import RuleTable
 
 
 def chosen_options(_: Sequence[str]) -> dict[str, type]:
-    """The questions for single models (`ReorderingModel.questions`), all together."""
+    """The questions of all kinds of models (`ReorderingModel.questions`) combined."""
     kinds = dict.fromkeys(MODELS[name].questions for name in MODELS)
     columns = [(field.name, get_type_hints(kind)[field.name], field) for kind in kinds for field in fields(kind)]
     return {"about": make_dataclass("AnyQuestions", columns, bases=(Questions,), frozen=True)}
@@ -40,7 +40,7 @@ def explain(
     ] = None,
     target: Annotated[str, typer.Option(help="Target phrase of the span.")] = "",
     translated: Annotated[
-        str | None, typer.Option(help="Words that are translated already, for models that know, e.g. 0-3,5.")
+        str | None, typer.Option(help="Words already translated, for models that use the coverage, e.g. 0-3,5.")
     ] = None,
     top: Annotated[int, typer.Option(help="Number of phrases to show, and of features for each.", min=1)] = 5,
     everything: Annotated[bool, typer.Option("--all", help="Show every phrase of the sentence, with all classes.")] = False,
@@ -55,13 +55,12 @@ def explain(
 ) -> None:
     """Show what a model learned about a phrase, or why it expects a movement in a sentence.
 
-    For a sentence: how many of its phrases are expected to move in which way, then the phrases that stand out, those
-    with another expected movement than most, the most certain first. Without --phrase and --sentence: the model's
-    options and sizes.
+    For a sentence: how many of its phrases are expected to move in which way, then the phrases whose expected movement
+    differs from that of most, the most certain first. Without --phrase and --sentence: the model's options and sizes.
 
-    For a jump model: P(next word | current word) for a sentence, and a visit order through it, given by the links or
-    else always to the most probable word that is left. For a block model: its strongest features, all or those of a
-    family or source phrase, and the jumps of a tag. For hierarchical rules: those that have the phrase, the most frequent
+    For a jump model: P(next word | current word) for a sentence, and a visit order through it, given by the links or by
+    always moving to the most probable remaining word. For a block model: its strongest features, all or those of a family
+    or source phrase, and the jumps of a tag. For hierarchical rules: those that contain the phrase, the most frequent
     first, or those that apply in the sentence, the longest first.
 
     Examples:
@@ -111,7 +110,7 @@ def explain(
 
 
 def _questions_for(model: ReorderingModel | RuleTable, about: Questions) -> Questions:
-    """The questions that were asked, as the model declares them; rules have none."""
+    """The questions asked, as declared by the model; rules have none."""
     kind, name = (Questions, "rules") if isinstance(model, RuleTable) else (model.questions, f"the model {model.name}")
     values = [(opt, getattr(about, opt.name)) for opt in options_of(type(about))]
     asked = {opt.flag: value for opt, value in values if value != opt.default}
@@ -131,7 +130,7 @@ def _parse_span(span: str | None) -> tuple[int, int] | None:
 
 
 def _parse_words(words: str | None) -> tuple[int, ...] | None:
-    """Words and spans of words: 0-3,5 are 0, 1, 2 and 5."""
+    """Parse words and spans of words: 0-3,5 are 0, 1, 2 and 5."""
     if words is None:
         return None
     found: list[int] = []

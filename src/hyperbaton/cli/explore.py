@@ -31,28 +31,30 @@ def explore(
     system: Annotated[
         list[str] | None, typer.Option("--system", help="Show this system only; may be repeated.", metavar="NAME")
     ] = None,
-    sentences: Annotated[int, typer.Option(help="Show the first so many test sentences; 0 shows all.", min=0)] = 100,
+    sentences: Annotated[
+        int, typer.Option(help="Number of test sentences to show, from the first; 0 shows all.", min=0)
+    ] = 100,
     limit: Annotated[
-        int | None, typer.Option(help="Translations at this distortion limit of the run, -1 for none; else the report's.")
+        int | None, typer.Option(help="Show translations with this distortion limit, -1 for none; default: the report's.")
     ] = None,
-    nbest: Annotated[int, typer.Option(help="Translations of each sentence.", min=0, max=100)] = 3,
+    nbest: Annotated[int, typer.Option(help="Number of translations of each sentence.", min=0, max=100)] = 3,
     errors: Annotated[
-        bool, typer.Option("--errors/--no-errors", help="Tell model errors from search errors, which takes longer.")
+        bool, typer.Option("--errors/--no-errors", help="Distinguish model errors from search errors, which takes longer.")
     ] = True,
     others: Annotated[
         list[Path] | None,
-        typer.Option("--with", help="Another run, whose jumps can be laid over those of this one; may be repeated."),
+        typer.Option("--with", help="Another run, for comparing its jumps with those of this one; may be repeated."),
         READS,
     ] = None,
     threads: Threads = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write a page to explore the translations of a finished run with: one file that needs no server.
+    """Write a page for exploring the translations of a finished run: one file that needs no server.
 
-    The page shows sentences with their phrases, links and jumps, what each order model expected at every step and why,
-    lists of sentences to sort and filter, jumps by distance and tag, and two systems side by side. --json prints its data
-    in place of writing it.
+    The page shows sentences with their phrases, links and jumps, what each reordering model expected at every step and
+    why, lists of sentences to sort and filter, jumps by distance and tag, and two systems side by side. --json prints its
+    data instead of writing it.
 
     Examples:
 

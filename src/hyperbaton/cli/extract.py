@@ -46,7 +46,7 @@ def extract(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
     target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
     links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links, i-j, one line per sentence pair."), READS],
-    more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,  # further types behind --reordering
+    more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,  # further types after --reordering
     *,
     extraction: Extraction,
     scoring: Scoring,
@@ -64,7 +64,7 @@ def extract(
     moses: Annotated[Path | None, typer.Option(help="Folder for Moses' text tables."), WRITES_FOLDER] = None,
     reordering: Annotated[
         list[str] | None,
-        typer.Option(help="Reordering table to write there, e.g. hier-mslr-bidirectional-fe; may be repeated."),
+        typer.Option(help="Reordering table to write to --moses, e.g. hier-mslr-bidirectional-fe; may be repeated."),
     ] = None,
     reordering_smoothing: Annotated[float, typer.Option(help="Pseudo-count of each orientation.", min=0)] = 0.5,
     memory: Memory = None,
@@ -75,7 +75,7 @@ def extract(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Extract phrase pairs, their movements and scores from an aligned bitext; or rules with gaps.
+    """Extract phrase pairs with movements and scores, or rules with gaps, from an aligned bitext.
 
     Examples:
 
@@ -191,7 +191,7 @@ def _extract_rules(
     progress: Progress,
     scratch: Scratch | None,
 ) -> RuleTable:
-    """Rules by this process or by the workers of an executor."""
+    """Extract rules in this process or with the workers of an executor."""
     text = None if text_path is None else Text.read(text_path)
     if sharding is not None:
         return extract_rules_in_shards(

@@ -27,7 +27,9 @@ def filter_(
     ],
     options: Filtering,
     scores: Annotated[
-        Path | None, typer.Option(help="What 'align --scores' wrote for these texts, with a model of other pairs."), READS
+        Path | None,
+        typer.Option(help="Output of 'align --scores' for these texts, with a model trained on other pairs."),
+        READS,
     ] = None,
     also: Annotated[
         list[Path] | None,
@@ -43,11 +45,11 @@ def filter_(
 ) -> None:
     """Keep the sentence pairs that translate each other, by the scores of an aligner.
 
-    The gain of a pair is what its words gain in log-probability by knowing the other side, over their frequencies in the
-    text: the mean of both directions, in nats per word. The default cut kept 92 to 98% of true pairs and 3 to 20% of
-    shuffled ones in tests. Without --scores, an aligner learns from each half of the pairs and scores the other half: one
-    that learned from a pair cannot judge it. A pair without a score is dropped. Writes PREFIX.zh and PREFIX.en for the
-    inputs corpus.zh and corpus.en, all files or none.
+    The gain of a pair is how much the log-probability of its words rises given the other side, compared with their
+    frequencies in the text: the mean of both directions, in nats per word. The default cut kept 92 to 98% of true pairs
+    and 3 to 20% of shuffled ones in tests. Without --scores, an aligner is trained on each half of the pairs and scores
+    the other half, since one that was trained on a pair cannot judge it. A pair without a score is dropped. Writes
+    PREFIX.zh and PREFIX.en for the inputs corpus.zh and corpus.en, all files or none.
 
     Examples:
 

@@ -43,7 +43,7 @@ def inspect(
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words.", min=1, max=255)] = 8,
     every_box: Annotated[bool, typer.Option("--all", help="Draw every phrase pair, not only the smallest.")] = False,
     system: Annotated[
-        Path | None, typer.Option(help="Draw how this translation system translates the line of SRC instead."), READS
+        Path | None, typer.Option(help="Draw the line of SRC as translated by this system instead."), READS
     ] = None,
     sample: Annotated[
         int | None, typer.Option(help="Write a page of this many sentence pairs, the least certain first.", min=1)
@@ -61,15 +61,16 @@ def inspect(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Draw one sentence pair, its links, phrase boxes and jumps; a translation and its rules; or a page of many pairs.
+    """Draw a sentence pair with links, phrase boxes and jumps; a translation with its rules; or a page of many pairs.
 
     Without -o a pair is drawn in characters, on stdout. With --json, print its words, links, visit order and phrase
-    pairs. With --sample, one HTML page has pairs with lines between linked words, as strong as the aligner is sure of
-    them, and lights up what the pointer is at. Scores come from --scores, --model, or an aligner that learns from
+    pairs. With --sample, one HTML page shows pairs with lines between linked words, whose strength shows the aligner's
+    confidence, and highlights the item under the pointer. Scores come from --scores, --model, or an aligner trained on
     this text.
 
-    With --system, the line is translated, and the picture has the rules of its derivation, or its phrases: target words
-    above, source words below, one colour for each rule, bars that are thin over its gaps. Without -o they are a tree.
+    With --system, the line is translated, and the picture shows the rules of its derivation, or its phrases: target words
+    above, source words below, one colour for each rule, with thin bars over its gaps. Without -o they are drawn as a
+    tree.
 
     Examples:
 
@@ -124,7 +125,7 @@ def _draw_translation(
     sample: int | None,
     every_box: bool,
 ) -> None:
-    """Translate one line, and draw how."""
+    """Translate one line and draw the derivation."""
     if target is not None or sample is not None or every_box:
         raise OptionError("--system translates a line of SRC: leave out TGT, LINKS, --sample and --all")
     lines = list(islice(read_sentences(source), line))

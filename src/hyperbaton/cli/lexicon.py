@@ -36,7 +36,7 @@ def lexicon(
     links: Annotated[str | None, typer.Argument(metavar="LINKS", help="Word links."), READS] = None,
     *,
     selection: Selection,
-    null: Annotated[bool, typer.Option("--null", help="List the empty word, NULL, too.")] = False,
+    null: Annotated[bool, typer.Option("--null", help="Also list the empty word, NULL.")] = False,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the words of SRC and TGT.")] = False,
     format: Annotated[str, typer.Option(help=f"Output format ({', '.join(FORMATS)}).")] = "tsv",
     source_language: Annotated[str, typer.Option(metavar="XX", help="Code of the source language, for tbx.")] = "und",
@@ -51,11 +51,11 @@ def lexicon(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write which words translate which, with probabilities both ways.
+    """Write a bilingual lexicon with probabilities in both directions.
 
     From linked text (SRC TGT LINKS) by counting; from the folder of an aligner (align --save-model) its own
     probabilities; from the folder of phrases (extract -o) those of phrases. Sorted by source word, the most probable
-    translation first. With --json and -o, print how many entries there are.
+    translation first. With --json and -o, print the number of entries.
 
     Examples:
 
@@ -71,7 +71,7 @@ def lexicon(
         raise OptionError("the format bicleaner is two files: give -o PREFIX")
     if target is None:
         if lowercase:
-            raise OptionError("--lowercase is for SRC TGT LINKS; what was learned cannot be changed")
+            raise OptionError("--lowercase is for SRC TGT LINKS; a trained model cannot be lowercased")
         verify_artefacts(verify, source)
         found = _stored(source, null)
     elif links is None:

@@ -47,7 +47,7 @@ def lm(
         Writes("artefact", updates="text", destinations=_written),
     ] = None,
     arpa: Annotated[str | None, typer.Option(help="ARPA file to write; - is stdout."), WRITES_FILE] = None,
-    from_arpa: Annotated[bool, typer.Option(help="Read TEXT as an ARPA file whatever its name.")] = False,
+    from_arpa: Annotated[bool, typer.Option(help="Read TEXT as an ARPA file regardless of its name.")] = False,
     vocabulary: Annotated[str | None, typer.Option(help="Vocabulary file; other words become <unk>."), READS] = None,
     quantize: Annotated[
         int | None, typer.Option(help="Store probabilities and back-off weights in this many bits.", min=1, max=8)

@@ -31,9 +31,9 @@ def order(
         Path | None, typer.Option("--output", "-o", help="Picture to write: .svg, .png or .pdf."), WRITES_FILE
     ] = None,
     per_line: Annotated[bool, typer.Option("--per-line", help="Print the measures of each sentence pair.")] = False,
-    tags: Annotated[str | None, typer.Option(help="Tags of the source words: print jumps by tag, too."), READS] = None,
+    tags: Annotated[str | None, typer.Option(help="Tags of the source words: also print jumps by tag."), READS] = None,
     dependencies: Annotated[
-        str | None, typer.Option(help="CoNLL-U file of SRC: print the order of head and dependent by relation, too."), READS
+        str | None, typer.Option(help="CoNLL-U file of SRC: also print the order of head and dependent by relation."), READS
     ] = None,
     against: Annotated[
         tuple[str, str, str] | None,
@@ -52,10 +52,10 @@ def order(
 ) -> None:
     """Measure how much word order differs between two languages.
 
-    Links that cross no other, crossings per link, phrase pairs that follow the one before, their mean distance, Kendall's
-    tau (as the percentage of pairs of words in the same order), the fuzzy reordering score, and phrase pairs beyond each
-    distortion limit, with 95% intervals. --per-line prints the same for each pair, for filtering: the line, its links,
-    and the measures, empty where there is nothing to measure.
+    Prints the share of links that cross no other, crossings per link, the share of phrase pairs that follow the previous
+    one, their mean distance, Kendall's tau (as the percentage of word pairs in the same order), the fuzzy reordering
+    score, and the share of phrase pairs beyond each distortion limit, with 95% intervals. --per-line prints these
+    measures for each pair, for filtering: the line, its links, and the measures, empty if there is nothing to measure.
 
     Examples:
 
@@ -109,12 +109,12 @@ def _limits(text: str) -> list[int]:
     except ValueError:
         limits = [-1]
     if limits[0] < 0 or limits[-1] > 10**6:
-        raise OptionError(f"--limits expects numbers of words with commas between, not {text!r}")
+        raise OptionError(f"--limits expects comma-separated numbers of words, not {text!r}")
     return limits
 
 
 def _result(found: WordOrder, other: WordOrder | None, n_pairs: int, samples: int, seed: int) -> dict[str, Any]:
-    """What was measured, for JSON."""
+    """The measures, for JSON."""
     estimates = found.estimates(samples=samples, seed=seed)
     result: dict[str, Any] = {
         "pairs": n_pairs,

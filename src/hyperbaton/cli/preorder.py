@@ -25,7 +25,7 @@ HELP_GROUP = "Translate"
 
 
 def _written(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
-    """Where the text goes, and stdout for --json."""
+    """The destination of the text, and stdout for --json."""
     return dict.fromkeys([values["output"] or "-", *(["-"] if values["json"] else [])], "file")
 
 
@@ -61,8 +61,8 @@ def preorder(
 ) -> None:
     """Put source text into the order of its translation.
 
-    Prints each sentence in its most probable order under a jump model, normalised over the words that are left. With
-    --oracle, words without links follow the word before them in the source.
+    Prints each sentence in its most probable order under a jump model, normalised over the remaining words. With
+    --oracle, unlinked words follow the preceding word of the source.
 
     Examples:
 

@@ -18,33 +18,37 @@ HELP_GROUP = "Links and words"
 
 
 def project(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What is carried over ({', '.join(KINDS)}).")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"Kind of annotation to project ({', '.join(KINDS)}).")],
     source: Annotated[str, typer.Argument(metavar="SRC", help="Annotated source sentences."), READS],
     target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
     links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links."), READS],
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = "-",
     report: Annotated[
-        str | None, typer.Option(help="File for what could not be carried over unchanged, as JSON lines."), WRITES_FILE
+        str | None,
+        typer.Option(help="File for annotations that could not be projected unchanged, as JSON lines."),
+        WRITES_FILE,
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option(help=f"Spans whose words are apart: {', '.join(SPLITS)}. [default: largest; repeat for markup]"),
+        typer.Option(
+            help=f"Spans whose words are not adjacent: {', '.join(SPLITS)}. [default: largest; repeat for markup]"
+        ),
     ] = None,
     column: Annotated[
-        int | None, typer.Option(help="tags: column of the tag; else the last, or the fourth of .conllu.", min=1)
+        int | None, typer.Option(help="tags: column of the tag; default: the last, or the fourth of .conllu.", min=1)
     ] = None,
-    unlinked: Annotated[str, typer.Option(metavar="TAG", help="tags: what words without a link get.")] = "_",
+    unlinked: Annotated[str, typer.Option(metavar="TAG", help="tags: tag of words without a link.")] = "_",
     characters: Annotated[bool, typer.Option("--characters", help="spans: count characters of text, not words.")] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Carry labels, spans or inline markup over word links into the other language.
+    """Project labels, spans or inline markup through word links to the other language.
 
-    SRC holds the source words with their annotation. tags: a CoNLL file, a word on each line with its columns and an
-    empty line behind each sentence; BIO tags are carried over as spans. spans: JSON lines with tokens (or text) and
-    spans of begin, end (half-open, words from 0) and label. markup: lines of tokens with HTML or XML tags. What is
-    ambiguous, split, lost or crossing is settled by fixed rules, counted on stderr and listed by --report. With --json
-    and -o, print the counts.
+    SRC contains the source words with their annotation. tags: a CoNLL file with one word and its columns per line and an
+    empty line after each sentence; BIO tags are projected as spans. spans: JSON lines with tokens (or text) and spans of
+    begin, end (half-open, words from 0) and label. markup: lines of tokens with HTML or XML tags. Ambiguous, split, lost
+    or crossing annotations are settled by fixed rules, counted on stderr and listed by --report. With --json and -o,
+    print the counts.
 
     Examples:
 

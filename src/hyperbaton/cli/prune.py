@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 def prune(
-    phrases: Annotated[Path, typer.Argument(metavar="PHRASES", help="What 'hyperbaton extract -o' wrote."), READS],
+    phrases: Annotated[Path, typer.Argument(metavar="PHRASES", help="Output of 'hyperbaton extract -o'."), READS],
     source: Annotated[str, typer.Argument(metavar="SRC", help="The source text that it was extracted from."), READS],
     target: Annotated[str, typer.Argument(metavar="TGT", help="The target text."), READS],
     *,
@@ -45,11 +45,11 @@ def prune(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Drop phrase pairs that are not worth keeping: those that chance explains, rare ones, all but the best.
+    """Drop phrase pairs that are not worth keeping: insignificant ones, rare ones, all but the best.
 
-    Pairs are tested with Fisher's exact test, which counts how many sentence pairs have either phrase and both; rules of
-    'extract --hierarchical' are tested on the counts of their table. With
-    --relative-entropy, pairs that shorter ones compose nearly as well are dropped too. Sizes before and after are printed.
+    Pairs are tested with Fisher's exact test on the numbers of sentence pairs that contain each phrase and both; rules of
+    'extract --hierarchical' are tested on the counts of their table. With --relative-entropy, pairs that shorter ones
+    compose nearly as well are also dropped. Sizes before and after are printed.
 
     Examples:
 
@@ -72,7 +72,7 @@ def prune(
     more = {**to_mapping(pruning), "min-count": max(options.get("min-count", 1), pruning.min_count)}
     if is_rules:
         rules = RuleTable.load(phrases)
-        rows = [_rule_row("before", rules, phrases)]  # the output may take its place
+        rows = [_rule_row("before", rules, phrases)]  # the output may replace it
         fewer = prune_rules(rules, pruning, threads=n_threads(threads))
         fewer.save(output, inputs={"bitext": bitext.signature()}, options=more, details={"n_sentences": len(bitext)})
         _print([*rows, _rule_row("after", fewer, output)], as_json)
@@ -81,7 +81,7 @@ def prune(
     with Bars(quiet) as bars:
         smaller = prune_phrases(extracted, bitext, pruning, threads=n_threads(threads), progress=bars.stage("count"))
     extraction, scoring = _options(Extraction, options), _options(Scoring, options)
-    before = _row("before", extracted, phrases)  # the output may take its place
+    before = _row("before", extracted, phrases)  # the output may replace it
     smaller.save(output, bitext, extraction, scoring, pruning=more)
     _print([before, _row("after", smaller, output)], as_json)
 
@@ -94,7 +94,7 @@ def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def _options(cls: type[T], options: Mapping[str, Any]) -> T:
-    """Those options of an artefact that are of one class."""
+    """Those options of an artefact that belong to one class."""
     return from_mapping(cls, {option.flag: options[option.flag] for option in options_of(cls)})
 
 

@@ -32,7 +32,7 @@ def reproduce(
         ),
         READS,
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Everything small: minutes in all, on generated text.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run everything small, on generated text: takes minutes.")] = False,
     cells: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only cells whose names match, as in 'random-20000-*'; may be repeated."),
@@ -41,16 +41,18 @@ def reproduce(
         bool, typer.Option("--list", help="Print the cells, with -o whether they are done, and stop.")
     ] = False,
     tuning_lines: Annotated[
-        int, typer.Option(help="Tune on so many lines of the development text; 0: as many as the protocol has.", min=0)
+        int, typer.Option(help="Number of lines of the development text to tune on; 0: the protocol's.", min=0)
     ] = 0,
     pop_limit: Annotated[int, typer.Option(help="Largest pop limit of the search; 0: the protocol's.", min=0)] = 0,
     device: Annotated[
         str | None,
-        typer.Option(help="Train pair and sequence with PyTorch there, e.g. cuda; default: processors, without PyTorch."),
+        typer.Option(
+            help="PyTorch device for training pair and sequence, e.g. cuda; default: processors, without PyTorch."
+        ),
     ] = None,
     page: Annotated[bool, typer.Option("--page/--no-page", help="Write the page when the cells are done.")] = True,
     jobs: Annotated[
-        int, typer.Option(help="Cells, or stages of cells, at the same time; they share --threads.", min=1)
+        int, typer.Option(help="Cells, or stages of cells, to run at the same time; they share --threads.", min=1)
     ] = 1,
     seed: Seed = 1,
     threads: Threads = 0,
@@ -59,9 +61,9 @@ def reproduce(
 ) -> None:
     """Reproduce the tables and figures of a paper, by the paper's protocol.
 
-    The work is done in cells, one model on one text say. The result of each is kept, so that the same command goes on where
-    it was interrupted. The page, OUTPUT/page, has every table and figure of the paper with the paper's numbers beside ours,
-    from the cells that are done.
+    The work is divided into cells, for example one model on one text. Each result is stored, so the same command
+    continues an interrupted run. The page, OUTPUT/page, has every table and figure of the paper with the paper's numbers
+    beside ours, from the finished cells.
 
     Examples:
 
@@ -77,7 +79,7 @@ def reproduce(
     from hyperbaton.reproduce import reproduce as carry_out
 
     if output is None and not list_cells:
-        raise typer.BadParameter("a folder for the results is needed", param_hint="'--output' / '-o'")
+        raise typer.BadParameter("give a folder for the results", param_hint="'--output' / '-o'")
     place = output or Path(paper)
     setting = Setting(
         place,

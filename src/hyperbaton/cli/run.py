@@ -50,8 +50,8 @@ def run(
 
     Mistakes in the file are reported before anything starts. Finished stages are not run again: the same command
     continues an interrupted run, and after a change to the file only the stages that depend on it are repeated. With
-    --executor, stages are tasks of other machines, --jobs at a time, and tuning translates in --shards tasks; the folder
-    must be on a disk that all machines see.
+    --executor, stages run as tasks on other machines, --jobs at a time, and tuning translates in --shards tasks; the
+    folder must be on a disk shared by all machines.
 
     Examples:
 

@@ -41,10 +41,10 @@ def serve(
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Translate over HTTP, as LibreTranslate, DeepL and Moses' server do, with a page to try it.
+    """Translate over HTTP with the interfaces of LibreTranslate, DeepL and Moses' server, and a page to try it.
 
-    Systems are loaded once. Requests that wait are translated together; results are those of 'hyperbaton translate'.
-    SIGTERM and Ctrl-C finish what was taken, then the program ends. SIGHUP opens new versions of the systems.
+    Systems are loaded once. Waiting requests are translated together; results equal those of 'hyperbaton translate'.
+    SIGTERM and Ctrl-C finish accepted requests, then the program ends. SIGHUP opens new versions of the systems.
 
     Examples:
 

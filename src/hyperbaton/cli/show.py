@@ -21,7 +21,7 @@ def show(
     arrays: Annotated[bool, typer.Option("--arrays", help="List every array with its type, shape and size.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show what an artefact is: its kind, options, counts, weights, size, and what it was made from.
+    """Describe an artefact: its kind, options, counts, weights, size and inputs.
 
     Examples:
 

@@ -33,7 +33,7 @@ HELP_GROUP = "Translate"
 
 
 def _parts(named: str) -> list[str]:
-    """The paths of a reordering model: NAME=DIR, NAME=TYPE:FILE, NAME=TYPE:BEFORE,AFTER, NAME=sparse:…:KEY=FILE."""
+    """Find the paths of a reordering model: NAME=DIR, NAME=TYPE:FILE, NAME=TYPE:BEFORE,AFTER, NAME=sparse:…:KEY=FILE."""
     value = named.partition("=")[2]
     return [value, *(path.rpartition("=")[2] for part in value.split(":")[1:] for path in part.split(","))]
 
@@ -41,12 +41,10 @@ def _parts(named: str) -> list[str]:
 def system(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Artefact to write."), WRITES_ARTEFACT],
-    phrases: Annotated[
-        Path | None, typer.Option(help="Phrases of 'hyperbaton extract', or a table of Moses."), READS
-    ] = None,
+    phrases: Annotated[Path | None, typer.Option(help="Phrases of 'hyperbaton extract', or a Moses table."), READS] = None,
     rules: Annotated[
         Path | None,
-        typer.Option(help="Rules of 'hyperbaton extract --hierarchical', or a rule table of Moses, in place of phrases."),
+        typer.Option(help="Rules of 'hyperbaton extract --hierarchical', or a Moses rule table, instead of phrases."),
         READS,
     ] = None,
     lm: Annotated[list[Path] | None, typer.Option(help="Language model or ARPA file; may be repeated."), READS] = None,
@@ -60,7 +58,7 @@ def system(
         typer.Option(help="NAME=β: use the model to scale the distance, −d/(βp), instead of adding log p."),
     ] = None,
     inside: Annotated[
-        list[str] | None, typer.Option(help="NAME: score this model's jumps inside phrase pairs too.")
+        list[str] | None, typer.Option(help="NAME: also score this model's jumps inside phrase pairs.")
     ] = None,
     weights_per_class: Annotated[
         list[str] | None, typer.Option(help="NAME: give this orientation model a weight for each class.")
@@ -81,12 +79,12 @@ def system(
 ) -> None:
     """Assemble a translation system from phrases, language models and reordering models.
 
-    The system refers to its parts by path: move it together with them, or use --copy. Parts read from text files of
-    Moses are always copied. --from OLD --copy makes a system that can be moved alone, for example into a container.
+    The system refers to its parts by path: move it together with them, or use --copy. Parts read from Moses' text files
+    are always copied. --from OLD --copy makes a system that can be moved alone, for example into a container.
 
-    A TYPE is a lexicalized reordering table as Moses names it, for example hier-mslr-bidirectional-fe, or sparse:hier-mslr
-    for sparse features of words and classes, which tune --optimizer mira or pro gives weights. NAME=TYPE:BEFORE,AFTER makes
-    a table from two trained lexicalized models.
+    A TYPE is a lexicalized reordering table by its Moses name, for example hier-mslr-bidirectional-fe, or
+    sparse:hier-mslr for sparse features of words and classes, which are weighted by tune --optimizer mira or pro.
+    NAME=TYPE:BEFORE,AFTER makes a table from two trained lexicalized models.
 
     Examples:
 
@@ -142,7 +140,7 @@ def system(
 
 
 def tell(made: System, quiet: bool, as_json: bool) -> None:
-    """Say what a system holds."""
+    """Describe the content of a system."""
     if as_json:
         print_json({"pairs": len(made.table), "weights": dict(made.weights)})
     else:

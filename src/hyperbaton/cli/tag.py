@@ -39,9 +39,9 @@ def tag(
 ) -> None:
     """Write a part-of-speech tag for each token of a text.
 
-    Tokens are kept as they are: every line has as many tags as the text has tokens. Tag the training text and every text
-    that is translated with the same tagger. Each tagger needs its own extra, such as hyperbaton[spacy], and spacy, stanza
-    and udpipe need a model of the language, which they name when it is missing.
+    Tokens are kept as they are: every line has as many tags as the text has tokens. Use the same tagger for the training
+    text and for every text to translate. Each tagger needs its extra, such as hyperbaton[spacy]; spacy, stanza and udpipe
+    also need a model of the language, and name it if it is missing.
 
     Examples:
 
@@ -52,7 +52,7 @@ def tag(
         hyperbaton tag train.fr --tagger udpipe:model=french-gsd-ud-2.5-191206.udpipe:tags=fine -o train.fr.pos
     """
     made = TAGGERS.make(tagger)
-    at_terminal = is_stream(output) and is_terminal(sys.stdout)  # where bars would mix with the tags
+    at_terminal = is_stream(output) and is_terminal(sys.stdout)  # bars would mix with the tags
     with Bars(quiet or at_terminal) as bars:
         progress, done = bars.stage("tag"), 0
 

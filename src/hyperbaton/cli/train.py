@@ -26,16 +26,16 @@ HELP_GROUP = "Phrases and models"
 
 
 def chosen_options(words: Sequence[str]) -> dict[str, type]:
-    """The options of the model that the command line names; none where it names no model."""
+    """The options of the model named on the command line; none if it names no model."""
     places = [i for i, word in enumerate(words) if word in MODELS]
-    # A word behind a flag may be its value, or the flag a switch.
+    # A word after a flag may be its value, or the flag may be a switch.
     place = next((i for i in places if i == 0 or not words[i - 1].startswith("-")), places[0] if places else None)
     return {"made": _NoModel if place is None else MODELS[words[place]]}
 
 
 @dataclass
 class _NoModel:
-    """Stands for a model that is not found among the words of the command line; it has no options."""
+    """Placeholder if the command line names no known model; it has no options."""
 
 
 def train(
@@ -68,8 +68,8 @@ def train(
 ) -> None:
     """Train a reordering model on an aligned bitext.
 
-    'hyperbaton train MODEL --help' shows the options of a model. A learner or a feature set may be given with options of
-    its own, NAME:OPTION=VALUE:OPTION=VALUE; see 'hyperbaton learners' and 'hyperbaton features'.
+    'hyperbaton train MODEL --help' shows the options of a model. A learner or a feature set may be given with its own
+    options, NAME:OPTION=VALUE:OPTION=VALUE; see 'hyperbaton learners' and 'hyperbaton features'.
 
     Examples:
 

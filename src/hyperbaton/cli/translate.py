@@ -44,14 +44,14 @@ def translate(
     source_tags: SourceTags = None,
     source_trees: SourceTrees = None,
     nbest: Annotated[int, typer.Option(help="Write this many translations of each sentence, in Moses' format.", min=0)] = 0,
-    distinct: Annotated[bool, typer.Option(help="With --nbest: no translation twice.")] = False,
-    alignment: Annotated[bool, typer.Option(help="With --nbest: show which phrase became which.")] = False,
+    distinct: Annotated[bool, typer.Option(help="With --nbest: omit duplicate translations.")] = False,
+    alignment: Annotated[bool, typer.Option(help="With --nbest: show the phrase alignment.")] = False,
     output: Annotated[
         str, typer.Option("--output", "-o", help="File to write the translations to; - is stdout."), WRITES_FILE
     ] = "-",
     trace: Annotated[
         str | None,
-        typer.Option(help="Write how each translation was built, one JSON object per line; - is stdout."),
+        typer.Option(help="Write the derivation of each translation, one JSON object per line; - is stdout."),
         WRITES_FILE,
     ] = None,
     links: Annotated[
@@ -60,11 +60,11 @@ def translate(
         WRITES_FILE,
     ] = None,
     search_graph: Annotated[
-        str | None, typer.Option(help="Write every hypothesis that survived; - is stdout."), WRITES_FILE
+        str | None, typer.Option(help="Write the search graph: every surviving hypothesis; - is stdout."), WRITES_FILE
     ] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="Raw text in and out, as the system's text processing says.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Translate raw text, with the system's text processing.")] = False,
     html: Annotated[
-        bool, typer.Option("--html", help="With --raw: the text is one HTML page, which keeps its structure.")
+        bool, typer.Option("--html", help="With --raw: translate the text as one HTML page and keep its structure.")
     ] = False,
     glossary: Annotated[
         str | None, typer.Option(help="Force translations of terms: lines of term, tab, translation."), READS
@@ -82,12 +82,12 @@ def translate(
 ) -> None:
     """Translate sentences, one line out for each line in.
 
-    Text is tokenized, or with --raw as people write it: then every line is a paragraph of any number of sentences, and
+    The text is tokenized or, with --raw, ordinary text: then every line is a paragraph of any number of sentences, and
     tags such as <b> and </b> are placed around the words aligned with their contents. With --html the whole text is one
-    page: sentences may go on in the next line, and paragraphs, lists and tables stay where they are.
+    page: sentences may continue on the next line, and paragraphs, lists and tables keep their places.
 
     Lines that arrive together are translated together, at most 256 at a time, and written before more input is read: a
-    terminal, or a program that writes a line and waits for its translation, is answered at once. Output files appear
+    terminal, or a program that writes a line and waits for its translation, gets its answer at once. Output files appear
     when they are complete.
 
     Examples:
@@ -106,10 +106,10 @@ def translate(
     """
     if raw and (nbest or trace or links or search_graph or source_tags or source_trees):
         raise OptionError(
-            "--raw writes translations alone: leave out --nbest, --trace, --links, --search-graph and annotations"
+            "--raw writes only translations: leave out --nbest, --trace, --links, --search-graph and annotations"
         )
     if html and not raw:
-        raise OptionError("--html is a form of raw text: give --raw, too")
+        raise OptionError("--html needs --raw")
     if html and (unbuffered or executor is not None or shards):
         raise OptionError("--html translates the text as one page: leave out --unbuffered, --executor and --shards")
     named = {"output": output, "trace": trace, "links": links, "search-graph": search_graph}
@@ -122,12 +122,12 @@ def translate(
         loaded = System.load(system).with_weights(parse_weights(weight))
         terms = None if glossary is None else Glossary.read(glossary, loaded.text if raw else None)
         decoding = changed(loaded, flags)
-        # Somebody who types, or reads what is written, needs no bar among the lines.
+        # # When lines are typed or read at a terminal, a progress bar would disturb them.
         at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
         progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
         sharding = stack.enter_context(open_sharding(executor, shards, threads, output))
         if sharding is not None:
-            from hyperbaton.decode.shards import SourceText, translate_shards  # only here: most texts are not cut
+            from hyperbaton.decode.shards import SourceText, translate_shards  # only here: most texts are not split
 
             _report_conflicts(terms, quiet)
             for written in translate_shards(
@@ -168,7 +168,7 @@ def translate(
 
 
 def _raw_groups(source: str, most: int) -> Iterator[list[str]]:
-    """Lines of raw text, those together that come together; their ends may be those of Windows."""
+    """Yield raw lines grouped as they arrive; line ends may be those of Windows."""
     return ([line.removesuffix("\r") for line in group] for group in read_line_groups(source, most))
 
 

@@ -57,12 +57,12 @@ def tune(
     source_trees: SourceTrees = None,
     nbest: Annotated[int, typer.Option(help="Number of translations per sentence and iteration.", min=2)] = 100,
     lattice: Annotated[
-        bool, typer.Option(help="Add every translation in the search graph that becomes best when one weight is changed.")
+        bool, typer.Option(help="Add every translation of the search graph that becomes best when one weight changes.")
     ] = False,
     runs: Annotated[
         int,
         typer.Option(
-            help="Number of runs; if more than 1, tune on the first half of the text, and choose a run or their mean on "
+            help="Number of runs; with more than 1, tune on the first half of the text and choose a run or their mean on "
             "the second.",
             min=1,
         ),
@@ -86,10 +86,10 @@ def tune(
 ) -> None:
     """Tune the weights of a system on a development text.
 
-    The new system refers to the same parts as SYSTEM and differs in its weights; the weights before and after, and its
-    path, are printed at the end. Every iteration is stored in OUTPUT.tuning, and the same command continues an
-    interrupted run from there. When tuning fails (no improvement, weights that are not finite, a metric that cannot
-    rise) the best weights are written anyway, and the exit status is 1.
+    The new system refers to the same parts as SYSTEM and differs only in its weights; the weights before and after, and
+    its path, are printed at the end. Every iteration is stored in OUTPUT.tuning, and the same command continues an
+    interrupted run from there. If tuning fails (no improvement, weights that are not finite, a metric that cannot rise)
+    the best weights are still written, and the exit status is 1.
 
     Examples:
 
@@ -116,14 +116,14 @@ def tune(
         decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
         progress = bars.stage("iteration")
-        n_iterations = options.iterations + 1  # the first one translates with the weights of the start
+        n_iterations = options.iterations + 1  # the first one translates with the initial weights
 
         def report(run: int, iteration: int, turn: Iteration) -> None:
             new = counted(turn.n_new, "new translation")
             place = f"iteration {iteration} of at most {options.iterations}"
             where = f"run {run + 1} of {runs}, {place}" if runs > 1 else place
             score = f"{options.metric} {turn.score:.2f}"
-            # On a screen, the bar tells what the table at the end has again.
+            # # On a screen, the bar shows what the final table repeats.
             say(f"{where}: {score}, {new}", quiet or (bars.visible and is_terminal(sys.stdout)))
             progress.rename(f"{where}: {score}")
             progress(run * n_iterations + iteration + 1, runs * n_iterations)
@@ -164,7 +164,7 @@ def _read(source: str, references: list[str], tags: str | None, trees: str | Non
 
 
 def _inputs(system: Path, decoding: str) -> dict[str, str]:
-    """What a stored tuning was made from, besides the text."""
+    """The inputs of a stored tuning besides the text."""
     parts = {"system": (system / MANIFEST).read_bytes(), "decoding": decoding.encode()}
     return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}
 
@@ -184,10 +184,10 @@ def _print(choice: Choice, before: System, after: System, output: Path, metric: 
 
 
 def _taken(tuned: Tuned) -> str:
-    """The iteration whose weights were taken."""
+    """The iteration whose weights were chosen."""
     if tuned.averaged and tuned.taken == len(tuned.history) - 1:
         return f"the mean of iterations {', '.join(map(str, tuned.averaged))}"
-    return "the weights at the start: none were better" if tuned.taken == 0 else f"iteration {tuned.taken}"
+    return "the initial weights: none were better" if tuned.taken == 0 else f"iteration {tuned.taken}"
 
 
 def _changes(before: System, after: System) -> Iterator[str]:

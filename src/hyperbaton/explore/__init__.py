@@ -1,4 +1,4 @@
-"""A page to explore translations with: one file that needs no server, or the start page of the service.
+"""A page for exploring translations: one file that needs no server, or the start page of the service.
 
 data = collect(Run(Path("demo")))                        hyperbaton.explore.collect, hyperbaton.explore.run
 write_page(Path("page.html"), data)                      hyperbaton.explore.page

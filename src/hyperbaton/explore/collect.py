@@ -1,14 +1,15 @@
-"""Everything that the page shows of a run, as plain values.
+"""Collect the data of a run for the page, as plain values.
 
-The sentences are translated again, as the run did, with n-best lists and what each order model expected. Each sentence has
-an entry for every system in `translations`, the object that `/v1/translate` returns for a sentence, with these besides:
+The sentences are translated again, as in the run, with n-best lists and the expectations of each reordering model. Each
+sentence has an entry for every system in `translations`, the object that `/v1/translate` returns for a sentence, with
+these additions:
 
     scores          of the sentence, by metric
-    order_loss      pairs of source words in another order than in the reference, of all pairs (0 is the same order)
-    verdict         reference, model_error, search_error or beyond_limit; missing where the reference cannot be reached
+    order_loss      fraction of pairs of source words whose order differs from the reference (0 is the same order)
+    verdict         reference, model_error, search_error or beyond_limit; missing if the reference cannot be reached
 
-`disagreement` of a sentence is the mean of the same loss between the orders of each two systems. `corpora` are jumps
-between words that are translated one after the other: of the training text, the test reference, and each system.
+`disagreement` of a sentence is the mean of this loss over all pairs of systems. `corpora` are jumps between consecutively
+translated words: of the training text, the test reference, and each system.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ from hyperbaton.run.stages.movement import count_jumps
 
 Objects = list[dict[str, Any]]
 _BATCH = 16  # sentences between two reports of progress
-# Letters that tell a language: kana, hangul, and otherwise Chinese characters.
+# # Letters that identify a language: kana, hangul, and otherwise Chinese characters.
 _SCRIPTS = {"ja": re.compile("[ぁ-ヺ]"), "ko": re.compile("[가-힣]"), "zh": re.compile("[㐀-鿿]")}
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What of a run is shown.
+    """What to show of a run.
 
     Arguments:
-        systems: these, or all where none is named.
-        sentences: the first so many of the test text; 0 takes all.
-        limit: translations at this distortion limit of the run, or at the one that its report shows.
-        n_best: translations of each sentence.
-        judged: tell model errors from search errors, which translates everything twice more.
+        systems: the systems shown; all if empty.
+        sentences: number of test sentences, from the first; 0 takes all.
+        limit: distortion limit of the translations, or None for that of the report.
+        n_best: number of translations of each sentence.
+        judged: distinguish model errors from search errors, which translates everything two more times.
     """
 
     systems: tuple[str, ...] = ()
@@ -69,7 +70,7 @@ def collect(
     """The data of the page of a run.
 
     Arguments:
-        others: runs whose jumps, of their texts and systems, can be laid over those of this run.
+        others: runs whose jumps (of texts and systems) can be compared with those of this run.
     """
     selection = selection or Selection()
     names = list(selection.systems) or run.systems
@@ -103,7 +104,7 @@ def collect(
 
 
 def _languages(run: Run, output: Output) -> dict[str, str]:
-    """The code of each side's language, by the system's text processing or else by the script; empty if neither says."""
+    """The language code of each side, from the system's text processing or else from the script; empty if unknown."""
     system, _ = run.load(output)
     sides = {"source": run.source, "target": run.target}
     known = {side: "" if system.text is None else getattr(system.text, side).language for side in sides}
@@ -111,7 +112,7 @@ def _languages(run: Run, output: Output) -> dict[str, str]:
 
 
 def language_by_script(words: Iterable[str]) -> str:
-    """The language that the letters of words belong to, for those that share the characters of Chinese; empty for others.
+    """The language of words by their script, for languages with Chinese characters or hangul; empty for others.
 
     >>> [language_by_script(words) for words in (["京都", "の"], ["京都", "的"], ["한국"], ["Kyoto"])]
     ['ja', 'zh', 'ko', '']
@@ -140,7 +141,7 @@ def _sentences(run: Run, n: int) -> Objects:
 def _translations(
     run: Run, output: Output, sentences: Objects, selection: Selection, threads: int | None, progress: Any
 ) -> Objects:
-    """The first sentences as a system translates them."""
+    """The first sentences as translated by a system."""
     system, options = run.load(output)
     translator = Translator(system, options, threads=threads)
     judge = Judge(system, options, threads=threads) if selection.judged else None
@@ -162,7 +163,7 @@ def _translations(
                 expected=True,
                 reference=sentences[s]["reference"]["order"],
             )
-            del record["source"]  # every system's is the same
+            del record["source"]  # it is the same for all systems
             record["scores"] = {name: values[s] for name, values in scores.items()}
             judgement = judgements[piece]
             if judgement is not None:
@@ -174,7 +175,7 @@ def _translations(
 
 
 def _compare_orders(sentences: Objects, systems: Sequence[str]) -> None:
-    """Add how far the orders of the systems are from the reference, and from each other."""
+    """Add how much the orders of the systems differ from the reference, and from each other."""
     orders = {name: [_order(sentence["translations"][name]) for sentence in sentences] for name in systems}
     reference = [sentence["reference"]["order"] for sentence in sentences]
     for name in systems:
@@ -187,7 +188,7 @@ def _compare_orders(sentences: Objects, systems: Sequence[str]) -> None:
 
 
 def order_losses(orders: Sequence[Sequence[int]], reference: Sequence[Sequence[int]]) -> list[float]:
-    """Of each two orders of a sentence, the share of pairs of words that stand in different orders.
+    """For each two orders of a sentence, the fraction of pairs of words whose order differs.
 
     >>> order_losses([[0, 1, 2], [1, 0]], [[0, 2, 1], [1, 0]])
     [0.3333, 0.0]
@@ -199,7 +200,7 @@ def order_losses(orders: Sequence[Sequence[int]], reference: Sequence[Sequence[i
 
 
 def _order(translation: dict[str, Any]) -> list[int]:
-    """The source words that a translation links, in the order in which it visits them."""
+    """The linked source words of a translation, in visit order."""
     links = [(link["source"], link["target"]) for link in translation["links"]]
     return visit_order(Links.of([links]))[0]
 
@@ -216,7 +217,7 @@ def _system(run: Run, output: Output) -> dict[str, Any]:
 
 
 def corpora(run: Run, outputs: Sequence[Output]) -> Objects:
-    """Jumps between words, of the texts of a run and of the translations of its systems."""
+    """Jumps between words, in the texts of a run and in the translations of its systems."""
     rows = [
         {"name": "training text", "kind": "reference", **_jumps(run.movement)},
         {"name": "test reference", "kind": "reference", **_jumps(count_jumps(run.source, run.links, run.tags))},
@@ -229,12 +230,12 @@ def corpora(run: Run, outputs: Sequence[Output]) -> Objects:
 
 
 def _corpora_of_other(run: Run) -> Objects:
-    """The same of another run, all its systems, under names that say whose they are."""
+    """The jumps of another run, with all its systems, under names that include the run's."""
     rows = corpora(run, [run.output(name) for name in run.systems])
     return [row | {"name": f"{run.root.name}: {row['name']}"} for row in rows]
 
 
 def _jumps(counts: dict[str, Any]) -> dict[str, Any]:
-    """Counts of the jump to the next word, 1 where it is the next of the source; by tag, farther ones than 5 count as 5."""
+    """Counts of jumps, where 1 is the next source word; by tag, jumps farther than 5 count as 5."""
     jumps = {str(int(distortion) + 1): n for distortion, n in counts["word_distortions"].items()}
     return {"jumps": jumps, "by_tag": counts.get("jumps_by_tag", {})}

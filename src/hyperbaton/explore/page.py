@@ -1,7 +1,7 @@
-"""The page as one file: our own HTML, styles and scripts, with the data of a run inside; nothing is fetched.
+"""The page as one file: HTML, styles and scripts with the data of a run inside; nothing is fetched.
 
-The files stand in `files/`: `page.html` is the frame, `*.css` the look, `*.js` what the views share, `views/*.js` a view
-each. The data are JSON, compressed by gzip and written in base64, which browsers undo.
+The files are in `files/`: `page.html` is the frame, `*.css` the styles, `*.js` code shared by the views, `views/*.js` one
+view each. The data are JSON, compressed with gzip and encoded in base64, which browsers decode.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ def page(data: Mapping[str, Any] | None = None, server: Mapping[str, Any] | None
     """The page as HTML.
 
     Arguments:
-        data: what `collect` gathered; without it the page begins empty and needs a server.
-        server: settings of the service whose start page it is: `key`, whether requests need an API key, and `limit`, the
-            characters of a request. Without it the page is a file of its own, which says where a server is needed.
+        data: the result of `collect`; without it the page starts empty and needs a server.
+        server: settings of the service whose start page this is: `key`, whether requests need an API key, and `limit`,
+        the largest number of characters in a request. Without it the page is a standalone file, which says where a server
+        is needed.
     """
     folder = files(__package__).joinpath("files")
     text = folder.joinpath("page.html").read_text(encoding="utf-8")
@@ -45,7 +46,7 @@ def page(data: Mapping[str, Any] | None = None, server: Mapping[str, Any] | None
 
 
 def styles() -> str:
-    """The style sheets of the page, for pages beside it."""
+    """The style sheets of the page, for related pages."""
     folder = files(__package__).joinpath("files")
     return "\n".join(part.read_text(encoding="utf-8") for part in _parts(folder, ".css"))
 
@@ -61,7 +62,7 @@ def _parts(folder: Traversable, suffix: str) -> list[Traversable]:
 
 
 def _scripts(folder: Traversable) -> list[Traversable]:
-    """What the views share, then the views, then what starts them."""
+    """The shared scripts, then the views, then the code that starts them."""
     shared = _parts(folder, ".js")
     views = _parts(folder.joinpath("views"), ".js")
     start = [part for part in shared if part.name == "start.js"]
@@ -74,5 +75,5 @@ def _packed(data: Mapping[str, Any]) -> str:
 
 
 def _safe(text: str) -> str:
-    """JSON that may stand inside a script element."""
+    """JSON that is safe inside a script element."""
     return text.replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""The folder of a finished run: which systems it has, what each translated with, and where their texts are."""
+"""The folder of a finished run: its systems, their options and weights, and their texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hyperbaton.run.texts import Texts
 
 @dataclass(frozen=True)
 class Output:
-    """One translation of the test text by a system: its name among the system's others, and how it was made."""
+    """One translation of the test text by a system: its name among the system's outputs, and how it was made."""
 
     system: str
     name: str  # of the run of tuning, and of the limit: 1.6
@@ -33,7 +33,7 @@ class Output:
 
 
 class Run:
-    """A finished run; the test text is what is explored."""
+    """A finished run; its test text is explored."""
 
     def __init__(self, root: Path) -> None:
         if not (root / RESULTS).is_file():
@@ -56,7 +56,7 @@ class Run:
         return list(self.models)
 
     def folder(self, stage: str) -> Path:
-        """What a stage left."""
+        """The folder of a stage."""
         if stage not in self._folders or not (self._folders[stage] / STAGE_FILE).is_file():
             raise InputError(f"the stage {stage} is missing; run the experiment again", self.root)
         return self._folders[stage]
@@ -89,7 +89,7 @@ class Run:
         return Links.read(self.texts.path("test", "links"), self.source, self.target)
 
     def output(self, system: str, limit: int | None = None) -> Output:
-        """The translation of the first tuning run, at a limit of the run or at that of the report's sentences."""
+        """The translation of the first tuning run, at a given limit or at that of the report's sentences."""
         if system not in self.systems:
             raise OptionError(f"the run has no system {system!r}; it has: {', '.join(self.systems) or 'none'}")
         start = f"translate.{system}.1."
@@ -122,7 +122,7 @@ class Run:
         return weights
 
     def load(self, output: Output) -> tuple[System, Decoding]:
-        """The system with its tuned weights, and the options that it translated with."""
+        """The system with its tuned weights, and the options of its translations."""
         system = System.load(self.folder(f"system.{output.system}") / "system").with_weights(self.weights(output))
         return system, replace(system.limited(output.limit), max_words=MAX_WORDS)
 
@@ -133,7 +133,7 @@ class Run:
         return movement
 
     def system_scores(self, output: Output) -> dict[str, float]:
-        """The scores of a translation of the whole test text, by metric; none if the results have none."""
+        """The scores of a translation of the whole test text, by metric; empty if the results have none."""
         limit = None if output.limit < 0 else output.limit
         for row in self.result([{"scores": {"*": {"value": float}}}], "translation"):
             if (row.get("system"), row.get("limit")) == (output.system, limit):

@@ -1,4 +1,4 @@
-"""Everything about the translation of a sentence, as plain values: what the page shows and `/v1/translate` returns."""
+"""Details of the translation of a sentence, as plain values: shown by the page, returned by `/v1/translate`."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def sentence_object(
     reference: Sequence[int] | None = None,
     confidences: Confidences | None = None,
 ) -> dict[str, Any]:
-    """The tokens of a sentence and of its translation, phrases, links, scores, and what else is asked for.
+    """The tokens of a sentence and of its translation, phrases, links, scores, and requested details.
 
-    `confidence` of the translation is its share among the translations that were searched for. `distance` is the end of
-    the phrase before minus the begin of the phrase. Rules have both sides (`rule`), a `kind`, and the number of the rule
-    whose gap they fill (`parent`) instead.
+    `confidence` of the translation is its share of the probability mass of the n-best list. `distance` is the end of the
+    previous phrase minus the begin of the phrase. Rules instead have both sides (`rule`), a `kind`, and the number of the
+    rule whose gap they fill (`parent`).
 
     Arguments:
-        piece: the number of the sentence among those that were searched.
-        n_best: `nbest` has up to this many translations, the best one first.
-        expected: `expectations` says what each reordering model expected at every phrase.
-        reference: the source words in the order in which a reference visits them; expectations say what it did.
-        confidences: of links; without them the phrase table's p(target | source) of the phrase stands for that.
+        piece: the number of the sentence in the search.
+        n_best: return up to this many translations in `nbest`, the best one first.
+        expected: return what each reordering model expected at every phrase in `expectations`.
+        reference: the source words in the visit order of a reference, to be included in expectations.
+        confidences: of links; by default the phrase table's p(target | source) of the phrase.
     """
     paths = range(int(translations.path_offsets[piece]), int(translations.path_offsets[piece + 1]))
     record: dict[str, Any] = {
@@ -106,7 +106,7 @@ def _links(
     translations: Translations, path: int, phrases: Sequence[Mapping[str, Any]], confidences: Confidences | None
 ) -> list[dict[str, Any]]:
     """The links inside the phrases of a translation, with their confidences."""
-    of_word: dict[int, float] = {}  # a rule comes before those in its gaps: the innermost one counts
+    of_word: dict[int, float] = {}  # a rule precedes those in its gaps: the innermost one counts
     for phrase in phrases:
         scores = phrase["features"].get(TRANSLATION, [])
         own = float(numeric.exp(np.array(scores[FORWARD]))) if len(scores) == 4 else 1.0

@@ -1,4 +1,4 @@
-"""Classes of other toolkits, for those who have them: each module needs its own extra."""
+"""Adapters to classes of other toolkits: each module needs its own extra."""
 
 from typing import TYPE_CHECKING
 

@@ -1,10 +1,10 @@
 """Our aligner and our translation systems as classes of SIL Machine (the PyPI package `sil-machine`, extra `sil`).
 
-`HyperbatonWordAligner` and `HyperbatonWordAlignmentModel` go where that package takes a `WordAligner` or a
-`WordAlignmentModel`, `HyperbatonTranslationEngine` where it takes a `TranslationEngine`.
+`HyperbatonWordAligner` and `HyperbatonWordAlignmentModel` can be used as a `WordAligner` and a `WordAlignmentModel` of
+that package, `HyperbatonTranslationEngine` as a `TranslationEngine`.
 
-Segments are sequences of tokens. A token with a space, a control character or `|||` inside, and an empty one, is written
-with other characters for the aligner or the search; positions stay as they are.
+Segments are sequences of tokens. In empty tokens and in tokens with a space, a control character or `|||`, characters are
+replaced for the aligner or the search; positions do not change.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ try:
     )
     from machine.translation.word_vocabulary import WordVocabulary
     from machine.utils.progress_status import ProgressStatus
-except ImportError as error:  # an ImportError, so that whoever looks for modules passes over this one
+except ImportError as error:  # an ImportError, so that module discovery skips this one
     raise ImportError("sil-machine is not installed: pip install 'hyperbaton[sil]'") from error
 
 NULL = "NULL"
@@ -50,7 +50,7 @@ _ODD = re.compile(r"\s|[\x00-\x1f\x7f]")
 
 
 def as_line(tokens: Sequence[str]) -> str:
-    """Tokens as a line of text with as many tokens.
+    """Write tokens as a line of text with the same number of tokens.
 
     >>> as_line(["New York", "", "a|||b"])
     'New_York _ a|-|b'
@@ -59,7 +59,7 @@ def as_line(tokens: Sequence[str]) -> str:
 
 
 class HyperbatonWordAligner(WordAligner):
-    """A trained aligner: in memory, or the folder that `align --save-model` wrote."""
+    """A trained aligner: in memory, or a folder written by `align --save-model`."""
 
     def __init__(self, aligner: Aligner | str | PathLike[str]) -> None:
         self._aligner: Aligner | None = aligner if isinstance(aligner, Aligner) else Aligner.load(aligner)
@@ -68,7 +68,7 @@ class HyperbatonWordAligner(WordAligner):
     def aligner(self) -> Aligner:
         """The aligner itself."""
         if self._aligner is None:
-            raise OptionError("the alignment model has learned nothing yet: train it, or load a saved one")
+            raise OptionError("the alignment model is not trained yet: train it, or load a saved one")
         return self._aligner
 
     def align(self, source_segment: Sequence[str], target_segment: Sequence[str]) -> WordAlignmentMatrix:
@@ -84,7 +84,7 @@ class HyperbatonWordAligner(WordAligner):
 
 
 class _Words(WordVocabulary):
-    """The words of one side as the aligner sees them, the empty word first."""
+    """The words of one side in the aligner's form, the empty word first."""
 
     def __init__(self, words: Vocabulary, form: Callable[[str], str]) -> None:
         self._words, self._form = words, form
@@ -104,7 +104,7 @@ class _Words(WordVocabulary):
         return iter([NULL, *self._words.words()])
 
     def index(self, word: str | None, *_: Any) -> int:
-        """The number of a word, 0 for the empty word; -1 for a word that was never seen."""
+        """The number of a word, 0 for the empty word; -1 for an unknown word."""
         if word is None or word == NULL:
             return 0
         found = self._words.number(self._form(as_line([word])))
@@ -112,9 +112,9 @@ class _Words(WordVocabulary):
 
 
 class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
-    """An aligner that can be trained and asked for translation probabilities, kept in a folder.
+    """An aligner stored in a folder, with training and translation probabilities.
 
-    Words are numbered as the aligner sees them (lower-cased unless its options say otherwise); 0 is the empty word.
+    Words have the aligner's form (lower-cased unless its options say otherwise); number 0 is the empty word.
     Translation scores are p(target word | source word), alignment scores posteriors of links.
     """
 
@@ -125,7 +125,7 @@ class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
         self._aligner = Aligner.load(self.path) if self.path is not None and self.path.exists() else None
 
     def use(self, aligner: Aligner) -> None:
-        """Put a trained aligner in place of the one that is there."""
+        """Replace the current aligner by a trained one."""
         self._aligner, self._table = aligner, None
 
     @property
@@ -151,7 +151,7 @@ class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
         if number < 0:
             return []
         table = self._lexical_table()
-        row = number - 1 if number else len(table.source)  # the empty word's row is the last one
+        row = number - 1 if number else len(table.source)  # the row of the empty word is the last one
         rows = slice(int(table.offsets[row]), int(table.offsets[row + 1]))
         pairs = zip(table.targets[rows].tolist(), table.probabilities[rows, 0].tolist(), strict=True)
         return [(target + 1, p) for target, p in pairs if target < len(table.target) and p > threshold]
@@ -165,8 +165,8 @@ class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
     def compute_aligned_word_pair_scores(
         self, source_segment: Sequence[str], target_segment: Sequence[str], word_pairs: Collection[AlignedWordPair]
     ) -> None:
-        """Score word pairs: by p(target word | source word), and by the posterior of the link, the mean of both directions;
-        a pair with the empty word is no link and has a posterior of 0."""
+        """Score word pairs: by p(target word | source word), and by the mean posterior of both directions of the link; a
+        pair with the empty word is not a link and has a posterior of 0."""
         super().compute_aligned_word_pair_scores(source_segment, target_segment, word_pairs)
         for pair in word_pairs:
             pair.alignment_score = 0.0
@@ -188,7 +188,7 @@ class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
 
 
 class HyperbatonTrainer(Trainer):
-    """Trains an aligner on a parallel corpus; `save` puts it into the model, and into its folder if it has one."""
+    """Trains an aligner on a parallel corpus; `save` stores it in the model, and in its folder if it has one."""
 
     def __init__(self, model: HyperbatonWordAlignmentModel, corpus: Any) -> None:
         self._model, self._corpus = model, corpus
@@ -232,7 +232,7 @@ class HyperbatonTrainer(Trainer):
 
     def save(self) -> None:
         if self._trained is None:
-            raise OptionError("nothing was trained that could be saved")
+            raise OptionError("nothing has been trained yet, so there is nothing to save")
         if self._model.path is not None:
             self._trained.save(self._model.path)
         self._model.use(self._trained)
@@ -243,10 +243,10 @@ class HyperbatonTrainer(Trainer):
 
 
 class HyperbatonTranslationEngine(TranslationEngine):
-    """A translation system: in memory, or the folder that `system -o` or `tune -o` wrote.
+    """A translation system: in memory, or a folder written by `system -o` or `tune -o`.
 
-    The confidence of a word is p(target phrase | source phrase) of the phrase it comes in, 0 for a word that was copied
-    because nothing is known of it; that of a translation is their mean.
+    The confidence of a word is p(target phrase | source phrase) of its phrase, 0 for an unknown word that was copied;
+    that of a translation is their mean.
     """
 
     def __init__(
@@ -280,7 +280,7 @@ class HyperbatonTranslationEngine(TranslationEngine):
         return [self._results(found, s, n, each) for s, each in enumerate(tokens)]
 
     def _results(self, found: Translations, s: int, n: int, tokens: list[str]) -> list[TranslationResult]:
-        """The best translations of sentence s; one that was translated in pieces has one."""
+        """The best translations of sentence s; a sentence that was translated in pieces has only one."""
         pieces = range(int(found.pieces[s]), int(found.pieces[s + 1]))
         paths = [range(int(found.path_offsets[piece]), int(found.path_offsets[piece + 1])) for piece in pieces]
         if len(pieces) == 1 and len(paths[0]):

@@ -1,4 +1,4 @@
-"""Pictures of what models say about themselves, by the kind of answer."""
+"""Pictures of model explanations, by the kind of answer."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from hyperbaton.report.figures import BACK, FORWARD, MONOTONE, style
 
 
 def draw_tag_jumps(answer: TagAnswer) -> Figure:
-    """Counts of the jumps −5 … 5 of one-word blocks with a tag, in the training text; 5 stands for farther ones too."""
+    """Counts of the jumps −5 … 5 of one-word blocks with a tag, in the training text; ±5 include farther ones."""
     jumps, counts = list(answer.counts), list(answer.counts.values())
     with style():
         figure = Figure(figsize=(5.2, 3.2), layout="constrained")

@@ -11,7 +11,7 @@ from hyperbaton.report.figures import draw_lines, legend, looks, numbered, style
 
 
 def classification_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
-    """Pictures, by name, of what `Classification.as_json` says of models, by theirs."""
+    """Pictures, by name, of the results of `Classification.as_json`, by model."""
     by_distance, by_support = precision_by_distance(evaluations), precision_by_support(evaluations)
     figures = {}
     if by_distance:
@@ -24,13 +24,13 @@ def classification_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict
 
 
 def precision_by_distance(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[int, float]]:
-    """Precision at each signed distance by model, nothing where none tells it."""
+    """Precision at each signed distance by model, for models that have it."""
     lines = {name: numbered(result.get("precision_by_distance")) for name, result in evaluations.items()}
     return lines if any(lines.values()) else {}
 
 
 def precision_by_support(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """Precision by training samples of the source phrase and model, nothing where none tells it."""
+    """Precision by training samples of the source phrase and model, for models that have it."""
     lines = {
         name: _values(result.get("precision_by_support") or result.get("clusters")) for name, result in evaluations.items()
     }

@@ -1,4 +1,4 @@
-"""The sections `costs` and `reproduction`: what everything took, and how to get it again."""
+"""The sections `costs` and `reproduction`: what everything cost, and how to reproduce it."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _COSTS: list[tuple[str, str, int, Callable[[list[float]], float]]] = [
     ("peak MiB", "peak_mib", 0, max),
     ("output MiB", "output_mib", 1, sum),
 ]
-_FEW = 12  # stages that are told one by one
+_FEW = 12  # stages that are listed one by one
 
 
 def costs_section(results: Mapping[str, Any]) -> Section | None:
-    """Time and memory, by kind of stage and of every stage."""
+    """Time and memory, by kind of stage and for every stage."""
     costs: Sequence[Mapping[str, Any]] = results.get("costs") or []
     if not costs:
         return None
@@ -82,14 +82,14 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
 
 
 def _spent(costs: Sequence[Mapping[str, Any]]) -> str:
-    """What all stages took."""
+    """The total cost of all stages."""
     seconds, used = (sum(float(row[key]) for row in costs if is_number(row.get(key))) for key in ("seconds", "cpu_seconds"))
     processor = f", {used:,.0f} s of processor time" if used else ""
     return f"{counted(len(costs), 'stage')} took {seconds:,.0f} s{processor}, added up."
 
 
 def reproduction_section(results: Mapping[str, Any]) -> Section | None:
-    """Versions, inputs and options that the numbers depend on."""
+    """The versions, inputs and options that the numbers depend on."""
     signature = results.get("signature") or {}
     elements: list[Element] = [Text("The same versions, inputs, options and seed give the same numbers.")]
     names = {"package": "hyperbaton", "python": "Python", "seed": "seed", "experiment": "experiment"}
@@ -133,7 +133,7 @@ def _toml(options: Mapping[str, Any], path: str) -> Iterator[str]:
         inner = f"{path}.{_key(key)}" if path else _key(key)
         for table in value if isinstance(value, list) else [value]:
             heading = f"[[{inner}]]" if isinstance(value, list) else f"[{inner}]"
-            # A table that holds only tables needs no heading of its own.
+            # # A table that contains only tables needs no heading.
             bare = isinstance(value, dict) and bool(table) and all(_is_table(v) or _is_tables(v) for v in table.values())
             yield from () if bare else ("", heading)
             yield from _toml(table, inner)
@@ -162,7 +162,7 @@ def _toml_value(value: Any) -> str:
 
 
 def stages_section(results: Mapping[str, Any]) -> Section | None:
-    """What stages of other kinds than the usual ones found: a table each."""
+    """The results of stages of other than the usual kinds: a table for each."""
     stages = results.get("stages")
     if not stages:
         return None

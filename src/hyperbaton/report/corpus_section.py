@@ -107,7 +107,7 @@ def movement_section(results: Mapping[str, Any]) -> Section | None:
 
 
 def _by_tag(jumps: Mapping[str, Mapping[str, int]]) -> dict[str, dict[int, float]]:
-    """Counts by signed distance of counts by jump, of which 1 reaches the next word (XI11)."""
+    """Convert counts by jump, where 1 reaches the next word (XI11), to counts by signed distance."""
     by_tag = {tag: {1 - jump: n for jump, n in numbered(counts).items()} for tag, counts in jumps.items()}
     return {tag: dict(sorted(counts.items())) for tag, counts in by_tag.items() if sum(counts.values())}
 

@@ -61,12 +61,12 @@ def draw_tuning(curves: Mapping[str, Sequence[tuple[int, float]]], ylabel: str) 
 
 
 def commonest_tags(by_tag: Mapping[str, Mapping[int, float]]) -> list[str]:
-    """The tags that a picture has room for, the most frequent first."""
+    """The tags that fit in the picture, the most frequent first."""
     return sorted(by_tag, key=lambda tag: (-sum(by_tag[tag].values()), tag))[:_MOST_TAGS]
 
 
 def draw_distances_by_tag(by_tag: Mapping[str, Mapping[int, float]]) -> Figure:
-    """How far the words of the most frequent tags are jumped to, in percent (XI11 Fig. 1 and 2)."""
+    """Jump distances to words of the most frequent tags, in percent (XI11 Fig. 1 and 2)."""
     chosen = commonest_tags(by_tag)
     n_rows = (len(chosen) + 1) // 2
     ends = [min(min(by_tag[tag]) for tag in chosen), max(max(by_tag[tag]) for tag in chosen)]
@@ -89,7 +89,7 @@ def draw_distances_by_tag(by_tag: Mapping[str, Mapping[int, float]]) -> Figure:
 
 
 def longest_stages(seconds: Mapping[str, float]) -> list[str]:
-    """The stages that a picture has room for, those that took longest first."""
+    """The stages that fit in the picture, the longest first."""
     return sorted(seconds, key=lambda stage: (-seconds[stage], stage))[:_MOST_STAGES]
 
 

@@ -22,7 +22,7 @@ _LETTER, _SPACE, _LEVEL, _BETWEEN, _WORD = 0.085, 0.16, 0.13, 0.75, 0.22
 
 
 class Part(NamedTuple):
-    """A segment to draw: which words are its own, how many levels are below it, and the number of the part above."""
+    """A segment to draw: its own words, the number of levels below it, and the number of its parent."""
 
     segment: Segment
     source: tuple[int, ...]
@@ -53,7 +53,7 @@ def parts_of(translations: Translations, path: int) -> list[Part]:
 
 
 def _left_over(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """The positions of a span that are in no other one."""
+    """The positions of a span that are in no other span."""
     inside = {position for other in spans for position in range(*other)}
     return tuple(position for position in range(*span) if position not in inside)
 
@@ -68,7 +68,7 @@ def best_path(translations: Translations) -> int:
 
 
 def describe_derivation(translations: Translations, path: int) -> dict[str, Any]:
-    """What `draw_derivation` draws, as plain values; spans are half-open, `parent` is the number of the part above."""
+    """The content of `draw_derivation` as plain values; spans are half-open, `parent` is the number of the parent."""
     return {
         "source": translations.batch.source[0],
         "target": translations.text[path],
@@ -96,14 +96,14 @@ def _sides(translations: Translations, path: int, part: Part) -> tuple[str, str]
 
 
 def derivation_text(translations: Translations, path: int) -> str:
-    """A translation as a tree in characters: each rule with those in its gaps below it."""
+    """A translation as a tree in characters: each rule with the rules in its gaps below it."""
     parts = parts_of(translations, path)
     rows = [_sides(translations, path, part) for part in parts]
     children: dict[int, list[int]] = {}
     for number, part in enumerate(parts):
         children.setdefault(part.parent, []).append(number)
     lines = [" ".join(translations.batch.source[0]), " ".join(translations.text[path]), ""]
-    # Those left to print, the next one last: the number of a part, and what stands before it and before those below it.
+    # # A stack of the parts left to print: the number of a part, and the prefixes of its line and of the lines below it.
     left = [(number, "", "") for number in reversed(children.get(-1, []))]
     while left:
         number, before, below = left.pop()
@@ -116,10 +116,10 @@ def derivation_text(translations: Translations, path: int) -> str:
 
 
 def draw_derivation(translations: Translations, path: int) -> Figure:
-    """Draw a translation: target words above, source words below, and between them each rule on both sides.
+    """Draw a translation: target words above, source words below, and each rule on both sides between them.
 
-    A rule has one colour. Its bar is thick over its own words and thin over its gaps; the bars of rules in its gaps lie
-    nearer to the words. Lines join linked words.
+    A rule has one colour. Its bar is thick over its own words and thin over its gaps; the bars of rules in its gaps are
+    nearer to the words. Lines connect linked words.
     """
     source, target = translations.batch.source[0], translations.text[path]
     parts = parts_of(translations, path)
@@ -155,7 +155,7 @@ def draw_derivation(translations: Translations, path: int) -> Figure:
 
 
 def _places(words: Sequence[str]) -> list[tuple[float, float]]:
-    """Where words stand in a line, in inches."""
+    """The positions of words in a line, in inches."""
     places, at = [], 0.0
     for word in words:
         end = at + _LETTER * max(cell_len(word), 1)
@@ -169,7 +169,7 @@ def _middle(place: tuple[float, float]) -> float:
 
 
 def _runs(positions: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Neighbouring positions as spans, first and last.
+    """Group adjacent positions into spans, first and last.
 
     >>> list(_runs([0, 1, 3]))
     [(0, 1), (3, 3)]
@@ -191,7 +191,7 @@ def _bar(
     y: float,
     colour: str,
 ) -> None:
-    """The bar of a rule on one side: thin from end to end, thick over its own words, which it is joined to."""
+    """The bar of a rule on one side: thin from end to end, thick over its own words, to which it is connected."""
     if span[0] == span[1]:
         return
     axes.plot((places[span[0]][0], places[span[1] - 1][1]), (y, y), color=colour, linewidth=1.0, solid_capstyle="butt")

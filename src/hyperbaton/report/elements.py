@@ -1,4 +1,4 @@
-"""What a report is made of: sections of paragraphs, tables, pictures and listings, told once and written in every format.
+"""The elements of a report: sections of paragraphs, tables, pictures and listings, independent of the output format.
 
 A section is made by one function of one file; a format (`page`, `markdown`, `latex`) is one function of elements.
 """
@@ -17,7 +17,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a table: `spread` is half the width of its interval, `marks` stand behind it, `note` is for hovering.
+    """A number in a table: `spread` is half the width of its interval, `marks` follow it, `note` is shown on hovering.
 
     >>> Number(-23.456, 2).text, Number(1234567).text
     ('−23.46', '1,234,567')
@@ -52,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows of a table that belong together, and are compared with each other."""
+    """Rows of a table that belong together and are compared with each other."""
 
     rows: Sequence[Sequence[Cell]]
     title: str = ""
@@ -67,8 +67,8 @@ class Table:
     columns: Sequence[Column]
     groups: Sequence[Group]
     note: str = ""
-    folded: bool = False  # details that most readers pass over
-    about: Mapping[str, str] = field(default_factory=dict)  # what words of its head and cells mean, for hovering
+    folded: bool = False  # details that most readers skip
+    about: Mapping[str, str] = field(default_factory=dict)  # explanations of words in its head and cells, shown on hovering
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", [self._marked(group) for group in self.groups])
@@ -79,7 +79,7 @@ class Table:
             numbers = [(row, cell) for row in rows if isinstance(cell := row[k], Number)]
             if column.best is None or len(numbers) < 2:
                 continue
-            # What looks the same is equally good.
+            # # Numbers that print the same are equally good.
             shown = [round(cell.value, cell.decimals) for _, cell in numbers]
             wanted = max(shown) if column.best == "high" else min(shown)
             for (row, cell), value in zip(numbers, shown, strict=True):
@@ -90,12 +90,12 @@ class Table:
         return [row[column] for group in self.groups for row in group.rows]
 
     def numeric(self, column: int) -> bool:
-        """Whether a column is set flush right: it has numbers, and no words."""
+        """Whether a column is right-aligned: it has numbers, and no words."""
         cells = [cell for cell in self.cells(column) if cell is not None]
         return bool(cells) and all(isinstance(cell, Number) for cell in cells)
 
     def marked(self, column: int) -> int:
-        """The most marks behind a number of a column."""
+        """The largest number of marks after a number of a column."""
         return max((len(cell.marks) for cell in self.cells(column) if isinstance(cell, Number)), default=0)
 
 
@@ -115,9 +115,9 @@ class Points:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture; `name` is its files' name, `reading` says what to see in it.
+    """A picture; `name` is its files' name, `reading` says what it shows.
 
-    `numbers` are series, x and y of what it shows, where these are not what is drawn.
+    `numbers` are series, x and y of the underlying data, if they differ from what is drawn.
     """
 
     name: str
@@ -129,7 +129,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Listing:
-    """Lines to be copied as they are."""
+    """Lines to be copied verbatim."""
 
     title: str
     text: str
@@ -137,10 +137,10 @@ class Listing:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Scores of which a reader chooses two systems to compare; only a page can show it.
+    """Scores of all systems, from which a reader chooses two to compare; only a page can show it.
 
-    scores: limit → system → metric → value, with names as they are shown; lower: the metrics of which lower values are
-    better; pair: the two systems that are compared first.
+    scores: limit → system → metric → value, with names as shown; lower: the metrics for which lower values are better;
+    pair: the two systems that are compared first.
     """
 
     scores: Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -150,7 +150,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Test sentences to look through: the objects of `sentences` in results.json; `pair` are the systems shown first."""
+    """Test sentences to browse: the objects of `sentences` in results.json; `pair` are the systems shown first."""
 
     sentences: Sequence[dict[str, Any]]
     pair: tuple[str, str] | None = None
@@ -161,7 +161,7 @@ Element = Text | Points | Table | Picture | Listing | Comparison | Sentences
 
 @dataclass(frozen=True)
 class Section:
-    """A section: `id` names it in addresses, and never changes."""
+    """A section: `id` is its permanent anchor."""
 
     id: str
     title: str
@@ -169,7 +169,7 @@ class Section:
 
 
 def in_digits(value: float, decimals: int) -> str:
-    """A number as it is printed.
+    """A number as printed.
 
     >>> in_digits(-0.0004, 3), in_digits(-1234.5, 1)
     ('0.000', '−1,234.5')
@@ -178,7 +178,7 @@ def in_digits(value: float, decimals: int) -> str:
 
 
 def number(value: Any, decimals: int = 0, **more: Any) -> Number | None:
-    """A cell of a value that may be missing."""
+    """A cell with a value that may be missing."""
     return Number(float(value), decimals, **more) if is_number(value) else None
 
 
@@ -187,7 +187,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def plain_table(name: str, caption: str, rows: Sequence[dict[str, Any]], note: str = "") -> Table:
-    """A table of objects as they come: a column for each key, as many decimals as its numbers need, three at most."""
+    """A table of objects: a column for each key, with as many decimals as its numbers need, at most three."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     decimals = {key: _decimals(row.get(key) for row in rows) for key in keys}
     cells = [[_cell(row.get(key), decimals[key]) for key in keys] for row in rows]

@@ -1,4 +1,4 @@
-"""The look of all pictures: one palette, one font list, drawn without a display."""
+"""The style of all pictures: one palette, one list of fonts, drawn without a display."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FORWARD, MONOTONE, BACK = "#d1495b", "#8d99ae", "#2274a5"
 INK, PAPER, FAINT = "#22272e", "#ffffff", "#d8dee6"
 COLOURS = ("#2274a5", "#d1495b", "#3c896d", "#8d6a9f", "#e28413", "#546a76", "#22272e", "#c8553d", "#6a994e")
 MARKERS = "osD^vP*Xh"
-# Every colour of a picture, and what it becomes on a dark screen.
+# # Every colour of a picture, and its counterpart on a dark screen.
 DARK = {
     **dict(
         zip(
@@ -51,10 +51,10 @@ DARK = {
     FAINT: "#3a434e",
     PAPER: "#14181d",
 }
-DISTANCE = "distance d = i + 1 − j"  # between source words i and j that are translated one after the other
+DISTANCE = "distance d = i + 1 − j"  # between consecutively translated source words i and j
 FORMATS = (".svg", ".png", ".pdf")
 
-# Fonts for scripts that the default one lacks, as far as they are installed.
+# # Fonts for scripts that the default font lacks, if they are installed.
 _FALLBACKS = [
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -70,7 +70,7 @@ _FALLBACKS = [
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the look of the house."""
+    """Draw in the common style."""
     installed = {font.name for font in font_manager.fontManager.ttflist}
     settings: dict[str, Any] = {
         "font.family": ["DejaVu Sans", *(name for name in _FALLBACKS if name in installed)],
@@ -82,8 +82,8 @@ def style() -> Iterator[None]:
         "ytick.color": INK,
         "axes.spines.top": False,
         "axes.spines.right": False,
-        "svg.fonttype": "none",  # text stays text: readers' own fonts draw it
-        "svg.hashsalt": "hyperbaton",  # names inside the file are not random, as far as matplotlib can
+        "svg.fonttype": "none",  # text stays text, drawn with the reader's fonts
+        "svg.hashsalt": "hyperbaton",  # makes ids in the file deterministic, as far as matplotlib can
     }
     with mpl.rc_context(settings):  # type: ignore[arg-type]
         yield
@@ -99,7 +99,7 @@ def numbered(values: Mapping[str, float] | None) -> dict[int, float]:
 
 
 def as_distances(distortions: Mapping[int, float]) -> dict[int, float]:
-    """Values by signed distance d = i + 1 − j of values by word distortion j − i − 1: d < 0 jumps forward in all pictures.
+    """Convert values by word distortion j − i − 1 to signed distances d = i + 1 − j; d < 0 is a forward jump.
 
     >>> as_distances({-2: 0.25, 0: 0.5, 3: 1.0})
     {-3: 1.0, 0: 0.5, 2: 0.25}
@@ -108,7 +108,7 @@ def as_distances(distortions: Mapping[int, float]) -> dict[int, float]:
 
 
 def looks() -> Iterator[dict[str, Any]]:
-    """How one line after the other is drawn: no two of 36 look the same, and no two of nine in a row have the same marker.
+    """Styles of consecutive lines: 36 lines all differ, and any nine in a row have different markers.
 
     >>> len({str(look) for look, _ in zip(looks(), range(36))})
     36
@@ -126,7 +126,7 @@ def draw_lines(
     ylabel: str,
     limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """A line for each name; where `counts` are known, a strip below says how many cases stand behind each point."""
+    """A line for each name; if `counts` are given, a strip below shows the number of cases of each point."""
     with style():
         figure = Figure(figsize=(6.0, 4.4 if any(counts.values()) else 3.6), layout="constrained")
         if any(counts.values()):
@@ -136,7 +136,7 @@ def draw_lines(
         else:
             axes = strip = figure.subplots()
         for (name, values), look in zip(lines.items(), looks(), strict=False):
-            if values:  # a name without values keeps its look for other pictures
+            if values:  # a name without values keeps its style for other pictures
                 axes.plot(list(values), list(values.values()), label=name, clip_on=False, **look)
         if limits is not None:
             axes.set_ylim(*limits)
@@ -147,7 +147,7 @@ def draw_lines(
 
 
 def _strip(axes: Axes, lines: Mapping[str, object], counts: Mapping[str, Mapping[int, float]]) -> None:
-    """Counts on a logarithmic scale: bars where all lines have the same ones, else a line for each."""
+    """Counts on a logarithmic scale: bars if all lines have the same ones, otherwise a line for each."""
     different = {tuple(sorted(values.items())) for values in counts.values() if values}
     if len(different) == 1:
         (points,) = different
@@ -164,7 +164,7 @@ def _strip(axes: Axes, lines: Mapping[str, object], counts: Mapping[str, Mapping
 
 
 def legend(axes: Axes) -> None:
-    """Name the lines below the picture, where the names hide nothing and no line runs through them."""
+    """Put the legend below the picture, where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
     if not labels:
         return
@@ -173,14 +173,14 @@ def legend(axes: Axes) -> None:
 
 
 def svg_text(figure: Figure) -> str:
-    """The picture as SVG: the same picture is the same text."""
+    """The picture as SVG; the same picture gives the same text."""
     buffer = io.BytesIO()
-    with style(), warnings.catch_warnings():  # that text stays text is settled when the picture is written
-        # A missing glyph is a matter of the reader's fonts: the .svg holds the text itself.
+    with style(), warnings.catch_warnings():  # the setting that keeps text as text applies on writing
+        # # A missing glyph depends on the reader's fonts: the .svg contains the text itself.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(buffer, format="svg", bbox_inches="tight", facecolor=PAPER, metadata={"Date": None})
     text = re.sub(r"(font-family: [^:;]++);", r"\1, sans-serif;", buffer.getvalue().decode())
-    # Some of matplotlib's names hold addresses in memory: number them as they come.
+    # # Some of matplotlib's ids contain memory addresses: renumber them in order.
     names: dict[str, str] = {}
     for name in re.findall(r'\bid="([^"]+)"', text):
         names.setdefault(name, f"p{len(names)}")
@@ -188,7 +188,7 @@ def svg_text(figure: Figure) -> str:
 
 
 def with_dark_colours(svg: str) -> str:
-    """The picture for a file of its own: in colours for a dark screen where the reader has one.
+    """The picture as a standalone file, with colours for a dark screen if the reader has one.
 
     >>> with_dark_colours('<svg><path style="fill: #22272e"/></svg>').split("</style>")[1]
     '<path style="fill: #22272e"/></svg>'
@@ -204,7 +204,7 @@ def with_dark_colours(svg: str) -> str:
 
 
 def write_figure(figure: Figure, path: str | PathLike[str]) -> None:
-    """Write a picture as its name says: .svg, .png or .pdf."""
+    """Write a picture in the format of its name: .svg, .png or .pdf."""
     ending = Path(path).suffix
     if ending not in FORMATS:
         raise OptionError(f"{path}: pictures end in {', '.join(FORMATS)}")
@@ -240,18 +240,18 @@ def _script(character: str) -> str:
 
 @cache
 def _warn_of_glyphs(scripts: tuple[str, ...]) -> None:
-    """Say which characters became boxes, once for all pictures of a run."""
+    """Warn about characters drawn as boxes, once for all pictures of a run."""
     log.warning(
-        "no installed font has the %s characters of the picture, which are drawn as boxes: install a font that does "
+        "no installed font has the %s characters of the picture, so they are drawn as boxes: install a font with them "
         "(Noto Sans CJK for Chinese and Japanese), or write .svg, whose text the reader's fonts draw",
         ", ".join(scripts),
     )
 
 
 def figure_csv(figure: Figure, numbers: Sequence[tuple[str, Any, float]] = ()) -> str:
-    """The numbers that a figure draws: a row for each point, bar or cell, with its axes and its line.
+    """The numbers in a figure: a row for each point, bar or cell, with its axes and its line.
 
-    `numbers` stand for what is drawn, where they are given.
+    `numbers` replace the drawn values, if given.
 
     >>> figure = Figure()
     >>> _ = figure.subplots().plot([0, 1], [2.0, 3.5], label="a, b")
@@ -270,7 +270,7 @@ def figure_csv(figure: Figure, numbers: Sequence[tuple[str, Any, float]] = ()) -
 
 
 def _points(axes: Axes) -> Iterator[tuple[str, Any, Any]]:
-    """Series, place and value of everything that axes draw."""
+    """Series, position and value of everything drawn in axes."""
     across, up = _names(axes.xaxis), _names(axes.yaxis)
     for line in axes.lines:
         for x, y in zip(np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata(), float).tolist(), strict=True):
@@ -298,7 +298,7 @@ def _series(drawn: Any) -> str:
 
 
 def _names(axis: Axis) -> dict[float, str]:
-    """The places of an axis that have a name other than a number."""
+    """The positions of an axis whose labels are not numbers."""
     ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
     return {
         float(place): label.get_text() for place, label in ticks if label.get_text() and not _is_number(label.get_text())

@@ -1,4 +1,4 @@
-"""What the words of a report mean, told on hovering: metrics, orientation classes, tags."""
+"""Explanations of words in a report, shown on hovering: metrics, orientation classes, tags."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _TAGS = {
 
 
 def about_metrics(names: Iterable[str]) -> dict[str, str]:
-    """What metrics measure, by the titles that a report gives them.
+    """What metrics measure, by their titles in a report.
 
     >>> list(about_metrics(["wer", "mine"]))
     ['WER']
@@ -91,7 +91,7 @@ def about_metrics(names: Iterable[str]) -> dict[str, str]:
 
 
 def about_class(name: str) -> str:
-    """What an orientation class or set is; "" if that is not known.
+    """What an orientation class or set is; "" if unknown.
 
     >>> about_class("left"), about_class("hier-msd"), about_class("mine")
     ('before the previous phrase in the source', "monotone, swap, discontinuous: Moses' classes", '')
@@ -107,5 +107,5 @@ def about_class(name: str) -> str:
 
 
 def about_tag(tag: str) -> str:
-    """What a part-of-speech tag means; "" if that is not known."""
+    """The meaning of a part-of-speech tag; "" if unknown."""
     return _TAGS.get(tag, _TAGS.get(tag.partition("-")[0], ""))

@@ -28,7 +28,7 @@ SHOWN = range(-20, -2)  # the distances of GO13 Fig. 5: jumps forward by 3 … 2
 
 
 def jump_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
-    """Pictures, by name, of what `NextPositions.as_json` says of models, by theirs."""
+    """Pictures, by name, of the results of `NextPositions.as_json`, by model."""
     counts = jump_lines(evaluations, "n_by_distance")
     figures = {}
     if accuracy := jump_lines(evaluations, "accuracy_by_distance"):
@@ -42,13 +42,13 @@ def jump_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, Figu
 
 
 def jump_lines(evaluations: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, dict[int, float]]:
-    """Values by signed distance d, of the models that tell them by distortion."""
+    """Values by signed distance d, for models that have them by distortion."""
     lines = {name: as_distances(numbered(result.get(key))) for name, result in evaluations.items()}
     return {name: values for name, values in lines.items() if values}
 
 
 def draw_average_probability(results: Mapping[str, Mapping[int, float]], corpus: Mapping[int, float]) -> Figure:
-    """The average probability of candidates 3 … 20 words forward by model, and how often the text has them."""
+    """The average probability of candidates 3 … 20 words forward by model, and their frequency in the text."""
     with style():
         figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         axes = figure.subplots()
@@ -65,7 +65,7 @@ def draw_average_probability(results: Mapping[str, Mapping[int, float]], corpus:
 
 
 def shown(values: Mapping[int, float]) -> tuple[list[int], list[float]]:
-    """Distances and values of the part that is drawn."""
+    """Distances and values of the drawn part."""
     seen = [d for d in SHOWN if d in values]
     return seen, [values[d] for d in seen]
 
@@ -81,7 +81,7 @@ def draw_logprob_by_distance(results: Lines, counts: Lines | None = None) -> Fig
 
 
 def draw_jumps(explanation: JumpExplanation) -> Figure:
-    """P(NP | CP) as a heat map, rows CP and columns NP, with the visit order as a line through the jumps it makes."""
+    """P(NP | CP) as a heat map, rows CP and columns NP, with the visit order as a line through its jumps."""
     n = len(explanation.words)
     size = max(3.5, 0.42 * (n + 1))
     with style():
@@ -94,13 +94,13 @@ def draw_jumps(explanation: JumpExplanation) -> Figure:
         axes.set_ylabel("current position")
         axes.set_title("next position")
         rows, columns = [i + 1 for i, _ in explanation.jumps], [j for _, j in explanation.jumps]
-        # From a jump to the next one: down or up to the row of the word it reached.
+        # # From one jump to the next: down or up to the row of the word reached.
         axes.plot(columns, rows, color=MONOTONE, linewidth=0.8, zorder=2)
         colours = [FORWARD if j > i + 1 else BACK if j < i else MONOTONE for i, j in explanation.jumps]
         axes.scatter(columns, rows, s=60, facecolors="none", edgecolors=colours, linewidths=1.4, zorder=3)
         for number, (row, column) in enumerate(zip(rows, columns, strict=True), 1):
             dark = explanation.probabilities[row, column] > 0.55
-            # Colours that stay as they are on a dark screen, as the cells do.
+            # # Colours that do not change on a dark screen, like the cells.
             colour = "#fefefe" if dark else "#1a1a1a"
             axes.text(column, row, str(number), ha="center", va="center", fontsize=6, color=colour)
         figure.colorbar(image, ax=axes, shrink=0.7, label="P(NP | CP)")

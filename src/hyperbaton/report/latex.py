@@ -1,6 +1,6 @@
 r"""Tables for LaTeX: `\input{tables/translation}` in a paper that loads booktabs.
 
-Words in other scripts stay as they are: XeLaTeX and LuaLaTeX set them.
+Words in other scripts are kept: XeLaTeX and LuaLaTeX can set them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SPECIAL = {
 
 
 def escaped(text: str) -> str:
-    r"""Text of which no character means anything to LaTeX.
+    r"""Escape all special characters of LaTeX.
 
     >>> print(escaped("50% of a_b & {c}"))
     50\% of a\_b \& \{c\}

@@ -1,4 +1,4 @@
-"""The report as Markdown, for places that show it: tables in pipes, pictures beside it."""
+"""The report as Markdown: tables with pipes, pictures in files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _element(element: Element) -> Iterator[str]:
             yield f"{_plain(element.title)}:"
             yield f"{fence}\n{element.text}\n{fence}"
         case Comparison():
-            pass  # the tables have the same numbers
+            pass  # the tables contain these numbers
         case Sentences():
             yield from map(_sentence, element.sentences)
 
@@ -95,7 +95,7 @@ def _sentence(sentence: dict[str, object]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of which no character means anything to Markdown or HTML.
+    """Escape all special characters of Markdown and HTML.
 
     >>> _plain("a|b <c> *d* & e_f")
     'a\\\\|b &lt;c&gt; \\\\*d\\\\* &amp; e\\\\_f'

@@ -1,4 +1,4 @@
-"""How metrics are written, and which way they are better."""
+"""Titles of metrics, and whether higher or lower is better."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DECIMALS = {"NIST": 3}
 
 
 def title_of(name: str) -> str:
-    """A metric's title, with its options as they were given.
+    """A metric's title, with its given options.
 
     >>> title_of("bleu"), title_of("bleu:tokenize=none"), title_of("mine")
     ('BLEU', 'BLEU:tokenize=none', 'mine')
@@ -31,5 +31,5 @@ def wanted(name: str) -> Literal["high", "low"]:
 
 
 def decimals_of(name: str) -> int:
-    """The digits with which a metric is told."""
+    """The number of digits of a metric."""
     return _DECIMALS.get(title_of(name).partition(":")[0], 2)

@@ -1,6 +1,6 @@
-"""What a report shows of models by themselves: each shape of model has a section and figures, in a file of its own.
+"""The report's sections about models: each shape of model has a section and figures, in a separate file.
 
-The file `orientation_section.py` has the `SHAPE` "orientation"; `docs/report.md` says what evaluations hold.
+The file `orientation_section.py` has the `SHAPE` "orientation"; `docs/report.md` describes the content of evaluations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ COSTS = [Column("train s"), Column("train MiB")]
 
 
 class ShapeReport(NamedTuple):
-    """`absent`: what is missing where no model of the shape was evaluated. `figures`: of evaluations, by model."""
+    """`absent`: what is missing if no model of the shape was evaluated. `figures`: of evaluations, by model."""
 
     place: int  # on the page, among the shapes
     absent: str
@@ -28,7 +28,7 @@ class ShapeReport(NamedTuple):
 
 
 def shapes() -> dict[str, ShapeReport]:
-    """What is shown of each shape, by its name, in the order of the page."""
+    """The sections of all shapes, by name, in page order."""
     from hyperbaton import report
 
     sections = {}
@@ -40,7 +40,7 @@ def shapes() -> dict[str, ShapeReport]:
 
 
 def evaluation_figures(evaluations: Mapping[str, Results]) -> dict[str, Figure]:
-    """The figures of evaluations of models of any shapes, by model."""
+    """The figures of evaluations of models of all shapes, by model."""
     figures: dict[str, Figure] = {}
     for shape, report in shapes().items():
         figures |= report.figures({name: values for name, values in evaluations.items() if values["shape"] == shape})
@@ -48,10 +48,10 @@ def evaluation_figures(evaluations: Mapping[str, Results]) -> dict[str, Figure]:
 
 
 def costs(model: Results) -> list[Cell]:
-    """What training took."""
+    """The cost of training."""
     return [number(model.get("train_seconds"), 1), number(model.get("train_peak_mib"))]
 
 
 def joined(*sentences: str) -> str:
-    """Sentences of a paragraph, those that say nothing left out."""
+    """Join the non-empty sentences of a paragraph."""
     return " ".join(filter(None, sentences))

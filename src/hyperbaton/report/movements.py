@@ -13,13 +13,13 @@ from hyperbaton.evaluate.word_order import TagJumps, WordOrder
 from hyperbaton.phrases import Samples
 from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, PAPER, looks, style
 
-TAGS = 20  # the most frequent ones are drawn
-LABELLED = 0.02  # shares from this on have their number in the picture
-FARTHEST = 15  # farther movements are counted, but not drawn: Ni 2011 takes them for alignment errors
+TAGS = 20  # number of the most frequent tags that are drawn
+LABELLED = 0.02  # shares from this on are labelled
+FARTHEST = 15  # farther movements are counted, but not drawn: Ni 2011 considers them alignment errors
 
 
 def draw_distances(samples: Samples, title: str = "") -> Figure:
-    """Draw how far phrases move: samples by distance, coloured by class, and the share of movements up to each length."""
+    """Draw phrase movements: samples by distance, coloured by class, and the share of movements up to each length."""
     values, counts = np.unique(samples.distance_before, return_counts=True)
     by_distance = dict(zip(values.tolist(), counts.tolist(), strict=True))
     with style():
@@ -33,7 +33,7 @@ def draw_distances(samples: Samples, title: str = "") -> Figure:
 
 
 def draw_distance_bars(counts: Mapping[int, float], xlabel: str = "distance d", ylabel: str = "phrase pairs (%)") -> Figure:
-    """Draw how many phrases or words move how far, by signed distance."""
+    """Draw the movements of phrases or words by signed distance."""
     with style():
         figure = Figure(figsize=(6.0, 3.6), layout="constrained")
         _bars(figure.subplots(), counts, xlabel, ylabel)
@@ -49,7 +49,7 @@ def draw_distance_shares(counts: Mapping[int, float]) -> Figure:
 
 
 def draw_order(orders: Mapping[str, WordOrder], jumps: Sequence[TagJumps] = ()) -> Figure:
-    """Draw distances and jumps by tag of the first of some texts, and phrase pairs out of reach of all, by name."""
+    """Draw distances and jumps by tag of the first of several texts, and phrase pairs out of reach for all, by name."""
     with style():
         below = 0.6 + 0.24 * len(jumps[:TAGS]) if jumps else 0
         figure = Figure(figsize=(9.6, 3.6 + below), layout="constrained")
@@ -74,12 +74,12 @@ def draw_order(orders: Mapping[str, WordOrder], jumps: Sequence[TagJumps] = ()) 
 
 
 def _heat_map(axes: Axes, jumps: Sequence[TagJumps]) -> None:
-    """The share of the jumps to words of each tag by distance."""
+    """The jumps to words of each tag, as shares by distance."""
     shares = np.array([row.by_distance for row in jumps], float)
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1)
     far = shares.shape[1] // 2
     for (y, x), share in np.ndenumerate(shares):
-        if share > 0:  # a patch for each, whose colour follows the page into the dark
+        if share > 0:  # a patch for each, so that its colour follows the page's theme
             axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=BACK, edgecolor="none", alpha=float(share) ** 0.5))
     axes.set_xlim(-0.5, shares.shape[1] - 0.5)
     axes.set_ylim(len(jumps) - 0.5, -0.5)
@@ -108,7 +108,7 @@ def _bars(axes: Axes, counts: Mapping[int, float], xlabel: str = "distance d", y
     axes.set_ylabel(ylabel)
     for sign, name in ((-1, "forward, d < 0"), (0, "monotone"), (1, "back, d > 0")):
         percent = 100 * sum(n for d, n in counts.items() if np.sign(d) == sign) / total
-        # Above the axes, where no bar runs through them.
+        # # Above the axes, where they overlap no bar.
         place = 0.5 + 0.36 * sign
         label = f"{name}\n{percent:.1f}%"
         axes.text(

@@ -1,7 +1,7 @@
-"""The report as one HTML page that needs nothing else: style, script and pictures are inside it.
+"""The report as one self-contained HTML page, with styles, script and pictures inside.
 
-Pictures take their colours from the page's variables, so that they suit a dark screen as well. Without scripts everything
-is there; the script only turns the pages of the sentences, compares two systems, and shows scores where there is no mouse.
+Pictures take their colours from the page's variables, so that they suit dark screens. Everything is readable without
+scripts; the script only pages through the sentences, compares two systems, and shows scores on devices without a mouse.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from hyperbaton.report.figures import BACK, DARK, FAINT, FORWARD, INK, MONOTONE,
 from hyperbaton.report.sentences import draw_translation, segments_of
 from hyperbaton.report.translation_sections import limit_of, limit_text
 
-_MANY_COLUMNS = 12  # from here on a table is set narrower
+_MANY_COLUMNS = 12  # tables with this many columns are set narrower
 
 
 def as_page(title: str, sections: Sequence[Section], svgs: Mapping[str, str]) -> str:
@@ -72,7 +72,7 @@ def _variable(colour: str) -> str:
 
 
 def _colours() -> str:
-    """The variables that hold the colours, for light and for dark screens."""
+    """The colour variables, for light and for dark screens."""
     light = "".join(f"{_variable(colour)}:{colour};" for colour in DARK)
     dark = "".join(f"{_variable(colour)}:{other};" for colour, other in DARK.items())
     named = {"ink": INK, "paper": PAPER, "faint": FAINT, "forward": FORWARD, "monotone": MONOTONE, "back": BACK}
@@ -81,7 +81,7 @@ def _colours() -> str:
 
 
 def inline_svg(svg: str, prefix: str) -> str:
-    """A picture as part of a page: no prologue, its own names, the page's colours.
+    """A picture for embedding in a page: no prologue, unique ids, the page's colours.
 
     >>> inline_svg('<?xml?><svg xmlns="x"><metadata>m</metadata><path id="p1" style="fill: #22272e"/></svg>', "a-")
     '<svg><path id="a-p1" style="fill: var(--c22272e)"/></svg>'
@@ -94,7 +94,7 @@ def inline_svg(svg: str, prefix: str) -> str:
 
 
 class _Body:
-    """Writes sections; tables and figures are numbered as they come."""
+    """Writes sections; tables and figures are numbered in order."""
 
     def __init__(self, svgs: Mapping[str, str]) -> None:
         self.svgs = svgs
@@ -185,12 +185,12 @@ def _tag(tag: str, kind: str, inner: str) -> str:
 
 
 def _explained(inner: str, about: str) -> str:
-    """Words that say on hovering what they mean."""
+    """Words with an explanation on hovering."""
     return f'<abbr title="{escape(about, quote=True)}" tabindex="0">{inner}</abbr>' if about else inner
 
 
 def _word(title: str) -> str:
-    """The word of a column's title that is explained.
+    """The word of a column's title to explain.
 
     >>> _word("BLEU ↑"), _word("Δ TER"), _word("F1 swap")
     ('BLEU', 'TER', 'swap')
@@ -211,7 +211,7 @@ def _cell(cell: Cell, numeric: bool, marks: int, about: Mapping[str, str] = Mapp
 
 
 def _choice(pair: tuple[str, str] | None) -> str:
-    """Two lists of systems, filled by the script; what is chosen holds for the whole page."""
+    """Two lists of systems, filled by the script; the choice applies to the whole page."""
     first, second = (escape(name, quote=True) for name in pair or ("", ""))
     return (
         f'<span class="choice" data-first="{first}" data-second="{second}" hidden><label>Compare <select></select></label> '
@@ -263,7 +263,7 @@ def _sentence(k: int, sentence: Mapping[str, Any]) -> str:
 
 
 def _scores(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any]) -> str:
-    """The scores of all phrases as a table, for whoever cannot hover."""
+    """The scores of all phrases as a table, for readers who cannot hover."""
     words = [str(word) for word in sentence["source"]]
     segments = segments_of(hypothesis, len(words))
     names = list(dict.fromkeys(name for segment in segments for name in segment.scores))

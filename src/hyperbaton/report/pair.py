@@ -22,7 +22,7 @@ def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: 
     """Draw sentence pair `sentence` (0-based).
 
     Columns are source words, rows target words, dots links. Boxes are the smallest phrase pairs (or all of them), and an
-    arrow leads from each to the next one in target order, labelled with its distance d.
+    arrow connects each to the next one in target order, labelled with its distance d.
     """
     if not 0 <= sentence < len(bitext):
         raise OptionError(f"line {sentence + 1} of {len(bitext)}")
@@ -53,7 +53,7 @@ def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: 
             axes.scatter([i + 0.5 for i, _ in links], [j + 0.5 for _, j in links], s=42, color=INK, zorder=3)
         for before, box in pairwise(steps):
             if box.target[0] < before.target[1]:
-                continue  # another reading of the same words, not a next step
+                continue  # an alternative for the same words, not a next step
             start = before.source[1] - 0.5, before.target[1] - 0.5
             end = box.source[0] + 0.5, box.target[0] + 0.5
             axes.add_patch(

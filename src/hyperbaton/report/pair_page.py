@@ -1,8 +1,8 @@
-"""Linked sentence pairs as one HTML page that needs nothing else, those with the worst scores first.
+"""Linked sentence pairs as one self-contained HTML page, those with the worst scores first.
 
-Each pair is two rows of words with lines between the linked ones. The stronger a line, and the colour of a word, the surer
-the aligner is of the link: their opacity is the mean of both posteriors. Under the pointer, a word and what it is linked to
-are lit. Without scripts there are no lines, but every word says what it is linked to when it is pointed at.
+Each pair is two rows of words with lines between the linked ones. The opacity of lines and words shows the aligner's
+confidence in the links: the mean of both posteriors. The word under the pointer and its linked words are highlighted.
+Without scripts there are no lines, but every word lists its links on hovering.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hyperbaton.report.page import whole_page
 
 @dataclass(frozen=True)
 class PairScores:
-    """What an aligner thinks of the links and pairs of a bitext: of its links, and log-probabilities per word."""
+    """An aligner's confidence in the links of a bitext, and its log-probabilities of the pairs per word."""
 
     confidences: npt.NDArray[np.floating]  # of each link
     offsets: Offsets  # of each pair's links among them
@@ -83,7 +83,7 @@ def _article(bitext: Bitext, scores: PairScores, s: int, gain: float) -> str:
 
 
 def _side(name: str, words: Sequence[str], links: Sequence[tuple[int, str, float]]) -> str:
-    """A row of words; `links` are a position, the word it is linked to, and how sure that is."""
+    """A row of words; `links` are a position, the word it is linked to, and the confidence."""
     partners: list[list[tuple[str, float]]] = [[] for _ in words]
     for at, other, sure in links:
         partners[at].append((other, sure))

@@ -12,15 +12,15 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.report.boxes import phrase_boxes, smallest
 
 LINK, INSIDE, OUTSIDE = "■", "░", "·"
-LABEL = 16  # the widest column of target words
+LABEL = 16  # largest width of the column of target words
 TALLEST = 12  # characters of a source word above its column
 
 
 def pair_text(bitext: Bitext, sentence: int, *, width: int = 80, max_length: int = 8, every_box: bool = False) -> str:
-    """Draw sentence pair `sentence` (0-based) in characters, in lines of at most `width` where its words allow it.
+    """Draw sentence pair `sentence` (0-based) in characters, in lines of at most `width` if its words allow it.
 
-    Source words stand above their columns, from top to bottom. A pair too long for a grid of that width is drawn as
-    the list of its phrases alone.
+    Source words are written above their columns, from top to bottom. A pair too long for a grid of that width is drawn
+    only as the list of its phrases.
     """
     if not 0 <= sentence < len(bitext):
         raise OptionError(f"line {sentence + 1} of {len(bitext)}")
@@ -35,7 +35,7 @@ def pair_text(bitext: Bitext, sentence: int, *, width: int = 80, max_length: int
         marks[j][i] = LINK
     lines = list(_grid(src, tgt, marks, width))
     if lines:
-        lines.append(f"{LINK} link, {INSIDE} inside a phrase pair that holds no smaller one")
+        lines.append(f"{LINK} link, {INSIDE} inside a phrase pair that contains no smaller one")
     else:
         lines.append(f"{len(src)} source words are too many for a grid of {width} columns; phrases in target order:")
     lines.append("")
@@ -44,7 +44,7 @@ def pair_text(bitext: Bitext, sentence: int, *, width: int = 80, max_length: int
         (f"{box.distance:+d}" if box.distance else "0", _span(box.source, src), _span(box.target, tgt)) for box in shown
     ]
     lines += _list(rows, width)
-    lines.append("d is the distance from the phrase before: < 0 jumps forward, > 0 goes back")
+    lines.append("d is the distance from the previous phrase: < 0 jumps forward, > 0 goes back")
     return "\n".join(lines) + "\n"
 
 
@@ -63,7 +63,7 @@ def _grid(src: Sequence[str], tgt: Sequence[str], marks: Sequence[Sequence[str]]
 
 
 def _list(rows: Sequence[tuple[str, str, str]], width: int) -> Iterator[str]:
-    """Three columns; the last two share the width, and longer phrases go on in the next line."""
+    """Three columns; the last two share the width, and longer phrases continue on the next line."""
     half = max(12, (width - 10) // 2)
     source = min(half, max((cell_len(row[1]) for row in rows), default=0))
     source = max(source, len("source"))

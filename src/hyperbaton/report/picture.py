@@ -1,4 +1,4 @@
-"""A sentence pair as something that a prompt or a notebook shows."""
+"""Sentence pairs and translations for display at a prompt or in a notebook."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hyperbaton.report.pair_text import pair_text
 
 
 class Picture(ABC):
-    """Something to draw: an SVG in a notebook, and a file."""
+    """A drawing: an SVG in a notebook, and a file."""
 
     def _repr_svg_(self) -> str:
         return svg_text(self._drawing())
@@ -35,7 +35,7 @@ class Picture(ABC):
 
 @dataclass(frozen=True, repr=False)
 class PairPicture(Picture):
-    """One sentence pair: in a notebook a drawing of its phrases and jumps, at a prompt the same in characters."""
+    """One sentence pair: a drawing of its phrases and jumps in a notebook, characters at a prompt."""
 
     bitext: Bitext
     sentence: int
@@ -51,9 +51,9 @@ class PairPicture(Picture):
 
 @dataclass(frozen=True, repr=False)
 class TranslationPicture(Picture):
-    """How one sentence was translated: in a notebook its phrases or rules as a drawing, at a prompt in characters.
+    """How one sentence was translated: its phrases or rules as a drawing in a notebook, characters at a prompt.
 
-    `record` has the same as plain values: steps, features, and the best translation in another order.
+    `record` has the content as plain values: steps, features, and the best translation in another order.
     """
 
     found: Translations
@@ -63,7 +63,7 @@ class TranslationPicture(Picture):
 
     @property
     def record(self) -> dict[str, Any]:
-        """The trace of the translation, as `hyperbaton translate --trace` writes it."""
+        """The trace of the translation, in the format of `hyperbaton translate --trace`."""
         record: dict[str, Any] = next(traces(self.found))["pieces"][0]
         return record
 

@@ -1,6 +1,6 @@
-"""What to see in each picture, in a sentence or two made from the numbers that it draws.
+"""A sentence or two about each picture, generated from its numbers.
 
-Each function says only what holds for any numbers; where there is too little to say anything, it says nothing.
+Each function makes only statements that are true for any numbers; with too little data it returns nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Lines = Mapping[str, Mapping[Key, float]]
 
 
 def percent(part: float, whole: float) -> str:
-    """A share as it is printed; what is not nothing is not printed as nothing.
+    """A share as printed; a positive share is never printed as zero.
 
     >>> percent(1, 3), percent(1, 5000), percent(0, 3)
     ('33.3%', '0.02%', '0.0%')
@@ -27,7 +27,7 @@ def percent(part: float, whole: float) -> str:
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Names in a sentence.
+    """List names in a sentence.
 
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"]), listed(list("abcde"))
     ('a', 'a and b', 'a, b and c', 'a, b, c and 2 more')
@@ -37,7 +37,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def distances(counts: Counts, farthest: int, things: str) -> str:
-    """How many go where, the commonest distance but 0, and what the picture leaves out.
+    """The shares of forward and backward jumps, the most frequent distance besides 0, and what the picture omits.
 
     >>> for sentence in distances({-20: 1, -2: 4, 0: 10, 3: 5}, 15, "phrase pairs").split(". "):
     ...     print(sentence)
@@ -68,7 +68,7 @@ def signed(d: int) -> str:
 
 
 def shares(counts: Counts) -> str:
-    """How long movements are.
+    """The lengths of movements.
 
     >>> shares({-2: 4, 0: 10, 1: 5, 9: 1})
     'Half of the movements are no longer than 1 word, nine in ten no longer than 2 words.'
@@ -88,7 +88,7 @@ def shares(counts: Counts) -> str:
 
 
 def tags(by_tag: Mapping[str, Counts]) -> str:
-    """Which tags follow on, and which are reached from far.
+    """Which tags follow the previous word, and which are reached from far.
 
     >>> tags({"NN": {0: 9, 1: 1}, "VV": {-2: 3, 0: 1}})
     'Words tagged NN most often follow the word translated before them (90.0%), those tagged VV least often (25.0%).'
@@ -102,7 +102,7 @@ def tags(by_tag: Mapping[str, Counts]) -> str:
 
 
 def best_by_place(lines: Lines[Key], places: str) -> str:
-    """Which line is highest at how many places, and which is second in that.
+    """Which line is highest most often, and which is second.
 
     >>> best_by_place({"a": {0: 1.0, 1: 2.0}, "b": {0: 1.0, 1: 1.0}}, "distances")
     'a is highest, alone or with others, at 2 of 2 distances, b at 1.'
@@ -123,7 +123,7 @@ def best_by_place(lines: Lines[Key], places: str) -> str:
 
 
 def few_cases(counts: Lines[Key], few: int = 30) -> str:
-    """How much of a picture rests on few cases.
+    """How many points have few cases.
 
     >>> few_cases({"a": {0: 900, 1: 29, 2: 1}, "b": {0: 900}})
     '2 of the 3 points of a line stand on fewer than 30 cases.'
@@ -137,7 +137,7 @@ def few_cases(counts: Lines[Key], few: int = 30) -> str:
 
 
 def by_support(lines: Lines[str]) -> str:
-    """From rare to frequent phrases.
+    """Precision from rare to frequent phrases.
 
     >>> by_support({"a": {"0": 40.0, "1-9": 50.0}, "b": {"0": 60.0, "1-9": 55.0}})
     'From the rarest (0) to the most frequent source phrases (1-9), a goes from 40.0% to 50.0% and b from 60.0% to 55.0%.'
@@ -173,7 +173,7 @@ def closest(lines: Lines[int], text: Counts) -> str:
 
 
 def scores(estimates: Mapping[str, Mapping[str, tuple[float, float, float]]], title: str, high: bool) -> str:
-    """Which system is best, and which others its interval does not tell apart from it.
+    """Which system is best, and how many others have overlapping intervals.
 
     >>> estimates = {"a": {"6": (20.0, 19.0, 21.0), "none": (15.0, 14.0, 16.0)}, "b": {"6": (20.5, 19.5, 21.5)}}
     >>> scores(estimates, "BLEU", True)
@@ -210,7 +210,7 @@ def tuning(curves: Mapping[str, Sequence[tuple[int, float]]]) -> str:
 
 
 def costs(seconds: Mapping[str, float], shown: Sequence[str]) -> str:
-    """How much of the time the drawn stages took.
+    """The share of the time of the drawn stages.
 
     >>> costs({"a": 60.0, "b": 30.0, "c": 10.0}, ["a", "b"])
     'a took longest, 60.0% of the 100 seconds of all 3 stages added up; the 2 drawn took 90.0%.'

@@ -1,4 +1,4 @@
-"""results.json: everything that a run measured, in one file. `docs/report.md` names its keys."""
+"""results.json: everything measured in a run, in one file. `docs/report.md` lists its keys."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _SEGMENT = {
     "target?": _maybe((str, list)),
     "scores?": _NUMBERS,
 }
-# What `docs/report.md` describes, as far as the report depends on it. Anything may be missing, but for names.
+# # The form described in `docs/report.md`, as far as the report depends on it. Anything but names may be missing.
 _FORM: dict[str, Form] = {
     "signature": {"libraries?": _maybe(dict), "inputs?": _maybe({"*": {}})},
     "commands": {"*": _maybe(list)},
@@ -97,7 +97,7 @@ def read_results(path: str | PathLike[str]) -> dict[str, Any]:
     if path.is_dir():
         path = path / RESULTS
     if not path.exists():
-        raise InputError(f"no {RESULTS} there; 'hyperbaton run' writes it at its end", path=path)
+        raise InputError(f"there is no {RESULTS}; 'hyperbaton run' writes it at its end", path=path)
     try:
         results = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:

@@ -1,9 +1,9 @@
-"""A translated sentence as a picture for a page: phrases as boxes, and the order in which they were translated.
+"""A translated sentence as a picture for a page: phrases as boxes, with the order of translation.
 
-The source words stand in a row, boxed by phrase; below them the target phrases in their own order. A line ties the two
-sides of each phrase: lines that cross are phrases that moved. An arrow above the source goes from a phrase to the one
-translated next, wherever that is not its neighbour, with the signed distance d = last source word before + 1 − first of the
-new. Source words stand in the same places for every system, so that systems can be compared by eye.
+The source words are in a row, boxed by phrase; below them are the target phrases in target order. A line connects the two
+sides of each phrase: crossing lines show phrases that moved. An arrow above the source leads from a phrase to the one
+translated next, unless that is adjacent, labelled with the signed distance d = last source word before + 1 − first of the
+new. Source words have the same positions for every system, so that systems can be compared visually.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[] "), frozenset("mwMW@%—…<>=+~"
 
 
 def text_width(text: str) -> float:
-    """About how wide a text is, in ems, with fonts unknown: rather too much than too little.
+    """The approximate width of a text in ems, for unknown fonts: rather too large than too small.
 
     >>> round(text_width("move"), 2), text_width("語順")
     (2.69, 2.0)
@@ -44,7 +44,7 @@ def _char_width(c: str) -> float:
 
 @dataclass(frozen=True)
 class Segment:
-    """One phrase of a translation: source span (half-open), target words, distance d from the phrase before it."""
+    """One phrase of a translation: source span (half-open), target words, distance d from the previous phrase."""
 
     begin: int
     end: int
@@ -78,7 +78,7 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
     shown = [segment.target or "∅" for segment in segments]
     target_widths = _target_widths(segments)
     target_starts = [0.0, *accumulate(width + _GAP for width in target_widths)]
-    # Rows stand in the middle of the longest row of all systems.
+    # # Rows are centred on the longest row of all systems.
     others = (_target_widths(segments_of(other, len(words))) for other in sentence.get("hypotheses") or [])
     inner = max(starts[-1], target_starts[-1], _GAP, *(sum(other) + _GAP * len(other) for other in others)) - _GAP
     left = _EDGE + (inner - starts[-1] + _GAP) / 2
@@ -118,7 +118,7 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
             + "".join(word(j) for j in range(segment.begin, segment.end))
             + f'<text x="{target_middle:.1f}" y="{below + 20.5:.1f}">{escape(text)}</text></g>'
         )
-    parts += labels  # last: no arrow runs through a number
+    parts += labels  # last: no arrow covers a number
     name = escape(f"{hypothesis.get('system', '')}: {' '.join(segment.target for segment in segments)}", quote=True)
     return (
         f'<svg class="sentence" role="group" aria-label="{name}" viewBox="0 0 {width:.1f} {height:.1f}" '
@@ -140,7 +140,7 @@ class _Arc:
 
     @property
     def height(self) -> float:
-        # Arrows forward rise higher: one there and one back would hide each other.
+        # # Forward arrows rise higher: one there and one back would overlap.
         base, slope, most = (26, 0.22, 100.0) if self.distance < 0 else (16, 0.14, 64.0)
         return min(base + slope * abs(self.end - self.start), most)
 
@@ -153,7 +153,7 @@ class _Arc:
         return in_digits(self.distance, 0) if self.distance < 0 else f"+{self.distance}"
 
     def at(self, t: float, y: float) -> tuple[float, float]:
-        """A place just above the curve, which at t is at (3t² − 2t³) of the way and 3t(1 − t) of the height."""
+        """A point just above the curve, which at t is at (3t² − 2t³) of the way and 3t(1 − t) of the height."""
         return self.start + (3 * t**2 - 2 * t**3) * (self.end - self.start), y - 3 * t * (1 - t) * self.height - 9
 
     def svg(self, y: float) -> str:
@@ -164,13 +164,13 @@ class _Arc:
         )
 
 
-# Where on its arrow a number may stand, the first that is free.
+# # Candidate positions of a number on its arrow; the first free one is used.
 _PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8)
 _LABEL_HEIGHT = 13.0
 
 
 def _labels(arcs: Sequence[_Arc], y: float) -> Iterator[str]:
-    """The distances on the arrows, each on paper of its own, as far as possible beside each other."""
+    """The distances on the arrows, each on its own background, with as little overlap as possible."""
     taken: list[tuple[float, float, float]] = []
     for arc in sorted(arcs, key=lambda arc: arc.height):
         width = 8.0 * len(arc.label)
@@ -202,7 +202,7 @@ def _arcs(segments: Sequence[Segment], spots: Sequence[float], widths: Sequence[
 
 
 def _hover_text(segment: Segment, words: Sequence[str]) -> str:
-    """What is said of a phrase on hovering, focus or tap."""
+    """The text shown for a phrase on hovering, focus or tap."""
     lines = [
         f"{' '.join(words[segment.begin : segment.end])} → {segment.target or '∅'}",
         f"words {segment.begin + 1}–{segment.end}, d = {segment.distance:+d}" if segment.distance else _place(segment),
@@ -214,7 +214,7 @@ def _hover_text(segment: Segment, words: Sequence[str]) -> str:
 
 
 def _key(segment: Segment) -> str:
-    """What two systems' phrases have in common when they are the same."""
+    """A key that is equal for equal phrases of two systems."""
     return escape(f"{segment.begin} {segment.end} {segment.target}", quote=True)
 
 

@@ -12,7 +12,7 @@ from hyperbaton.report.glossary import about_metrics
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 from hyperbaton.report.model_sections import COSTS, Results, ShapeReport, costs
 
-# Figures of an evaluation that a model may have, with their decimals.
+# # Figures that an evaluation may have, with their decimals.
 _FIGURES = {
     "accuracy": ("accuracy", 2),
     "jump_accuracy": ("of jumps", 2),
@@ -22,7 +22,7 @@ _FIGURES = {
 
 
 def step_section(results: Results) -> Section | None:
-    """How well step models expect the steps of held-out paths, and the weights of parse siblings."""
+    """How well step models predict the steps of held-out paths, and the weights of parse siblings."""
     evaluations = results.get("step")
     if not evaluations:
         return None

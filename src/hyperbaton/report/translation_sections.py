@@ -33,7 +33,7 @@ Row = Mapping[str, Any]
 
 
 def mark(p: Any) -> str:
-    """The sign of a difference that is hardly chance.
+    """The mark of a significant difference.
 
     >>> mark(0.2), mark(0.03), mark(0.002)
     ('', '†', '‡')
@@ -42,7 +42,7 @@ def mark(p: Any) -> str:
 
 
 def translation_section(results: Mapping[str, Any]) -> Section | None:
-    """Scores of every system at every limit, and their differences to the baselines."""
+    """Scores of every system at every limit, and their differences from the baselines."""
     rows: list[Row] = results.get("translation") or []
     if not rows:
         return None
@@ -52,7 +52,7 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
     limits = _limits(rows)
     elements: list[Element] = [_scores(rows, limits, metrics, baselines)]
     if metrics:
-        main = metrics[0]  # as the findings do
+        main = metrics[0]  # as in the findings
         estimates: dict[str, dict[str, tuple[float, float, float]]] = {}
         for row in rows:
             main_score = _estimate((row.get("scores") or {}).get(main))
@@ -95,7 +95,7 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
 
 
 def first_pair(results: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The two systems to compare first: the first baseline, or else the first system, with the best of the others."""
+    """The two systems to compare first: the first baseline, or else the first system, and the best of the others."""
     rows: Sequence[Row] = results.get("translation") or []
     systems = list(dict.fromkeys(str(row["system"]) for row in rows))
     if len(systems) < 2:
@@ -113,7 +113,7 @@ def first_pair(results: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def limit_text(limit: str) -> str:
-    """A limit as it is named in titles and sentences."""
+    """A limit as named in titles and sentences."""
     return "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"
 
 
@@ -233,7 +233,7 @@ def tuning_section(results: Mapping[str, Any]) -> Section | None:
 
 
 def _outcomes(outcomes: Mapping[str, Row], runs: Mapping[str, Sequence[Row]]) -> Table:
-    """Which weights were taken, and why tuning ended."""
+    """Which weights were chosen, and why tuning ended."""
     rows: list[list[Cell]] = []
     for system, outcome in outcomes.items():
         start = next((step.get("objective") for step in runs.get(system) or []), None)
@@ -247,7 +247,7 @@ def _outcomes(outcomes: Mapping[str, Row], runs: Mapping[str, Sequence[Row]]) ->
 
 
 def _limits(rows: Sequence[Row]) -> list[str]:
-    """The limits that occur, none last."""
+    """The limits that occur; no limit comes last."""
     return sorted(
         {limit_of(row) for row in rows}, key=lambda limit: (limit == NO_LIMIT, int(limit) if limit != NO_LIMIT else 0)
     )

@@ -1,4 +1,4 @@
-"""A run's report: results.json in, a page, Markdown, LaTeX tables and pictures out."""
+"""Write the report of a run: from results.json to a page, Markdown, LaTeX tables and pictures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hyperbaton.base.store import writing_file
 from hyperbaton.report.closing_sections import costs_section, reproduction_section, stages_section
 from hyperbaton.report.corpus_section import corpus_section, movement_section
 
-# Each of these registers what a report says of a shape of models, in the order of the page.
+# # Each of these registers the section of a shape of models, in page order.
 from hyperbaton.report.elements import Listing, Picture, Points, Section, Sentences, Table, Text
 from hyperbaton.report.figures import figure_csv, svg_text, with_dark_colours, write_figure
 from hyperbaton.report.latex import as_latex
@@ -22,7 +22,7 @@ from hyperbaton.report.page import as_page
 from hyperbaton.report.results import read_results
 from hyperbaton.report.translation_sections import first_pair, limit_of, limit_text, translation_section, tuning_section
 
-_WIDTH = 5.0  # inches: words of pictures stay readable in half a page and on a phone
+_WIDTH = 5.0  # inches: text in pictures stays readable at half a page's width and on a phone
 
 
 def sentences_section(results: Mapping[str, Any]) -> Section | None:
@@ -41,14 +41,14 @@ def sentences_section(results: Mapping[str, Any]) -> Section | None:
     return Section("sentences", "Sentences", [text, Sentences(sentences, first_pair(results))])
 
 
-# In the order of the page: key of results.json, what its absence is called, and the section.
+# # In page order: key of results.json, the name for its absence, and the section.
 _SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Section | None]]] = {
     "corpus": ("corpus statistics", corpus_section),
     "movement": ("movement statistics", movement_section),
     **{shape: (report.absent, report.section) for shape, report in shapes().items()},
     "translation": ("translation", translation_section),
     "tuning": ("tuning", tuning_section),
-    "stages": ("", stages_section),  # most runs have none, which needs no word
+    "stages": ("", stages_section),  # most runs have none, which needs no mention
     "costs": ("costs", costs_section),
     "sentences": ("sentences", sentences_section),
     "reproduction": ("reproduction", reproduction_section),
@@ -56,7 +56,7 @@ _SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Section | None]]] 
 
 
 def sections_of(results: Mapping[str, Any]) -> list[Section]:
-    """The sections of a report, in their order; what the results lack is told in the first one."""
+    """The sections of a report, in order; the first one lists what the results lack."""
     sections, missing = [], []
     for key, (name, make) in _SECTIONS.items():
         section = make(results)
@@ -79,18 +79,18 @@ def sections_of(results: Mapping[str, Any]) -> list[Section]:
 
 
 def write_report(results: str | PathLike[str], out: str | PathLike[str]) -> Path:
-    """Write the report of a run, and return its page.
+    """Write the report of a run, and return the path of its page.
 
     `results` is a run's folder or its results.json. In `out`: index.html, which needs no other file; report.md;
-    tables/*.tex; figures/*.svg, *.png and *.csv. The same results give the same bytes. Tables and figures that an earlier
-    report left there and this one has not are deleted.
+    tables/*.tex; figures/*.svg, *.png and *.csv. The same results give the same bytes. Tables and figures of an earlier
+    report that this one does not have are deleted.
     """
     contents = read_results(results)
     return write_sections(contents["title"], sections_of(contents), out)
 
 
 def write_sections(title: str, sections: Sequence[Section], out: str | PathLike[str]) -> Path:
-    """Write sections in every format, and return the page."""
+    """Write sections in every format, and return the path of the page."""
     out = Path(out)
     earlier = _parts(out) if (out / "report.md").exists() else set()
     svgs = {}
@@ -103,7 +103,7 @@ def write_sections(title: str, sections: Sequence[Section], out: str | PathLike[
                 element.figure.set_size_inches(_WIDTH, height * min(_WIDTH / width * 1.1, 1))
                 svgs[element.name] = svg_text(element.figure)
                 _write(out / "figures" / f"{element.name}.svg", with_dark_colours(svgs[element.name]))
-                element.figure.set_layout_engine("none")  # it is laid out: once is enough
+                element.figure.set_layout_engine("none")  # already laid out: once is enough
                 write_figure(element.figure, out / "figures" / f"{element.name}.png")
                 _write(out / "figures" / f"{element.name}.csv", figure_csv(element.figure, element.numbers))
     _write(out / "report.md", as_markdown(title, sections))

@@ -1,10 +1,10 @@
-"""Experiments: from an experiment file to results, in stages that are done once, side by side, and never by half.
+"""Experiments: from an experiment file to results, in stages that run once, in parallel, and atomically.
 
     plan = make_plan(read_experiment(Path("experiment.toml")))
     execute(plan, Path("folder"))
     finish(plan, Path("folder"))
 
-Names are imported when they are first used: every stage is a process that loads no more than it needs.
+Names are imported when they are first used: every stage is a process that should load only what it needs.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""The process that does one stage: `python -m hyperbaton.run.child`, with the order as one line of JSON on stdin.
+"""The process of one stage: `python -m hyperbaton.run.child`, with the task as one line of JSON on stdin.
 
-It ends when stdin does, so that it never outlives a run that was killed. Its stderr is the stage's log, whose last line
-is the reason when it fails.
+It ends when stdin does, so that it never outlives a killed run. Its stderr is the stage's log, whose last line is the
+reason for a failure.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from hyperbaton.run.stage import STAGE_FILE, Work, write_json
 
 
 def main() -> int:
-    """Do the stage; the exit status is 0 if it is done."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run is interrupted too, and ends this process
+    """Run the stage; the exit status is 0 on success."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run is interrupted as well, and ends this process
     order = json.loads(sys.stdin.readline())
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     try:
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def _do_where_it_belongs(order: dict[str, Any], executor: Executor | None) -> None:
-    """Do a stage here, if there is no executor or the stage shares out its own work; otherwise as one task."""
+    """Run a stage here if there is no executor or the stage distributes its work itself; otherwise as one task."""
     if executor is None or getattr(_module(order), "SHARDED", False):
         do(order, executor)
     else:
@@ -69,7 +69,7 @@ def _module(order: dict[str, Any]) -> Any:
 
 
 def do(order: dict[str, Any], executor: Executor | None = None) -> None:
-    """Do a stage: all of its folder appears, or nothing."""
+    """Run a stage: its folder appears completely or not at all."""
     folder = Path(order["folder"])
     scratch = folder.with_name(f"{folder.name}.scratch")
     scratch.mkdir(parents=True, exist_ok=True)
@@ -99,20 +99,20 @@ def _write_stage(order: dict[str, Any], aside: Path, scratch: Path, executor: Ex
 
 def _leave_with_parent() -> None:
     sys.stdin.read()
-    if os.getpgrp() == os.getpid():  # what this stage started ends as well
+    if os.getpgrp() == os.getpid():  # end the processes that this stage started
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
 
 
 def _peak_mib() -> float:
-    """The most memory that this process, or one that it started, had."""
+    """The peak memory of this process, or of one that it started."""
     scale = 2**20 if sys.platform == "darwin" else 2**10
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / scale
     return max(children, _own_peak_kib() / 2**10 or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale)
 
 
 def _own_peak_kib() -> int:
-    """From /proc where it exists: what getrusage tells starts from the size of the process that this one is a fork of."""
+    """Read from /proc if it exists: getrusage starts from the size of the parent process before the fork."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -123,5 +123,5 @@ def _own_peak_kib() -> int:
 if __name__ == "__main__":
     status = main()
     sys.stderr.flush()
-    # Not sys.exit: the thread that waits for the end of stdin would hold it back.
+    # # Not sys.exit: the thread that waits for the end of stdin would block it.
     os._exit(status)

@@ -1,7 +1,8 @@
 """A digest of the code that a stage runs: its file, all files of the package that it imports, and the compiled core.
 
-Imports are read from the sources, not made. Plug-ins are imported by name only when they are used: those count whose
-names stand in the stage's options. So a changed model trains that model anew, and a changed reader everything.
+Imports are read from the sources, without importing anything. Plug-ins are imported by name only when they are used, so
+only those named in the stage's options count. Thus a change to a model retrains only that model, and a change to a reader
+repeats everything.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def code_key(module: str, options: Mapping[str, Any]) -> str:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Every word of the options, names of plug-ins among them."""
+    """Every word of the options, including names of plug-ins."""
     if isinstance(value, str):
         yield from re.findall(r"[A-Za-z_][\w-]*", value)
     elif isinstance(value, Mapping):
@@ -54,7 +55,7 @@ def _words(value: Any) -> Iterator[str]:
 
 @cache
 def _file(module: str) -> Path | None:
-    """The source of a module of the package; None where there is no such module."""
+    """The source of a module of the package; None if there is no such module."""
     parts = module.split(".")
     package = importlib.util.find_spec(PACKAGE)
     if parts[0] != PACKAGE or package is None or package.submodule_search_locations is None:
@@ -74,7 +75,7 @@ def _tree(file: Path) -> ast.Module:
 
 @cache
 def _imports(module: str, file: Path) -> list[str]:
-    """The modules that a file imports, with the packages that they lie in."""
+    """The modules that a file imports, with their packages."""
     names = {module.rpartition(".")[0]}
     for node in _run_nodes(_tree(file)):
         if isinstance(node, ast.Import):
@@ -85,7 +86,7 @@ def _imports(module: str, file: Path) -> list[str]:
 
 
 def _run_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node but those that are there for type checking alone."""
+    """Every node except those for type checking only."""
     for node in ast.iter_child_nodes(tree):
         if not (isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
             yield node
@@ -94,11 +95,11 @@ def _run_nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 @cache
 def _registries(file: Path) -> list[str]:
-    """The folders of plug-ins that a file makes registries of."""
+    """The plug-in folders for which a file makes registries."""
     calls = (node for node in ast.walk(_tree(file)) if isinstance(node, ast.Call))
     made = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Registry")
     folders = (argument for call in made for argument in call.args[1:2])
-    # A registry of its own folder gives __name__.
+    # # A registry of the module's own folder is given __name__.
     own = f"{PACKAGE}." + ".".join(file.parent.parts[len(_root().parts) :])
     return [str(argument.value) if isinstance(argument, ast.Constant) else own for argument in folders]
 

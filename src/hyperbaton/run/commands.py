@@ -1,4 +1,4 @@
-"""The commands that give the numbers of each part of the results again, from what the stages left."""
+"""Commands that reproduce the numbers of each part of the results from the outputs of the stages."""
 
 from __future__ import annotations
 

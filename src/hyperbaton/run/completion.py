@@ -1,4 +1,4 @@
-"""The end of a run: results gathered, report written."""
+"""The end of a run: collect the results and write the report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hyperbaton.run.stage import read_json
 
 
 class Finished(NamedTuple):
-    """Where things are, the three findings, and what a reader of the numbers must know besides."""
+    """The paths of the results, the three findings, and the warnings."""
 
     results: Path
     report: Path

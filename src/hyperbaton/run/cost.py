@@ -1,7 +1,7 @@
-"""What stages cost, roughly, before they run: processor seconds and MiB by the size of the corpus.
+"""Rough cost estimates of stages before they run: processor seconds and MiB by the size of the corpus.
 
-The figures are measured once, on Japanese–English text of 24 words a sentence, on one core of a small machine; they are for
-planning what fits into memory and how long to be away, no more.
+The figures were measured once, on Japanese–English text with 24 words per sentence, on one core of a small machine; they
+serve only for planning memory and for a rough idea of the time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hyperbaton.run.stage import Cost
 
 
 class Size(NamedTuple):
-    """Sentence pairs of each split."""
+    """Number of sentence pairs of each split."""
 
     train: int
     dev: int
@@ -21,7 +21,7 @@ class Size(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """Processor seconds: once, and for 1,000 pairs of the split that matters; MiB: once, and for 1,000 training pairs."""
+    """Processor seconds: fixed, and per 1,000 pairs of the relevant split; MiB: fixed, and per 1,000 training pairs."""
 
     seconds: float
     per_thousand: float
@@ -31,9 +31,9 @@ class Rate(NamedTuple):
 
 
 def cost_of(rates: Mapping[str, Rate], sub: str, size: Size, times: int = 1, memory: int | None = None) -> Cost:
-    """The cost of a stage that does its work so many times; `sub` says what exactly, which may have figures of its own.
+    """The cost of a stage that repeats its work `times` times; `sub` names the variant, which may have its own rates.
 
-    `memory` is the number of bytes that it takes at most, None if it knows no limit.
+    `memory` is the largest number of bytes that it uses, None if it has no limit.
 
     >>> rates, size = {"": Rate(1, 2, 50, 10)}, Size(train=10_000, dev=0, test=0)
     >>> cost_of(rates, "", size).mib, cost_of(rates, "", size, memory=64 << 20).mib

@@ -1,7 +1,7 @@
-"""Do the stages of plans: each in a process of its own, several at once where memory allows, none twice.
+"""Run the stages of plans: each in its own process, several at once if memory allows, none twice.
 
-What stages leave does not depend on how many run at once, nor on the number of threads. Stages that several plans share
-are done once. The folder of a run is locked while anything works on it, by the processes of the stages too.
+The outputs of stages depend neither on how many run at once nor on the number of threads. Stages shared by several plans
+run once. The folder of a run is locked while anything works in it, including the processes of the stages.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from hyperbaton.run.stage import Stage
 
 PATIENCE = 10.0  # seconds to wait for the processes of a run that was killed
 POLL = 0.05
-LITTLE = 1 << 16  # bytes of a disk that is as good as full
+LITTLE = 1 << 16  # free bytes at which a disk counts as full
 
 
 class StageFailed(HyperbatonError):
-    """A stage failed; the message has its reason."""
+    """A stage failed; the message contains the reason."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of the machine may be used, and who else does the work.
+    """How much of the machine may be used, and which executor runs the stages.
 
-    With an executor, stages are its tasks, or are cut into `shards` of them; `threads` are then those of each task.
+    With an executor, stages are its tasks, or are split into `shards` tasks; `threads` then applies to each task.
     """
 
     jobs: int = 2
@@ -50,18 +50,18 @@ class Limits:
 
     @property
     def memory_mib(self) -> float:
-        """What stages may use together by the estimate of what each needs: 80% of the machine's where there is no limit."""
+        """The memory for all stages together, by their estimated needs: 80% of the machine's if there is no limit."""
         return 0.8 * total_memory_mib() if self.memory is None else self.memory / 2**20
 
 
 class Observer:
-    """Hears what happens during a run; this one ignores it."""
+    """Receives the events of a run; this one ignores them."""
 
     def started(self, stage: Stage) -> None:
         """A stage has started."""
 
     def finished(self, stage: Stage, seconds: float, threads: int) -> None:
-        """A stage is done."""
+        """A stage has finished."""
 
     def failed(self, stage: Stage, reason: str) -> None:
         """A stage has failed."""
@@ -77,16 +77,16 @@ class _Running:
 
 
 def execute(stages: Iterable[Stage], root: Path, limits: Limits | None = None, observer: Observer | None = None) -> None:
-    """Do all stages of a plan, or of several, that are not done yet; those that come first are started first.
+    """Run all unfinished stages of one or more plans; those that come first are started first.
 
-    When one fails, those that do not need it are still done, then it is told.
+    If one fails, those that do not depend on it still run before the failure is reported.
     """
     with locked(root) as lock:
         _Executor(stages, root, limits or Limits(), observer or Observer(), lock).run()
 
 
 class _Executor:
-    """Stages are known by the names of their folders: those of different plans may have the same name."""
+    """Runs stages, identified by the names of their folders, since stages of different plans may have the same name."""
 
     def __init__(self, stages: Iterable[Stage], root: Path, limits: Limits, observer: Observer, lock: int) -> None:
         self.root, self.limits, self.observer, self.lock = root, limits, observer, lock
@@ -104,7 +104,7 @@ class _Executor:
             while self.waiting or self.running:
                 self._start_what_fits()
                 if not self.running:
-                    break  # what is left needs something that failed
+                    break  # all remaining stages depend on a failed one
                 time.sleep(POLL)
                 self._collect()
         finally:
@@ -123,7 +123,7 @@ class _Executor:
             if len(self.running) >= self.limits.jobs:
                 return
             used = sum(r.stage.cost.mib for r in self.running)
-            here = self.limits.executor is None  # elsewhere the memory of this machine limits nothing
+            here = self.limits.executor is None  # with an executor, this machine's memory is no limit
             if here and self.running and used + stage.cost.mib > self.limits.memory_mib:
                 continue
             if self.limits.executor is not None:
@@ -137,7 +137,7 @@ class _Executor:
             self._start(stage, max(1, free // n_together), memory)
 
     def _n_together(self, stage: Stage) -> int:
-        """How many of the stages that are ready could start now, this one too: they share the threads that are free."""
+        """How many of the ready stages could start now, including this one: they share the free threads."""
         mib = sum(r.stage.cost.mib for r in self.running) + stage.cost.mib
         n, most = 1, self.limits.jobs - len(self.running)
         for other in self.waiting:
@@ -163,13 +163,13 @@ class _Executor:
             stdout=log,
             stderr=log,
             pass_fds=(self.lock,),
-            process_group=0,  # what a stage starts ends with it
+            process_group=0,  # so that its child processes end with it
             env=environment,
         )
         self.running.append(_Running(stage, process, log, threads, time.monotonic()))
         if process.stdin is None:
             raise StageFailed("the process of a stage has no stdin")
-        with suppress(BrokenPipeError):  # where it ended already, its log says why
+        with suppress(BrokenPipeError):  # if it has already ended, its log says why
             order = stage.order(self.root, threads, memory, self.limits.executor, self.limits.shards)
             process.stdin.write((json.dumps(order) + "\n").encode())
             process.stdin.flush()
@@ -199,7 +199,7 @@ class _Executor:
         return lines[-1] if lines else f"its process ended with status {status}"
 
     def _stop(self) -> None:
-        """End the stages that run, with all processes that they started; what they began to write goes."""
+        """End the running stages with all their child processes; remove their incomplete outputs."""
         for running in self.running:
             _signal_group(running.process, signal.SIGTERM)
         deadline = time.monotonic() + PATIENCE
@@ -229,7 +229,7 @@ def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> N
 
 @contextmanager
 def locked(root: Path) -> Iterator[int]:
-    """Hold the folder of a run for this process, and the file descriptor that its children inherit."""
+    """Lock the folder of a run for this process; yields the file descriptor that its children inherit."""
     root.mkdir(parents=True, exist_ok=True)
     lock = os.open(root / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:

@@ -1,7 +1,7 @@
-"""The experiment file: one TOML file says which corpus, which models, and how they are compared.
+"""The experiment file: one TOML file defines the corpus, the models, and how they are compared.
 
-Everything is checked before any work starts. Options of stages are those of the verbs (`[lm]` has those of `hyperbaton
-lm`), those of a model are the fields of its class. `docs/run.md` describes every table.
+Everything is checked before any work starts. The options of stages are those of the commands (`[lm]` has those of
+`hyperbaton lm`), the options of a model are the fields of its class. `docs/run.md` describes every table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COLUMNS = ("source", "target", "links", "tags", "trees")
 
 @dataclass(frozen=True)
 class Limits:
-    """Which lines of a part of the corpus are taken."""
+    """Which lines of a part of the corpus are used."""
 
     skip: int = option(0, "number of lines to skip at the start", minimum=0)
     lines: int = option(0, "number of lines to take after that; 0 takes all", minimum=0)
@@ -45,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Tokenizing:
-    """How raw text becomes tokens; texts are tokenized already where nothing is said."""
+    """How raw text is tokenized; by default, texts are already tokenized."""
 
     source: str = option("none", "tokenizer of the source text")
     target: str = option("none", "tokenizer of the target text")
@@ -55,14 +55,14 @@ class Tokenizing:
 
 @dataclass(frozen=True)
 class Tagging:
-    """How tokens get tags, where no files have them."""
+    """How tokens are tagged, if there are no files of tags."""
 
     source: str = option("", "tagger of the source text, with its options")
 
 
 @dataclass(frozen=True)
 class Generating:
-    """How much text is generated, where no files are given."""
+    """How much text is generated, if no files are given."""
 
     sentences: int = option(10_000, "total number of sentence pairs", minimum=30)
     dev: int = option(300, "number of these for tuning", minimum=10)
@@ -71,7 +71,7 @@ class Generating:
 
 @dataclass(frozen=True)
 class Evaluating:
-    """What held-out movements are predicted."""
+    """The held-out movements to predict."""
 
     split: str = option("test", "part of the corpus", choices=("dev", "test"))
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
@@ -80,7 +80,7 @@ class Evaluating:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Where the text comes from: files of each split, or a generator."""
+    """The source of the text: files of each split, or a generator."""
 
     files: dict[str, dict[str, Path]] = field(default_factory=dict)  # split → column → file
     limits: dict[str, Limits] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Everything that an experiment file says, checked, with all defaults filled in."""
+    """The content of an experiment file, checked, with all defaults filled in."""
 
     file: str
     title: str
@@ -115,12 +115,12 @@ class Experiment:
     models: dict[str, NamedModel]
     evaluating: Evaluating
     translation: Translation
-    text: TextProcessing | None = None  # of raw text, for systems that translate it
-    memory: str | None = None  # of all stages together; results do not depend on it
-    own: dict[str, Any] = field(default_factory=dict)  # tables of stages that have options of their own, by stage
+    text: TextProcessing | None = None  # for systems that translate raw text
+    memory: str | None = None  # for all stages together; results do not depend on it
+    own: dict[str, Any] = field(default_factory=dict)  # tables of stages with their own options, by stage
 
     def resolved(self) -> dict[str, Any]:
-        """The experiment as plain values, as an experiment file would have them."""
+        """The experiment as plain values, in the form of an experiment file."""
         corpus: dict[str, Any] = {"clean": to_mapping(self.corpus.cleaning)}
         if self.corpus.generating is not None and self.corpus.language is not None:
             corpus["generate"] = to_mapping(self.corpus.generating) | to_mapping(self.corpus.language)
@@ -156,13 +156,13 @@ def read_experiment(path: Path, settings: Sequence[str] = ()) -> Experiment:
     """Read and check an experiment file.
 
     Arguments:
-        settings: `key=value`, values that replace or add to those of the file, keys as in `corpus.root`.
+        settings: `key=value`, to replace or add values of the file; keys are written like `corpus.root`.
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path) from error
-    except ValueError as error:  # of the TOML, of the UTF-8, or of a number of thousands of digits
+    except ValueError as error:  # from TOML, from UTF-8, or from a number with thousands of digits
         raise InputError(f"not a TOML file: {error}", path) from error
     except RecursionError as error:
         raise InputError("tables or lists are nested too deeply", path) from error
@@ -172,7 +172,7 @@ def read_experiment(path: Path, settings: Sequence[str] = ()) -> Experiment:
 
 
 def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experiment:
-    """Check the values of an experiment file; relative names of files start from `folder`."""
+    """Check the values of an experiment file; relative file names are relative to `folder`."""
     top = Table(file, "", values)
     title = top.take("title", str, Path(file).stem)
     seed = top.take("seed", int, 1, minimum=0)
@@ -254,7 +254,7 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
     for side in ("source", "target"):
         name = tokenize.choice(side, getattr(tokenizing, side), TOKENIZERS.names())
         language = getattr(tokenizing, f"{side}_language")
-        if name != "none":  # the language may be there for the processing of raw text
+        if name != "none":  # the language may be given for the processing of raw text
             tokenize.trying(partial(make_tokenizer, name, language), side if language is None else f"{side}-language")
         if language is not None:
             tokenize.trying(partial(TextSide, language), f"{side}-language")
@@ -262,7 +262,7 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
 
 
 def _read_text(table: Table, corpus: Corpus) -> TextProcessing:
-    """What is done to raw text; tokenizers are those of the corpus unless others are named."""
+    """The processing of raw text; tokenizers are those of the corpus unless others are named."""
     sides = []
     for name in SIDES:
         written = table.take(name, str, "")
@@ -273,11 +273,11 @@ def _read_text(table: Table, corpus: Corpus) -> TextProcessing:
             raise table.error(name, "generated text has no numbers: leave out placeholders")
         used = getattr(corpus.tokenizing, name)
         if used != "none" and side.tokenizer not in ("none", used):
-            raise table.error(name, f"the corpus is tokenized by {used}, so that raw text must be too")
+            raise table.error(name, f"the corpus is tokenized by {used}, so raw text must be, too")
         side = replace(side, tokenizer=used if side.tokenizer == "none" else side.tokenizer)
         tagger = corpus.tagging.source if name == "source" else ""
         if tagger and side.tagger not in ("", tagger):
-            raise table.error(name, f"the corpus is tagged by {tagger}, so that raw text must be too")
+            raise table.error(name, f"the corpus is tagged by {tagger}, so raw text must be, too")
         sides.append(replace(side, tagger=side.tagger or tagger))
     table.done(SIDES)
     text: TextProcessing = table.trying(lambda: TextProcessing(*sides), "target")
@@ -285,7 +285,7 @@ def _read_text(table: Table, corpus: Corpus) -> TextProcessing:
 
 
 def _implied_text(corpus: Corpus) -> TextProcessing | None:
-    """The processing of raw text that the tokenizers and the tagger of the corpus imply."""
+    """The processing of raw text implied by the tokenizers and the tagger of the corpus."""
     tokenizing = corpus.tokenizing
     if tokenizing.source == tokenizing.target == "none":
         return None
@@ -307,7 +307,7 @@ def _read_aligner(table: Table) -> WordAligner:
 
 
 def _two(table: Table, first: type[Any], second: type[Any]) -> tuple[Any, Any]:
-    """A table that has the options of two classes."""
+    """A table with the options of two classes."""
     own = {opt.name for opt in options_of(first)}
     rest = {key: table.rest.pop(key) for key in list(table.rest) if key not in own}
     made = table.options(first)
@@ -316,7 +316,7 @@ def _two(table: Table, first: type[Any], second: type[Any]) -> tuple[Any, Any]:
 
 
 def _set(values: dict[str, Any], setting: str) -> None:
-    """Put one `key=value` into the values of a file."""
+    """Insert one `key=value` into the values of a file."""
     name, equals, text = setting.partition("=")
     if not equals or not name:
         raise OptionError(f"--set expects KEY=VALUE, for example corpus.train.lines=2000, not {setting!r}")
@@ -325,7 +325,7 @@ def _set(values: dict[str, Any], setting: str) -> None:
     except RecursionError:
         raise OptionError(f"--set {name}: tables or lists are nested too deeply") from None
     except ValueError:
-        value = text  # a string without quotes, as shells leave it
+        value = text  # a string whose quotes were removed by the shell
     *tables, key = name.split(".")
     for part in tables:
         values = values.setdefault(part, {})

@@ -1,4 +1,4 @@
-"""Three sentences that say what an experiment found: what moves, what predicts it, and what it is worth in translation."""
+"""Three sentences that summarise an experiment: what moves, what predicts it, and how much that helps translation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hyperbaton.run.models import RULES
 
 
 def findings(results: dict[str, Any]) -> list[str]:
-    """Say what the results show, one sentence each, in plain words."""
+    """Summarise the results in plain sentences."""
     return [_movement(results), _prediction(results), _translation(results)]
 
 
@@ -27,7 +27,7 @@ def _movement(results: dict[str, Any]) -> str:
 
 
 def _prediction(results: dict[str, Any]) -> str:
-    """The best model of each shape, and the plain distance where it was among them."""
+    """The best model of each shape, and the distance baseline if it was included."""
     said = []
     for rows in results.values():
         if not (isinstance(rows, list) and rows and isinstance(rows[0], dict) and "shape" in rows[0]):
@@ -41,11 +41,11 @@ def _prediction(results: dict[str, Any]) -> str:
         if worst is not best:
             text += f", {worst['model']} {worst[figure]:.1f}%"
         said.append(text)
-    return "; ".join(said) + "." if said else "No model was evaluated by itself."
+    return "; ".join(said) + "." if said else "No model was evaluated separately."
 
 
 def _comparable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The models that most of them can be compared with: figures of different orientation sets mean different things."""
+    """The models that are comparable with most others: figures of different orientation sets are not comparable."""
     kinds = [row["comparable"] for row in rows]
     common = max(kinds, key=kinds.count)
     return [row for row, kind in zip(rows, kinds, strict=True) if kind == common]
@@ -68,7 +68,7 @@ def _translation(results: dict[str, Any]) -> str:
 
 
 def _has_rules(results: dict[str, Any], system: str) -> bool:
-    """Whether a system translates by hierarchical rules: its limit is then one of spans."""
+    """Whether a system uses hierarchical rules: its limit is then the longest span."""
     options = results.get("options", {})
     named = options.get("translation", {}).get("systems", {}).get(system, [])
     return any(options.get("models", {}).get(name, {}).get("model") == RULES for name in named)

@@ -1,4 +1,4 @@
-"""Reading tables of an experiment file: every mistake is one line that names the key and what is allowed.
+"""Read tables of an experiment file: every error is one line that names the key and the allowed values.
 
 >>> from dataclasses import dataclass
 >>> from hyperbaton.base.options import option
@@ -31,7 +31,7 @@ _PARAMETER = re.compile(r"\$\{(\w+)\}")
 
 
 class Table:
-    """One table of the file: its values are taken out one by one, and what is left over is unknown.
+    """One table of the file: its values are taken out one by one, and any key left over is unknown.
 
     Keys may be written with - or _.
     """
@@ -44,7 +44,7 @@ class Table:
         self.written = {key.replace("-", "_"): key for key in values}
 
     def error(self, key: str, what: str) -> OptionError:
-        """A mistake in the value of a key."""
+        """An error in the value of a key."""
         name = self.written.get(key, key)
         return OptionError(f"{self.file}: key '{self.path}.{name}': {what}".replace("'.", "'"))
 
@@ -52,7 +52,7 @@ class Table:
         return key in self.rest
 
     def take(self, key: str, kind: type[T], default: T, minimum: float | None = None) -> T:
-        """The value of a key, checked for its type and range."""
+        """The value of a key, with its type and range checked."""
         if key not in self.rest:
             return default
         value: T = self._checked(Option(key, kind, minimum=minimum), self.rest.pop(key))
@@ -69,16 +69,16 @@ class Table:
         values = self.take(key, list, default)
         for value in values:
             if not isinstance(value, kind):
-                raise self.error(key, f"must be a list of {kind.__name__}, but holds {value!r}")
+                raise self.error(key, f"must be a list of {kind.__name__}, but contains {value!r}")
         return values
 
     def table(self, key: str) -> Table:
-        """A table inside this one; empty where it is missing."""
+        """A table inside this one; empty if it is missing."""
         name = self.written.get(key, key)
         return Table(self.file, f"{self.path}.{name}".lstrip("."), self.rest.pop(key, {}))
 
     def options(self, cls: type[T], also: Collection[str] = ()) -> T:
-        """All that is left, as an options class; `also` are further keys that are allowed here, for the message."""
+        """All remaining values as an options class; `also` lists further keys that are allowed here, for the message."""
         known = {opt.flag.replace("-", "_"): opt for opt in options_of(cls)}
         chosen = {}
         for key, value in list(self.rest.items()):
@@ -90,7 +90,7 @@ class Table:
         return self.trying(lambda: cls(**chosen))
 
     def trying(self, make: Callable[[], T], key: str | None = None) -> T:
-        """Call what may find a value wrong, and say where in the file that is."""
+        """Call a function that may reject a value, and add the location in the file to its error."""
         try:
             return make()
         except HyperbatonError as error:
@@ -99,7 +99,7 @@ class Table:
             raise OptionError(f"{self.file}: key '{self.path}': {error}") from error
 
     def choice(self, key: str, value: str, allowed: Iterable[str]) -> str:
-        """A value that must be one of some."""
+        """A value that must be one of the given ones."""
         names = list(allowed)
         if value.replace("-", "_") not in names and value not in names:
             near = difflib.get_close_matches(value, names, n=1)
@@ -108,7 +108,7 @@ class Table:
         return value
 
     def text(self, key: str, default: str | None = None) -> str | None:
-        """A string in which ${NAME} stands for an environment variable."""
+        """A string in which ${NAME} is replaced by an environment variable."""
         if key not in self.rest:
             return default
         written = self.take(key, str, "")
@@ -125,7 +125,7 @@ class Table:
         name = self.text(key)
         if name is None:
             if needed:
-                raise self.error(key, "missing; the name of a file is needed")
+                raise self.error(key, "missing; give the name of a file")
             return None
         path = root / name
         if not path.is_file():
@@ -133,12 +133,12 @@ class Table:
         return path
 
     def done(self, allowed: Collection[str]) -> None:
-        """Complain of a key that nobody has taken."""
+        """Reject keys that were not taken."""
         for key in self.rest:
             raise self._unknown(key, allowed)
 
     def _check_inner(self, key: str, options: Iterable[Option]) -> None:
-        """Complain of a key that is an option of a plug-in which another key names."""
+        """Reject a key that is an option of a plug-in named by another key."""
         for opt in options:
             usual = None if opt.plugins is None else opt.plugins.make(opt.default)
             if usual is not None and key in {inner.name for inner in options_of(type(usual))}:

@@ -1,4 +1,4 @@
-"""The models of an experiment: `[models.NAME]` tables with a `model`, its own options, and how a system uses it."""
+"""The models of an experiment: `[models.NAME]` tables with a `model`, its own options, and its use in systems."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hyperbaton.models import MODELS, ReorderingModel
 from hyperbaton.phrases import ReorderingType, RuleLimits, orientation_set
 from hyperbaton.run.keys import Table
 
-RULES = "rules"  # as a model: what takes the place of phrases in a hierarchical system
-# What a table of a model may say besides the model's own options.
+RULES = "rules"  # as a model: replaces phrases in a hierarchical system
+# # Keys of a model's table besides the model's own options.
 OWN_KEYS = ("model", "direction", "annotations", "inside", "scaled", "weights_per_class")
-# Columns of the corpus that models may be trained with, by the name that models give them.
+# # Columns of the corpus that models may be trained with, by the models' names for them.
 FROM_CORPUS = {"source_tags": "tags", "source_trees": "trees"}
 
 
@@ -22,9 +22,9 @@ FROM_CORPUS = {"source_tags": "tags", "source_trees": "trees"}
 class NamedModel:
     """A model of the experiment.
 
-    `sides`: an orientation model is trained once for each. `annotations`: what it is trained with besides the bitext.
-    `table`: the type of lexicalized table that stands for it in a system, which has a weight for each class as in Moses;
-    `is_counted`: the table is counted from the phrases, and not made from the model.
+    `sides`: an orientation model is trained once for each. `annotations`: annotations used in training besides the
+    bitext. `table`: the type of lexicalized table that represents it in a system, with a weight for each class as in
+    Moses; `is_counted`: the table is counted from the phrases, not made from the model.
     """
 
     name: str
@@ -36,14 +36,14 @@ class NamedModel:
     scaled: float | None
     table: str | None
     is_counted: bool
-    per_class: bool = False  # a weight for each class; tables have them anyway
+    per_class: bool = False  # a weight for each class; tables always have them
 
     @property
     def cls(self) -> type[ReorderingModel]:
         return MODELS[self.model]
 
     def resolved(self) -> dict[str, Any]:
-        """As plain values."""
+        """The model as plain values."""
         values = {"model": self.model, "annotations": list(self.annotations), "inside": self.inside, **self.options}
         if self.scaled is not None:
             values["scaled"] = self.scaled
@@ -56,18 +56,18 @@ class NamedModel:
 
 @dataclass(frozen=True)
 class Rules:
-    """Hierarchical rules that a system may have in place of phrases: `model = "rules"`."""
+    """Hierarchical rules that a system may have instead of phrases: `model = "rules"`."""
 
     limits: RuleLimits
     for_texts: bool = option(False, "keep only rules that can match the texts to tune on and to test")
 
     def resolved(self) -> dict[str, Any]:
-        """As plain values."""
+        """The rules as plain values."""
         return {"model": RULES, **to_mapping(self.limits), "for-texts": self.for_texts}
 
 
 def read_models(table: Table, has: Callable[[str], bool]) -> tuple[dict[str, NamedModel], dict[str, Rules]]:
-    """Read `[models.*]`: reordering models, and rules; `has` tells which columns the corpus has."""
+    """Read `[models.*]`: reordering models and rules; `has` tells whether the corpus has a column."""
     if not table.rest:
         raise table.error("NAME", f"missing; name at least one model: {', '.join(MODELS.names())}")
     models, rules = {}, {}

@@ -1,6 +1,6 @@
-"""From an experiment to its stages: which there are, what each needs, and what it will cost, roughly.
+"""Plan the stages of an experiment: their inputs, their order and their estimated costs.
 
-What stages an experiment has is told by the files of `stages`; here is what they share.
+The files of `stages` define which stages an experiment has; this file contains their common part.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from hyperbaton.run.translation import shown_limit
 
 @dataclass
 class Plan:
-    """The stages of an experiment, in an order in which each comes after what it needs.
+    """The stages of an experiment, ordered so that each comes after its inputs.
 
-    Beside all stages by name: the one that leaves each split, the aligner's, those of word classes by annotation, and
-    trained models by the names they have in systems. Systems that translate reordered text have their own stage in place
-    of the corpus and the links, and their own distortion limit.
+    Besides all stages by name, it has the stage of each split, the aligner's stage, those of word classes by annotation,
+    and trained models by their names in systems. For systems that translate reordered text, a separate stage replaces the
+    corpus and the links, with its own distortion limit.
     """
 
     experiment: Experiment
@@ -45,11 +45,11 @@ class Plan:
         return {f"{CORPUS}{split}": self.corpus[split] for split in splits}
 
     def text_of(self, system: str, split: str) -> dict[str, Stage | File]:
-        """The same for a system: the split, reordered if the system wants it so."""
+        """Splits as inputs of a system's stage, reordered if the system translates reordered text."""
         return {f"{CORPUS}{split}": self.preordered.get(system, self.corpus[split])}
 
     def limit_of(self, system: str, limit: int) -> int:
-        """The distortion limit of a system, where others have this one."""
+        """The distortion limit of a system, given the usual one."""
         return self.preordered_limit if system in self.preordered else limit
 
     def add(
@@ -64,10 +64,10 @@ class Plan:
         keeps_to_memory: bool = False,
         **inputs: Stage | File | None,
     ) -> Stage:
-        """Add a stage that reads splits of the corpus, and more; inputs that are None are left out.
+        """Add a stage that reads splits of the corpus and other inputs; inputs that are None are left out.
 
-        For its cost: what it does exactly (`sub`, one of the RATES of its kind), how often, and whether it takes no more
-        memory than the limit.
+        For its cost: the variant of its work (`sub`, one of the RATES of its kind), the number of repetitions, and
+        whether its memory use stays within the limit.
         """
         sources = {key: value for key, value in inputs.items() if value is not None} | self.text(*splits)
         return self.add_with(name, kind, options, sources, sub, times, keeps_to_memory=keeps_to_memory)
@@ -83,7 +83,7 @@ class Plan:
         *,
         keeps_to_memory: bool = False,
     ) -> Stage:
-        """The same, for inputs whose names are no identifiers."""
+        """Add a stage whose inputs have names that are not identifiers."""
         limit = self.memory if keeps_to_memory else None
         cost = cost_of(stage_modules()[kind].RATES, sub, self.size, times, limit)
         self.stages[name] = Stage(name, kind, options, inputs, cost)
@@ -96,13 +96,13 @@ class Plan:
         return len(self.stages)
 
     def inputs(self, *splits: str) -> dict[str, File]:
-        """The files that the experiment reads for these splits, or all, by split and column."""
+        """The files that the experiment reads for the given splits, or all, by split and column."""
         files = self.experiment.corpus.files
         wanted = [split for split in files if split in (splits or SPLITS)]
         return {f"{split}.{column}": File(path) for split in wanted for column, path in files[split].items()}
 
     def models(self, system: str) -> list[NamedModel]:
-        """The models of a system; sparse features and rules are none."""
+        """The models of a system, without sparse features and rules."""
         experiment = self.experiment
         return [experiment.models[n] for n in experiment.translation.systems[system] if n in experiment.models]
 
@@ -118,37 +118,37 @@ class Plan:
 
     @staticmethod
     def train_name(model: NamedModel, side: str) -> str:
-        """The stage that trains a model for a side; the usual one, towards the previous phrase, needs no mark."""
+        """The stage that trains a model for a side; the default side, towards the previous phrase, has no suffix."""
         return f"train.{model.name}" + (".after" if side == "after" else "")
 
     @staticmethod
     def evaluate_name(model: NamedModel, side: str) -> str:
-        """The stage that evaluates it."""
+        """The stage that evaluates a model for a side."""
         return Plan.train_name(model, side).replace("train.", "evaluate.", 1)
 
     @staticmethod
     def use_name(model: NamedModel, side: str) -> str:
-        """The name that a model for a side has in systems."""
+        """The name of a model for a side in systems."""
         return f"{model.name}.after" if side == "after" and len(model.sides) > 1 else model.name
 
     @staticmethod
     def tune_name(system: str, run: int) -> str:
-        """The stage that tunes a system for the so-many-th time."""
+        """The stage of a tuning run of a system."""
         return f"tune.{system}.{run + 1}"
 
     @staticmethod
     def translate_name(system: str, run: int, limit: int) -> str:
-        """The stage that translates with it."""
+        """The stage that translates with a tuning run of a system."""
         return f"translate.{system}.{Plan.output_name(run, limit)}"
 
     @staticmethod
     def output_name(run: int, limit: int) -> str:
-        """An output of a system, among its others."""
+        """The name of an output among those of a system."""
         return f"{run + 1}.{shown_limit(limit)}"
 
 
 def make_plan(experiment: Experiment, memory: str | None = None) -> Plan:
-    """Lay out the stages of an experiment; `memory` is the limit if it is not that of the experiment."""
+    """Plan the stages of an experiment; `memory` overrides the limit of the experiment."""
     amount = experiment.memory if memory is None else memory
     plan = Plan(experiment, size_of(experiment), None if amount is None else parse_memory(amount))
     for module in stage_modules().values():
@@ -157,7 +157,7 @@ def make_plan(experiment: Experiment, memory: str | None = None) -> Plan:
 
 
 def size_of(experiment: Experiment) -> Size:
-    """Count the lines that each split will have, before cleaning."""
+    """Count the lines of each split, before cleaning."""
     corpus = experiment.corpus
     if corpus.generating is not None:
         n = corpus.generating

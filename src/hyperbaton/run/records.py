@@ -1,4 +1,4 @@
-"""Values in the JSON files of a run, which may have been edited or cut off: what is not of its form is one line.
+"""Values in the JSON files of a run, which may have been edited or truncated: errors are one line.
 
 >>> json_field(Path("results.json"), {"title": 3}, str, "title")
 Traceback (most recent call last):
@@ -18,7 +18,7 @@ PLAN = "plan.json"
 
 
 def json_field(path: Path, value: Any, form: Form, *keys: str) -> Any:
-    """The value under keys of what a JSON file has, which must be of a form (`base/forms.py`).
+    """The value under keys in the content of a JSON file, which must have a given form (`base/forms.py`).
 
     >>> json_field(Path("a.json"), {"b": {"c": [1, 2]}}, list[int], "b", "c")
     [1, 2]

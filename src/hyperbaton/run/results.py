@@ -1,6 +1,6 @@
-"""What an experiment found, gathered from its stages: `results.json`, which the report is made from.
+"""The results of an experiment, collected from its stages: `results.json`, the input of the report.
 
-It also says everything that is needed to get the same numbers: resolved options, versions, seeds, and hashes of inputs.
+It also contains everything needed to reproduce the numbers: resolved options, versions, seeds, and hashes of inputs.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from hyperbaton.run.translation import NO_LIMIT
 
 LIBRARIES = ("numpy", "scipy", "matplotlib", "sacrebleu", "zstandard")
 RESULTS = "results.json"
-SHORTEST, LONGEST = 6, 30  # words of sentences that are shown
-LONG, BUSY = 5.0, 0.7  # seconds of stages that count; of these, the fraction in which a process of an idle machine computes
+SHORTEST, LONGEST = 6, 30  # words in a sentence shown in the report
+LONG, BUSY = 5.0, 0.7  # seconds of the stages considered; the least fraction of processor time on an idle machine
 
 
 def write_results(plan: Plan, root: Path) -> Path:
-    """Gather the results of a plan whose stages are all done."""
+    """Collect the results of a plan whose stages are all done."""
     results = gather(plan, root)
     with writing_file(root / RESULTS) as aside:
         aside.write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -72,7 +72,7 @@ def gather(plan: Plan, root: Path) -> dict[str, Any]:
 
 
 def _warnings(plan: Plan, root: Path, costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What a reader of the numbers must know: cleaning that drops much, tunings that did not help, a busy machine."""
+    """Warnings for the reader: cleaning that drops much, tuning that did not help, a busy machine."""
     for stage in plan:
         if stage.kind == "corpus":
             for split, report in read_json(stage.folder(root) / "cleaning.json").items():
@@ -83,7 +83,7 @@ def _warnings(plan: Plan, root: Path, costs: Sequence[Mapping[str, Any]]) -> Ite
 
 
 def busy(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Say so if stages had to wait for a processor: their times then tell little of other machines.
+    """Warn if stages had to wait for a processor: their times then say little about other machines.
 
     >>> list(busy([{"seconds": 100.0, "cpu_seconds": 40.0}, {"seconds": 2.0, "cpu_seconds": 0.1}]))
     ['the machine was busy: stages took 100 s, but used 40 s of processor time; compare processor times, not seconds']
@@ -98,7 +98,7 @@ def busy(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def signature(plan: Plan) -> dict[str, Any]:
-    """What the results depend on: versions, seed, options and inputs."""
+    """Everything that the results depend on: versions, seed, options and inputs."""
     experiment = plan.experiment
     resolved = json.dumps(experiment.resolved(), sort_keys=True, ensure_ascii=False).encode()
     return {
@@ -112,7 +112,7 @@ def signature(plan: Plan) -> dict[str, Any]:
 
 
 def costs(plan: Plan, root: Path) -> list[dict[str, Any]]:
-    """What each stage took."""
+    """The cost of each stage."""
     rows = []
     for stage in plan:
         record = stage.record(root)
@@ -138,7 +138,7 @@ def _add_evaluation(results: dict[str, Any], plan: Plan, root: Path, model: Name
 
 
 def _add_translations_of_steps(results: dict[str, Any], plan: Plan, shown: int) -> None:
-    """Scores of the translations of systems that have a step model alone, at the limit of the shown sentences."""
+    """Translation scores of systems with only a step model, at the limit of the shown sentences."""
     limit = None if shown == NO_LIMIT else shown
     for row in results.get("step", []):
         for row_of_system in results["translation"]:
@@ -171,7 +171,7 @@ def _translation(plan: Plan, root: Path) -> list[dict[str, Any]]:
 
 
 def _seconds_of_a_thread(speeds: Sequence[Mapping[str, Any]]) -> float:
-    """Mean of several runs; the last stages have more threads to themselves than others.
+    """Mean over several runs, as time of a single thread: the last stages may have more threads than others.
 
     >>> _seconds_of_a_thread([{"seconds": 12.0, "threads": 1}, {"seconds": 3.0, "threads": 4}])
     12.0
@@ -180,13 +180,13 @@ def _seconds_of_a_thread(speeds: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _tuning(plan: Plan, root: Path) -> dict[str, Any]:
-    """The course of the first tuning run of each system."""
+    """The history of the first tuning run of each system."""
     systems = plan.experiment.translation.systems
     return {s: read_json(plan.stages[plan.tune_name(s, 0)].folder(root) / "weights.json")["history"] for s in systems}
 
 
 def _tuned(plan: Plan, root: Path) -> dict[str, Any]:
-    """How the first tuning run of each system ended: its score, the iteration that was taken, and why it stopped."""
+    """The outcome of the first tuning run of each system: its score, the chosen iteration, and why it stopped."""
     outcomes = {}
     for system in plan.experiment.translation.systems:
         tuned = read_json(plan.stages[plan.tune_name(system, 0)].folder(root) / "weights.json")
@@ -200,7 +200,7 @@ def _tuned(plan: Plan, root: Path) -> dict[str, Any]:
 
 
 def _sentences(plan: Plan, root: Path, limit: int, spread: Sequence[float]) -> list[dict[str, Any]]:
-    """The test sentences where systems differ most, with the derivation of each that has the words in this order."""
+    """The test sentences where systems differ most, each with its derivations in the order of its words."""
     how = plan.experiment.translation
     corpus = plan.corpus["test"].folder(root)
     source, reference = (list(read_lines(corpus / f"test.{column}")) for column in ("source", "target"))
@@ -225,7 +225,7 @@ def _sentences(plan: Plan, root: Path, limit: int, spread: Sequence[float]) -> l
 
 
 def difference(derivations: Sequence[Mapping[str, Any]]) -> str:
-    """What differs between the translations of a sentence: order, words, both, phrases alone, or nothing.
+    """How the translations of a sentence differ: in order, words, both, only phrases, or not at all.
 
     >>> one, two = ({"segments": [{"source": [k, k + 1], "target": [w]} for k, w in row]} for row in (
     ...     [(0, "a"), (1, "b")], [(1, "b"), (0, "a")]))
@@ -243,9 +243,9 @@ def difference(derivations: Sequence[Mapping[str, Any]]) -> str:
 
 
 def choose(differs: Mapping[int, str], spread: Sequence[float], n: int) -> list[int]:
-    """Choose n sentences, of each kind of difference in turn, those whose scores are farthest apart first.
+    """Choose n sentences, from each kind of difference in turn, those with the largest score difference first.
 
-    Where nothing differs, as with a single system, the first sentences are chosen.
+    If nothing differs, as with a single system, the first sentences are chosen.
 
     >>> choose({0: "words", 1: "words", 2: "order", 3: ""}, [9.0, 8.0, 1.0, 0.0], 2)
     [0, 2]

@@ -1,9 +1,9 @@
-"""Stages: steps of an experiment that are pure functions of files and options, and are done once.
+"""Stages: steps of an experiment that are pure functions of files and options and run once.
 
-A stage is a function of `hyperbaton/run/stages`, named by its file, applied to inputs (files, or what other stages left)
-and options. Its key is a hash of all that: the code (`code.py`), the options, the content of files and the keys of other
-stages. What it leaves is the folder `stages/NAME-KEY`, written aside
-and renamed when it is complete, so that a folder of that name is what the stage would make again.
+A stage is a function in `hyperbaton/run/stages`, named by its file, applied to inputs (files, or outputs of other stages)
+and options. Its key is a hash of all of that: the code (`code.py`), the options, the content of files and the keys of
+other stages. Its output is the folder `stages/NAME-KEY`, written under a temporary name and renamed when it is complete,
+so that a folder with that name contains exactly what the stage would produce again.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from hyperbaton.run.code import code_key
 
 STAGE_FILE = "stage.json"
 SPLITS = ("train", "dev", "test")
-CORPUS = "corpus."  # what the names of stages and inputs that are a split begin with
+CORPUS = "corpus."  # prefix of the names of stages and inputs that are a split
 KEY_LENGTH = 12
 
 
 @dataclass(frozen=True)
 class File:
-    """A file as the input of a stage, known by its content."""
+    """A file as the input of a stage, identified by its content."""
 
     path: Path
 
@@ -45,7 +45,7 @@ class File:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a stage is expected to cost: processor seconds and MiB."""
+    """The estimated cost of a stage: processor seconds and MiB."""
 
     seconds: float
     mib: float
@@ -53,7 +53,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Stage:
-    """One step: `kind` is the file of `hyperbaton/run/stages` that does it."""
+    """One step: `kind` is the file of `hyperbaton/run/stages` that implements it."""
 
     name: str
     kind: str
@@ -63,7 +63,7 @@ class Stage:
 
     @cached_property
     def key(self) -> str:
-        """A hash of the code, the options and the inputs: what the result depends on."""
+        """A hash of the code, the options and the inputs: everything that the result depends on."""
         identity = {
             "kind": self.kind,
             "code": code_key(f"hyperbaton.run.stages.{self.kind}", self.options),
@@ -74,35 +74,35 @@ class Stage:
 
     @property
     def folder_name(self) -> str:
-        """The name of the folder that the stage leaves."""
+        """The name of the stage's output folder."""
         return f"{self.name}-{self.key[:KEY_LENGTH]}"
 
     @property
     def before(self) -> list[Stage]:
-        """The stages that must be done before."""
+        """The stages that must run before."""
         return [source for source in self.inputs.values() if isinstance(source, Stage)]
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """The names of their folders, and of all before them: a system refers to what other stages left."""
+        """The names of the folders of all direct and indirect inputs: a system refers to outputs of other stages."""
         return frozenset(name for stage in self.before for name in (stage.folder_name, *stage.needs))
 
     def folder(self, root: Path) -> Path:
-        """Where the stage leaves what it makes."""
+        """The output folder of the stage."""
         return root / "stages" / self.folder_name
 
     def is_done(self, root: Path) -> bool:
-        """Whether the stage has left its folder."""
+        """Whether the output folder of the stage exists."""
         return (self.folder(root) / STAGE_FILE).is_file()
 
     def record(self, root: Path) -> dict[str, Any]:
-        """What a finished stage says about itself: seconds, peak_mib, output_mib and so on."""
+        """The record of a finished stage: seconds, peak_mib, output_mib and so on."""
         return dict(read_json(self.folder(root) / STAGE_FILE))
 
     def order(
         self, root: Path, threads: int, memory: int | None = None, executor: str | None = None, shards: int = 0
     ) -> dict[str, Any]:
-        """What the process that does the stage needs to know; it may run elsewhere, if there is an executor."""
+        """The data that the stage's process needs; it may run on another machine if there is an executor."""
         inputs = {n: g.folder(root) if isinstance(g, Stage) else g.path for n, g in self.inputs.items()}
         folder = self.folder(root)
         if executor is not None:
@@ -124,13 +124,13 @@ class Stage:
 
 @dataclass(frozen=True)
 class Work:
-    """What the function of a stage is given.
+    """The argument of a stage's function.
 
-    `out` is the folder to write to, `scratch` one that survives an interruption: what is found there is from
-    an earlier attempt at exactly this stage. `memory` is the number of bytes that a stage should keep to if it can, None
-    where there is no limit; what it makes must not depend on it, nor on `threads`. A stage that shares out its own work
-    (`SHARDED = True` in its file) has an `executor`, where the run has one, and the number of `shards`; it adds who did
-    them to `workers`.
+    `out` is the folder to write to; `scratch` is a folder that survives an interruption: its files are from an earlier
+    attempt at exactly this stage. `memory` is the number of bytes that a stage should try not to exceed, None if there is
+    no limit; the output must depend neither on it nor on `threads`. A stage that distributes its own work (`SHARDED =
+    True` in its file) has an `executor`, if the run has one, and the number of `shards`; it adds the names of the workers
+    to `workers`.
     """
 
     inputs: Mapping[str, Path]
@@ -144,11 +144,11 @@ class Work:
     workers: set[str] = field(default_factory=set)
 
     def sharding(self) -> Sharding | None:
-        """How the stage shares out its work, with an empty folder for the files of shards; None without an executor."""
+        """How the stage distributes its work, with an empty folder for the files of shards; None without an executor."""
         if self.executor is None:
             return None
         folder = self.scratch / "shards"
-        shutil.rmtree(folder, ignore_errors=True)  # of an attempt that was interrupted
+        shutil.rmtree(folder, ignore_errors=True)  # from an interrupted attempt
         folder.mkdir()
         return Sharding(folder, self.shards, self.executor, self.threads, self.workers)
 

@@ -1,4 +1,4 @@
-"""What a run will do, and what of it is done: the plan as a table, and as `plan.json` in the folder of the run."""
+"""The plan and progress of a run: as a table, and as `plan.json` in the folder of the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESOLVED = "experiment.json"
 
 
 def write_plan(plan: Plan, root: Path) -> None:
-    """Write beside the results what was resolved (options, versions, seed, hashes of inputs), and the stages."""
+    """Write the resolved experiment (options, versions, seed, hashes of inputs) and the stages beside the results."""
     root.mkdir(parents=True, exist_ok=True)
     with writing_file(root / RESOLVED) as aside:
         write_json(aside, {"signature": signature(plan), "options": plan.experiment.resolved()})
@@ -36,7 +36,7 @@ def write_plan(plan: Plan, root: Path) -> None:
 
 
 def plan_rows(plan: Plan, root: Path) -> list[dict[str, Any]]:
-    """The plan as rows of a table, with a last one for all."""
+    """The plan as rows of a table, the last one for the total."""
     rows: list[dict[str, Any]] = [
         {
             "stage": stage.name,
@@ -54,7 +54,7 @@ def plan_rows(plan: Plan, root: Path) -> list[dict[str, Any]]:
 
 
 def status_rows(root: Path) -> list[dict[str, Any]]:
-    """What is done of the run in a folder, with what it took, and what is not."""
+    """The progress of the run in a folder: finished stages with their cost, and unfinished ones."""
     if not (root / PLAN).is_file():
         raise InputError(
             f"not the folder of a run (there is no {PLAN}); 'hyperbaton run EXPERIMENT.toml -o' makes one", root

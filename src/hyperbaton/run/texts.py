@@ -1,4 +1,4 @@
-"""The text that stages share: columns of the splits, from the corpus stages, and links from the aligner's where it ran."""
+"""The text shared by stages: columns of the splits from the corpus stages, and links from the aligner's stage, if any."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Texts:
         self.inputs = inputs
 
     def path(self, split: str, column: str) -> Path:
-        """The file of a column; links of an aligner come before those of the corpus."""
+        """The file of a column; the aligner's links take precedence over those of the corpus."""
         path = self._find(split, column)
         if path is None:
             raise InputError(f"the {split} part of the corpus has no {column}")
@@ -34,7 +34,7 @@ class Texts:
         return next((path for folder in folders if (path := folder / f"{split}.{column}").exists()), None)
 
     def bitext(self, split: str, *, links: bool = True, scratch: Scratch | None = None) -> Bitext:
-        """A split as a bitext, with links if there are any; it lies where `scratch` puts it."""
+        """A split as a bitext, with links if there are any, stored where `scratch` says."""
         links_path = self.path(split, "links") if links else None
         return Bitext.read(self.path(split, "source"), self.path(split, "target"), links_path, scratch=scratch)
 
@@ -43,7 +43,7 @@ class Texts:
         return list(read_lines(self.path(split, column)))
 
     def annotations(self, split: str, names: Iterable[str], bitext: Bitext) -> Annotations:
-        """What models are told of a split besides the bitext: these annotations."""
+        """The given annotations of a split, for models."""
         columns = {"source_tags": "tags", "source_trees": "trees"}
         files = {
             name: self.path(split, columns[name]) if name in columns else self.inputs[name] / "classes" for name in names
@@ -51,5 +51,5 @@ class Texts:
         return Annotations.read(files, bitext.source, bitext.target)
 
     def for_decoder(self, split: str, columns: Iterable[str]) -> Annotations:
-        """What the decoder is told of each sentence besides its words: its tags, its tree."""
+        """The annotations of each sentence for the decoder: its tags, its tree."""
         return annotate(self.lines(split, "source"), **{column: self.lines(split, column) for column in columns})

@@ -1,4 +1,4 @@
-"""The translation part of an experiment: systems, limits, tuning, metrics and what is compared with what."""
+"""The translation part of an experiment: systems, limits, tuning, metrics and comparisons."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KEYS = (
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of the translation part."""
+    """Numeric options of the translation part."""
 
     tuning_runs: int = option(
         1, "number of tuning runs per system, with different seeds; the report has the mean", minimum=1
@@ -64,9 +64,9 @@ class Sparse(Checked):
 
 @dataclass(frozen=True)
 class Translation:
-    """How systems are made, tuned, run and compared.
+    """How systems are built, tuned, run and compared.
 
-    A limit is a distortion limit, or the longest span under a rule for a system with rules; -1 is none.
+    A limit is a distortion limit or, for a system with rules, the longest span under a rule; -1 is none.
     """
 
     systems: dict[str, tuple[str, ...]]  # name → models and sparse features
@@ -74,12 +74,12 @@ class Translation:
     tune_limit: int
     baselines: tuple[str, ...]
     metrics: tuple[str, ...]
-    fix: dict[str, dict[str, float | list[float]]]  # weights that tuning leaves alone, by system and feature
+    fix: dict[str, dict[str, float | list[float]]]  # weights that are not tuned, by system and feature
     counts: Counts
     tuning: Tuning
     decoding: Decoding
     sparse: dict[str, Sparse] = field(default_factory=dict)
-    tuning_of: dict[str, Tuning] = field(default_factory=dict)  # systems that are tuned in another way
+    tuning_of: dict[str, Tuning] = field(default_factory=dict)  # tuning options of single systems
     rules: dict[str, Rules] = field(default_factory=dict)
 
     def rules_of(self, system: str) -> str | None:
@@ -87,7 +87,7 @@ class Translation:
         return next((name for name in self.systems[system] if name in self.rules), None)
 
     def resolved(self) -> dict[str, Any]:
-        """As plain values."""
+        """The options as plain values."""
         return {
             "systems": {name: list(models) for name, models in self.systems.items()},
             "limits": [shown_limit(limit) for limit in self.limits],
@@ -103,7 +103,7 @@ class Translation:
 
 
 def shown_limit(limit: int) -> int | str:
-    """A limit as experiment files have it."""
+    """A limit as written in experiment files."""
     return "none" if limit == NO_LIMIT else limit
 
 
@@ -139,18 +139,18 @@ def read_translation(table: Table, models: Mapping[str, NamedModel], rules: Mapp
 
 
 def _read_sparse(table: Table, models: Mapping[str, Any]) -> dict[str, Sparse]:
-    """Sparse features by the names that systems give them."""
+    """Sparse features by their names in systems."""
     features = {}
     for key in list(table.rest):
         name = table.written[key]
         if name in models:
-            raise table.error(key, "a model has this name already")
+            raise table.error(key, "a model already has this name")
         features[name] = table.table(key).options(Sparse)
     return features
 
 
 def _read_tuning(table: Table, systems: Mapping[str, Any]) -> tuple[Tuning, dict[str, Tuning]]:
-    """Options of tuning, and those of systems that have a table of their own, on top of them."""
+    """Options of tuning, and on top of them those of systems with their own table."""
     tables = {key: table.table(key) for key in list(table.rest) if isinstance(table.rest[key], dict)}
     general = _checked_tuning(table, table.options(Tuning, systems))
     own = {}
@@ -185,7 +185,7 @@ def _read_systems(
         if any(member in rules for member in members):
             others = [member for member in members if member not in rules]
             if len(others) + 1 < len(members):
-                raise named.error(key, "a system has rules once")
+                raise named.error(key, "a system can have only one set of rules")
             for member in others:
                 if member in sparse or not issubclass(models[member].cls, PerJump):
                     raise named.error(key, f"{member} cannot score derivations: beside rules only jump models can")
@@ -196,7 +196,7 @@ def _read_systems(
 
 
 def _read_fix(table: Table, systems: Mapping[str, Any]) -> dict[str, dict[str, float | list[float]]]:
-    """The weights that are fixed in each system; whether a system has such a feature is known when it is built."""
+    """The fixed weights of each system; whether a system has such a feature is known when it is built."""
     fix: dict[str, dict[str, float | list[float]]] = {}
     for key in list(table.rest):
         system = table.choice(key, table.written[key], systems)

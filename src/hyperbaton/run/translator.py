@@ -1,15 +1,15 @@
-"""The common case in one object: a bitext in, a tuned translator out.
+"""The common case in one object: train a tuned translator from a bitext.
 
-`Translator.train` puts together what an experiment does in stages: links, phrases, a language model, Moses' hierarchical
-reordering table, a model of word order, and tuned weights. Which model and how much tuning is decided before anything is
-trained, from the size of the text and the minutes given, with the figures that `hyperbaton run` plans by (`RATES` of the
+`Translator.train` combines the stages of an experiment: links, phrases, a language model, Moses' hierarchical reordering
+table, a reordering model, and tuned weights. The model and the amount of tuning are chosen before anything is trained,
+from the size of the text and the minutes given, with the figures that `hyperbaton run` uses for planning (`RATES` of the
 stages). Time is never measured, so the same text and options give the same translator on every machine:
 
     the model       the first of `sequence`, `pair` and `dpr` whose training fits, together with the other parts and four
                     iterations of tuning; none if none does (docs/results says how good they are beside the table)
-    the tuning      as many iterations as fit into the rest, 1 to 15
+    the tuning      as many iterations as fit in the remaining time, 1 to 15
 
-A minute is one of a single processor of a small machine.
+A minute is processor time on a single core of a small machine.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ from hyperbaton.tune.system import SystemDecoder
 
 log = logging.getLogger(__name__)
 
-BEST_FIRST = ("sequence", "pair", "dpr")  # models of word order beside the hierarchical table
+BEST_FIRST = ("sequence", "pair", "dpr")  # reordering models beside the hierarchical table
 TABLE = "hier-mslr-bidirectional-fe"
-FEWEST, MOST = 4, 15  # iterations of tuning: those that a model must leave time for, and all that are made
-WORDS = 24  # of a sentence of the text that rates were measured on
-DEV_SHARE, MOST_DEV = 20, 1000  # without a development text: every 20th pair, this many at most
+FEWEST, MOST = 4, 15  # iterations of tuning: the least that a model must leave time for, and the maximum
+WORDS = 24  # per sentence in the text used to measure rates
+DEV_SHARE, MOST_DEV = 20, 1000  # without a development text: every 20th pair, at most this many
 AUTO, NO_MODEL = "auto", "none"
 
 
 class Report(Protocol):
-    """Called with the name of a stage, items done and items in all; returns False to cancel."""
+    """Called with the name of a stage, items done and the total; returns False to cancel."""
 
     def __call__(self, stage: str, done: int, total: int) -> bool | None: ...
 
 
 class TrainingPlan(NamedTuple):
-    """What is trained in the time given: a model of word order, or `none`, and iterations of tuning."""
+    """What is trained in the given time: a reordering model, or `none`, and iterations of tuning."""
 
     model: str
     iterations: int
@@ -73,7 +73,7 @@ class TrainingPlan(NamedTuple):
 
 
 def plan_training(bitext: Bitext, dev: Bitext, minutes: float, model: str = AUTO) -> TrainingPlan:
-    """Choose a model of word order and the number of iterations, by the size of the texts and the time given.
+    """Choose a reordering model and the number of iterations, by the size of the texts and the time given.
 
     >>> text = Bitext.of(["a b c d e f g h i j k l"] * 400, ["x"] * 400)
     >>> [plan_training(text, text[:50], minutes).model for minutes in (0.1, 0.25, 10)]
@@ -99,9 +99,9 @@ def plan_training(bitext: Bitext, dev: Bitext, minutes: float, model: str = AUTO
 
 
 class Translator(TokenTranslator):
-    """A translation system to train, use, save and ask.
+    """A translation system that can be trained, used, saved and asked for explanations.
 
-    Text is taken as the system was trained: raw if it knows its text processing, else tokenized.
+    Text must have the form used in training: raw if the system has text processing, otherwise tokenized.
     """
 
     @classmethod
@@ -119,16 +119,16 @@ class Translator(TokenTranslator):
         progress: Report | None = None,
         quiet: bool = False,
     ) -> Self:
-        """Align, extract, train and tune a translation system; `plan_training` says what is trained in which time.
+        """Align, extract, train and tune a translation system; `plan_training` chooses what to train in the given time.
 
         Arguments:
-            bitext: tokenized text to learn from; it is aligned unless it has links.
-            dev: text to tune the weights on; without it, every 20th sentence pair of the bitext, 1,000 at most.
-            minutes: processor time to plan for, estimated by the size of the texts.
-            model: a model of word order by its name, or `none`, in place of the planned one.
-            options: how sentences are searched.
-            text: how raw text becomes tokens; with it, `translate` takes and returns raw text.
-            progress: called with the name of a stage, items done and items in all; without it, bars at a terminal.
+            bitext: tokenized training text; it is aligned unless it has links.
+            dev: text to tune the weights on; by default, every 20th sentence pair of the bitext, at most 1,000.
+            minutes: processor time to plan for, estimated from the size of the texts.
+            model: a reordering model by its name, or `none`, instead of the planned one.
+            options: options of the search.
+            text: processing of raw text; with it, `translate` takes and returns raw text.
+            progress: called with the name of a stage, items done and the total; by default, shows bars at a terminal.
         """
         need_bitext(bitext, "Translator.train")
         Option("minutes", float, minimum=0).check(minutes)
@@ -163,20 +163,20 @@ class Translator(TokenTranslator):
         return self._raw.translate(list(sentences))
 
     def explain(self, sentence: str) -> TranslationPicture:
-        """How a sentence is translated: phrases and links, what each feature adds, and the next best order.
+        """Explain how a sentence is translated: phrases and links, the score of each feature, and the next best order.
 
-        At a prompt it is text, in a notebook a drawing.
+        It is shown as text at a prompt and as a drawing in a notebook.
         """
         lines, annotations = [sentence], NOTHING
         if self._raw is not None:
             sentences = self._raw.raw.read(sentence).sentences
             if len(sentences) != 1:
-                raise OptionError(f"explain takes one sentence, not {len(sentences)}: ask for each by itself")
+                raise OptionError(f"explain takes one sentence, not {len(sentences)}: ask for each separately")
             lines, annotations = [sentences[0].line], self._raw.annotations(sentences)
         return TranslationPicture(self.translate_batch(lines, NBest(TRACED), annotations=annotations))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write everything that is needed to translate as an artefact, which all commands read as a system."""
+        """Write everything needed to translate as an artefact, which all commands read as a system."""
         self.system.with_options(self.options).save(path, copy=True)
 
     @classmethod
@@ -186,7 +186,7 @@ class Translator(TokenTranslator):
 
 
 def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:
-    """Sentence pairs to learn from, and at even intervals those to tune on."""
+    """Split into training pairs and, at even intervals, tuning pairs."""
     n = min(len(bitext) // DEV_SHARE, MOST_DEV)
     chosen = np.arange(n) * len(bitext) // max(n, 1)
     return bitext.select(np.setdiff1d(np.arange(len(bitext)), chosen)), bitext.select(chosen)

@@ -1,4 +1,4 @@
-"""Watch a run: which stages run now, what is done, and how long the rest will take."""
+"""Watch a run: which stages are running, what is done, and how long the rest will take."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hyperbaton.run.execution import Limits, Observer
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
 
-# Cost of the stages of this run that counts as much as what was expected before: of all kinds, and of one kind.
+# # The cost of finished stages at which they weigh as much as the prior estimate: for all kinds, and for one kind.
 TRUST, TRUST_OF_KIND = 200.0, 10.0
 
 
 class Watch(Observer):
-    """Says a line when a stage ends, and when one starts if nobody looks at `line`, which says what is going on now.
+    """Prints a line when a stage ends and, if `line` is not displayed, when one starts; `line` shows the current state.
 
-    Costs are in processor seconds of another machine and other text. How long a stage takes for its cost is learned from
-    the stages of this run, those of its own kind most of all.
+    Costs are in processor seconds of another machine and other text. The ratio of time to cost is learned from the stages
+    of this run, mainly those of the same kind.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Watch(Observer):
         self.n_stages, self.n_done = len(plan), len(plan) - len(self.ahead)
         self.running: dict[str, tuple[Stage, float]] = {}  # and when each started
         self.jobs = limits.jobs
-        self.first_pace = limits.jobs / limits.threads  # seconds for a cost of 1: threads are shared
+        self.first_pace = limits.jobs / limits.threads  # seconds per unit of cost: threads are shared
         self.taken: dict[str, tuple[float, float]] = {}  # by kind: seconds that stages took, and their cost
         self.begin = clock()
 
@@ -65,16 +65,16 @@ class Watch(Observer):
 
     def seconds_left(self) -> float:
         """An estimate of the time until all stages are done."""
-        # The line is drawn by another thread than the one that stages start and end in: look at copies.
+        # # The line is drawn by a different thread from the one that starts and ends stages: use copies.
         now, ahead, running = self.clock(), list(self.ahead.values()), list(self.running.values())
         pace = self._pace()
         left = sum(stage.cost.seconds * pace(stage.kind) for stage in ahead)
-        # A stage that takes longer than expected is taken to be near its end, not past it.
+        # # A stage that takes longer than expected is assumed to be near its end, not past it.
         left -= sum(min(0.9 * stage.cost.seconds * pace(stage.kind), now - start) for stage, start in running)
         return left / max(1, min(self.jobs, len(ahead)))
 
     def _pace(self) -> Callable[[str], float]:
-        """How many seconds a stage of a kind takes for a cost of 1."""
+        """The number of seconds per unit of cost for a kind of stage."""
         taken = dict(self.taken)
 
         def mean(finished: Iterable[tuple[float, float]], expected: float, trust: float) -> float:
@@ -85,7 +85,7 @@ class Watch(Observer):
         return lambda kind: mean([taken[kind]] if kind in taken else [], of_all, TRUST_OF_KIND)
 
     def line(self) -> str:
-        """What is going on now."""
+        """The current state."""
         now = self.clock()
         running = ", ".join(f"{name} {_duration(now - start)}" for name, (_, start) in list(self.running.items()))
         left = f"{_duration(now - self.begin)} so far, about {_duration(self.seconds_left())} left"

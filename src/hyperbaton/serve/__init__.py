@@ -1,4 +1,4 @@
-"""A translation service over HTTP: systems loaded once, requests batched, in dialects that existing clients speak."""
+"""A translation service over HTTP: systems loaded once, requests batched, with the interfaces of existing clients."""
 
 from typing import TYPE_CHECKING
 

@@ -26,12 +26,12 @@ from hyperbaton.serve.reference import reference_page
 from hyperbaton.serve.service import Service
 
 log = logging.getLogger(__name__)
-HEALTH = "/health"  # answered whatever the limits say
+HEALTH = "/health"  # answered regardless of the limits
 DOCS = "/docs"
 
 
 def make_app(service: Service, *, cors: Sequence[str] = ()) -> Starlette:
-    """An ASGI application; pages of `cors`, origins or `*`, may call it from a browser."""
+    """An ASGI application; pages from the origins in `cors` (or `*`) may call it from a browser."""
 
     async def health(request: Request) -> Response:
         pairs = [engine.pair for engine in service.engines]
@@ -40,10 +40,10 @@ def make_app(service: Service, *, cors: Sequence[str] = ()) -> Starlette:
 
     async def metrics(request: Request) -> Response:
         gauges = {
-            "queue_length": ("Requests that wait.", float(service.batcher.n_waiting)),
-            "batches_running": ("Batches that are being translated.", float(service.batcher.n_running)),
-            "batches_total": ("Batches that were begun.", float(service.batcher.n_batches)),
-            "start_time_seconds": ("When the service was started.", service.started),
+            "queue_length": ("Waiting requests.", float(service.batcher.n_waiting)),
+            "batches_running": ("Batches being translated.", float(service.batcher.n_running)),
+            "batches_total": ("Batches started.", float(service.batcher.n_batches)),
+            "start_time_seconds": ("Start time of the service.", service.started),
         }
         return PlainTextResponse(service.metrics.text(gauges), media_type="text/plain; version=0.0.4")
 

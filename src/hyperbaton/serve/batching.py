@@ -1,4 +1,4 @@
-"""A bounded queue of jobs, and threads that take those together which can be translated together."""
+"""A bounded queue of jobs, and threads that process compatible jobs in batches."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Job:
-    """Work for one request: jobs of the same `key` may be done in one go, `size` is how much it is.
+    """Work for one request: jobs with the same `key` may be batched, `size` is the amount of work.
 
-    `run` does jobs of one key, and must finish each or let it fail.
+    `run` processes jobs with one key, and must finish each or let it fail.
     """
 
     key: Hashable
@@ -30,20 +30,20 @@ class Job:
     run: Callable[[Sequence[Job]], None]
     deadline: float  # of time.monotonic()
     future: Future[Any] = field(default_factory=Future)
-    abandoned: bool = False  # nobody waits for it any more
+    abandoned: bool = False  # no client is waiting for it
 
     @property
     def is_wanted(self) -> bool:
         return not self.abandoned and time.monotonic() < self.deadline
 
     def check(self) -> None:
-        """Stop the work if nobody waits for it any more."""
+        """Stop the work if no client is waiting for it."""
         if not self.is_wanted:
             raise self.cancelled()
 
     @staticmethod
     def cancelled() -> Cancelled:
-        return Cancelled("nobody waits for the job any more")
+        return Cancelled("no client is waiting for the job")
 
     def finish(self, result: Any) -> None:
         if not self.future.done():
@@ -55,7 +55,7 @@ class Job:
 
 
 class Batcher:
-    """Does jobs on threads of its own, in the order in which they came."""
+    """Processes jobs in worker threads, first come, first served."""
 
     def __init__(self, *, n_workers: int, capacity: int, batch: int) -> None:
         self._capacity, self._batch = capacity, batch
@@ -69,7 +69,7 @@ class Batcher:
             thread.start()
 
     def submit(self, job: Job) -> None:
-        """Put a job into the queue, or refuse it."""
+        """Queue a job, or refuse it."""
         with self._changed:
             if self._closed:
                 raise Refusal(503, "the service is shutting down", 5)
@@ -83,7 +83,7 @@ class Batcher:
         return len(self._waiting)
 
     def close(self, timeout: float | None = None) -> None:
-        """Take no more jobs, and wait for those that were taken."""
+        """Accept no more jobs, and wait for the accepted ones."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -91,7 +91,7 @@ class Batcher:
             thread.join(timeout)
 
     def _take(self) -> list[Job] | None:
-        """The next job with those that can be done with it; None at the end."""
+        """The next job with those that can be batched with it; None at the end."""
         with self._changed:
             while True:
                 while not self._waiting and not self._closed:
@@ -115,7 +115,7 @@ class Batcher:
 
     @staticmethod
     def _dropped(job: Job) -> bool:
-        """Whether nobody waits for a job any more."""
+        """Whether no client is waiting for a job."""
         if not job.is_wanted:
             job.fail(job.cancelled())
             return True
@@ -126,13 +126,14 @@ class Batcher:
             pass
 
     def _do_next(self) -> bool:
-        """Do the next jobs; false at the end. A method of its own, so that a worker that waits keeps none of them."""
+        """Process the next jobs; false at the end. A separate method, so that a waiting worker keeps no reference to
+        jobs."""
         jobs = self._take()
         if jobs is None:
             return False
         try:
             jobs[0].run(jobs)
-        except BaseException as error:  # a worker never ends by a job
+        except BaseException as error:  # a job must never end a worker
             log.exception("a batch failed")
             for job in jobs:
                 job.fail(error)
@@ -140,5 +141,5 @@ class Batcher:
             with self._changed:
                 self.n_running -= 1
             for job in jobs:
-                job.fail(RuntimeError("the job was left undone"))
+                job.fail(RuntimeError("the job was not processed"))
         return True

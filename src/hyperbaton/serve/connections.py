@@ -1,8 +1,8 @@
-"""Connections of clients that may be slow or many: how many there may be, and how long each may take.
+"""Limits on connections: how many there may be, and how long each may take.
 
-Every request must be received in time, from the first byte of its head to the last of its body, and its answer must be
-taken in time; between requests a connection may stay idle for a while. Connections above the limits are still read, because
-`/health` is always answered; other requests on them are refused, and they are closed afterwards.
+Every request must be received in time, from the first byte of its head to the last of its body, and its response must be
+read in time; between requests a connection may stay idle for a while. Connections above the limits are still read,
+because `/health` is always answered; other requests on them are refused, and they are closed afterwards.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from hyperbaton.serve.refusal import Refusal
 
 REFUSED_TIMEOUT = 2.0  # seconds to send a request on a connection that is above the limits
 GRACE = 1.0  # seconds after which a body is late even if the application waits for it
-SLOWEST = 1000  # bytes per second that a client must take of its answer
-PIECE = 16_384  # bytes that are parsed before other connections have their turn
+SLOWEST = 1000  # bytes per second at which a client must read its response
+PIECE = 16_384  # bytes that are parsed before other connections get their turn
 
 
 class Open:
-    """The connections that are open, by address."""
+    """The open connections, by address."""
 
     def __init__(self, limits: Limits, most: int | None = None) -> None:
         self.limits, self.most = limits, min(limits.max_connections, most or limits.max_connections)
         self._by_client: Counter[str] = Counter()
 
     def add(self, client: str) -> Refusal | None:
-        """Count a connection; the refusal of its requests if it is above the limits."""
+        """Count a connection; returns the refusal of its requests if it is above the limits."""
         self._by_client[client] += 1
         if 0 < self.limits.max_client_connections < self._by_client[client]:
             return Refusal(429, "there are too many connections from this address; try again later", 1)
@@ -54,7 +54,7 @@ class Open:
 
 
 def client_of(host: str) -> str:
-    """The address that connections are counted by: of IPv6 the network, which is one client's.
+    """The address by which connections are counted: for IPv6 the network, which belongs to one client.
 
     >>> client_of("10.1.2.3"), client_of("2001:db8::1:2"), client_of("::ffff:10.1.2.3"), client_of("")
     ('10.1.2.3', '2001:db8::/64', '10.1.2.3', '')
@@ -71,7 +71,7 @@ def client_of(host: str) -> str:
 
 
 class Protocol(H11Protocol):
-    """HTTP with a time limit for everything that a client does."""
+    """HTTP with a time limit for everything a client does."""
 
     opened: Open  # set by a derived class, one for each server
 
@@ -105,7 +105,7 @@ class Protocol(H11Protocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._watch()
-        if self.transport.is_closing():  # when the answer is taken
+        if self.transport.is_closing():  # when the response has been read
             self._watch_writing()
 
     def pause_writing(self) -> None:
@@ -113,7 +113,7 @@ class Protocol(H11Protocol):
         self._watch_writing()
 
     def _watch(self) -> None:
-        """Start the clock when the client has something new to do; it is not set back while that goes on."""
+        """Start the clock when the client has something new to do; it is not reset while that continues."""
         limits = self.opened.limits
         reading = limits.read_timeout if self._refusal is None else min(limits.read_timeout, REFUSED_TIMEOUT)
         answering = self.cycle is not None and not self.cycle.response_complete
@@ -137,7 +137,7 @@ class Protocol(H11Protocol):
             self._check_writing(None)
 
     def _check_writing(self, before: int | None) -> None:
-        """Go on while the client takes its answer."""
+        """Continue while the client reads its response."""
         seconds, left = self.opened.limits.read_timeout, self.transport.get_write_buffer_size()
         self._writing = None
         if before is not None and left > before - SLOWEST * seconds:
@@ -147,7 +147,7 @@ class Protocol(H11Protocol):
 
 
 def _refusing(app: ASGIApp, refusal: Refusal) -> Any:
-    """The application for a connection above the limits: the last answer on it."""
+    """The application for a connection above the limits: its response is the last one on it."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         async def last(message: Message) -> None:

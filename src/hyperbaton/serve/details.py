@@ -1,4 +1,4 @@
-"""Everything about the translation of a sentence, as plain values: what the page shows and `/v1/translate` returns."""
+"""Details of the translation of a sentence, as plain values: shown by the page, returned by `/v1/translate`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hyperbaton.serve.engine import Engine, Searched
 
 
 def sentence_details(engine: Engine, searched: Searched, *, n_best: int = 0, expected: bool = False) -> dict[str, Any]:
-    """The object of a sentence that the page of a run has too, with its tags if it has some, and texts besides tokens.
+    """The object of a sentence as in the page of a run, with its tags if there are any, and texts in addition to tokens.
 
-    `confidence` of a link is the aligner's mean posterior, or without an aligner the phrase table's p(target | source) of
-    its phrase.
+    `confidence` of a link is the aligner's mean posterior or, without an aligner, the phrase table's p(target | source)
+    of its phrase.
     """
     record = sentence_object(
         searched.found, searched.piece, n_best=n_best, expected=expected, confidences=_confidences(engine, searched)
@@ -34,7 +34,7 @@ def _text(engine: Engine, searched: Searched, paths: range) -> str:
 
 
 def _confidences(engine: Engine, searched: Searched) -> dict[tuple[int, int], float] | None:
-    """The aligner's mean posteriors of links to the best translation, if there is an aligner."""
+    """The aligner's mean posteriors of the links of the best translation, if there is an aligner."""
     tokens = searched.best().tokens
     if engine.aligner is None or not tokens or not searched.sentence.tokens:
         return None

@@ -1,4 +1,4 @@
-"""A system as the service uses it: requests become sentences, sentences of several requests are searched together."""
+"""A system in the service: requests become sentences, and sentences of several requests are searched together."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ BATCH = 256  # sentences searched together
 
 @dataclass(frozen=True)
 class Constraints:
-    """What is demanded of the translation of one sentence; spans are those of its tokens."""
+    """Constraints on the translation of one sentence; spans are those of its tokens."""
 
     demands: tuple[tuple[int, int, str], ...] = ()
     zones: tuple[tuple[int, int], ...] = ()
-    walls: tuple[int, ...] = ()  # the word in front of each
+    walls: tuple[int, ...] = ()  # the word before each
 
 
 NONE = Constraints()
 
 
 class Searched(NamedTuple):
-    """A sentence, and where its translations are."""
+    """A sentence and its translations."""
 
     sentence: Sentence
     found: Translations
@@ -58,21 +58,21 @@ class Searched(NamedTuple):
         return Translated(self.found.text[path], self.found.links_of(path))
 
     def best(self) -> Translated:
-        """The best translation; empty where there is none."""
+        """The best translation; empty if there is none."""
         return self.translated(self.paths[0]) if self.paths else Translated([], [])
 
 
 @dataclass
 class Request:
-    """What a client asks of a system.
+    """A client's request to a system.
 
     Arguments:
-        texts: raw texts, understood as `form` says; or `lines` of tokens, with `tags` for each where models want some.
-        constraints: by the number of a sentence among all of the request.
+        texts: raw texts, processed according to `form`; or `lines` of tokens, with `tags` for each if models need them.
+        constraints: by the number of the sentence within the request.
         reference: forced translations, one for each sentence, as tokens.
-        weights: weights in place of the system's, by feature.
+        weights: weights that replace the system's, by feature.
         graph: keep the search graph.
-        answer: makes the result, on the thread of the search.
+        answer: creates the result, in the thread of the search.
     """
 
     answer: Callable[[Answered], Any]
@@ -91,7 +91,7 @@ class Request:
 
     @property
     def n_characters(self) -> int:
-        """The length of all texts."""
+        """The total length of the texts."""
         return sum(map(len, self.texts if self.lines is None else self.lines))
 
 
@@ -103,7 +103,7 @@ class Answered:
     documents: list[Document]
     searched: list[Searched]
     conflicts: list[str]
-    check: Callable[[], None]  # raises Cancelled when nobody waits for the answer any more
+    check: Callable[[], None]  # raises Cancelled if no client is waiting for the answer
 
     def texts(self) -> list[str]:
         """The translation of each text, or of each line of tokens as tokens."""
@@ -124,21 +124,21 @@ class Answered:
 
 
 class Engine:
-    """A loaded system, its languages, and if there is one an aligner for confidences."""
+    """A loaded system, its languages, and optionally an aligner for confidences."""
 
     def __init__(
         self, name: str, system: System, source: str, target: str, *, threads: int = 1, aligner: Aligner | None = None
     ) -> None:
         self.name, self.system, self.source, self.target = name, system, source, target
         self.threads, self.aligner = threads, aligner
-        self.argument: str | None = None  # that it was loaded by
+        self.argument: str | None = None  # from which it was loaded
         text = system.text or TextProcessing()
         self.text = TextProcessing(replace(text.source, language=source), replace(text.target, language=target))
         self.reads_tags = check_annotations(system, self.text)
         own = self.text if system.text is not None else TextProcessing()
         self.raw = RawText(own, system.options.max_words, tags=self.reads_tags)
         self._translators = lru_cache(maxsize=8)(self._translator)
-        # What is slow the first time is done before the first request.
+        # # Do whatever is slow the first time before the first request.
         system.check()
         _ = self.translator(system.options), self.raw.read("a")
 
@@ -154,17 +154,17 @@ class Engine:
         if pair:
             source, dash, target = (part.strip().lower() for part in pair.partition("-"))
             if not (dash and source.isalpha() and target.isalpha()):
-                raise OptionError(f"a pair of languages is written like ja-en, not {pair!r}")
+                raise OptionError(f"expected a pair of languages like ja-en, found {pair!r}")
         if not source or not target:
             raise OptionError(
-                f"{path}: the system does not say its languages; write them before it, for example ja-en={path}"
+                f"{path}: the system does not name its languages; put them before it, for example ja-en={path}"
             )
         made = cls(Path(path).name, system, source, target, threads=threads, aligner=aligner)
         made.argument = argument
         return made
 
     def reload(self, aligner: Aligner | None) -> Engine:
-        """The system as it is on disk now; this one if it was not loaded from disk."""
+        """The current version of the system on disk; this one if it was not loaded from disk."""
         return self if self.argument is None else Engine.load(self.argument, threads=self.threads, aligner=aligner)
 
     @property
@@ -177,7 +177,7 @@ class Engine:
         return self.weighted(options, {})
 
     def weighted(self, options: Decoding, weights: Mapping[str, Sequence[float]]) -> Translator:
-        """A translator with these options, and weights in place of the system's."""
+        """A translator with these options, and weights that replace the system's."""
         return self._translators(tuple(sorted(vars(options).items())), _weights_key(weights))
 
     def _translator(self, options: tuple[tuple[str, Any], ...], weights: _WeightsKey) -> Translator:
@@ -188,7 +188,7 @@ class Engine:
         """A request as a job: those with the same number of translations, options and weights are searched together."""
         options = request.options or self.system.options
         key = (
-            self,  # not its name: requests of before and after a reload are not mixed
+            self,  # not its name: requests from before and after a reload must not be mixed
             request.n_best,
             request.distinct,
             tuple(vars(options).values()),
@@ -207,7 +207,7 @@ def _weights_key(weights: Mapping[str, Sequence[float]]) -> _WeightsKey:
 
 
 def run_jobs(jobs: Sequence[Job]) -> None:
-    """Do jobs of one engine and key."""
+    """Process jobs of one engine and key."""
     engine: Engine = jobs[0].work[0]
     prepared: list[tuple[Job, Request, list[Document], list[Constraints], list[str]]] = []
     for job in jobs:
@@ -226,7 +226,7 @@ def run_jobs(jobs: Sequence[Job]) -> None:
             for job, *_ in prepared:
                 job.fail(error)
             return
-        # One of them is to blame: each alone.
+        # # One of them is to blame: try each alone.
         for job, *_ in prepared:
             run_jobs([job])
         return
@@ -289,7 +289,7 @@ def _constraints(job: Job, documents: list[Document]) -> tuple[list[Constraints]
 
 
 def parse_line(line: str) -> tuple[str, Constraints]:
-    """A line of tokens with markup as `translate --markup` reads it."""
+    """A line of tokens with markup, in the format of `translate --markup`."""
     found = parse_markup([line])
     return found.lines[0], Constraints(
         tuple((d.span[1], d.span[2], d.translation) for d in found.demands),
@@ -299,7 +299,7 @@ def parse_line(line: str) -> tuple[str, Constraints]:
 
 
 def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> list[Searched]:
-    """Search the sentences of all groups together; stop if nobody waits any more."""
+    """Search the sentences of all groups together; stop if no client is waiting."""
     if not groups:
         return []
     first = groups[0].request
@@ -334,7 +334,7 @@ def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> li
     searched: list[Searched] = []
     for at in range(0, len(sentences), BATCH):
         searched += search(range(at, min(at + BATCH, len(sentences))), constraints)
-    # As `translate --raw` does: where a number or an address is lost, it is demanded.
+    # # As in `translate --raw`: if a number or an address is lost, its translation is required.
     lost = {n: engine.raw.lost(own.sentence, own.best()) for n, own in enumerate(searched) if forced is None}
     again = [n for n, values in lost.items() if values]
     for at in range(0, len(again), BATCH):
@@ -346,13 +346,13 @@ def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> li
 
 
 def _also(constraints: Constraints, demands: Sequence[tuple[int, int, str]]) -> Constraints:
-    """Constraints with further demands, except where there are some already."""
+    """Constraints with further required translations, except for sentences that already have some."""
     new = [demand for demand in demands if all(demand[1] <= b or e <= demand[0] for b, e, _ in constraints.demands)]
     return replace(constraints, demands=(*constraints.demands, *new))
 
 
 def _labels(sentences: Sequence[Sentence], tagger: Tagger | None) -> list[str]:
-    """The tags of each sentence; tokens that came without any are tagged as raw text is."""
+    """The tags of each sentence; tokens without tags are tagged like raw text."""
     found = []
     for sentence in sentences:
         labels = tagger([sentence.tokens])[0] if tagger is not None and not sentence.labels else sentence.labels
@@ -367,7 +367,7 @@ def _markup(sentences: Sequence[Sentence], constraints: Sequence[Constraints]) -
     for n, own in enumerate(constraints):
         demands = sorted(own.demands)
         if any(b[0] < a[1] for a, b in itertools.pairwise(demands)):
-            raise OptionError(f"demanded translations overlap in sentence {n}")
+            raise OptionError(f"required translations overlap in sentence {n}")
         markup.demands += [Demand((n, begin, end), text) for begin, end, text in demands]
         markup.zones += [(n, begin, end) for begin, end in sorted(own.zones)]
         markup.walls += [(n, word) for word in sorted(own.walls)]

@@ -1,4 +1,4 @@
-"""Fields of requests, declared once: they check what clients send as JSON, form or query, and describe it for OpenAPI.
+"""Fields of requests, declared once: they validate JSON, forms and queries, and describe themselves for OpenAPI.
 
 >>> Field("nbest", "integer", "translations of each sentence", 0, maximum=100).read({"nbest": "7"})
 7
@@ -39,8 +39,8 @@ _NAMES = {
     "array": "a list of objects",
 }
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
-MOST_FIELDS = 1100  # of a form, unless it is said otherwise
-LONGEST_HEAD = 1000  # bytes, of the header of a form or of one of its parts
+MOST_FIELDS = 1100  # of a form, unless specified otherwise
+LONGEST_HEAD = 1000  # bytes of the header of a form or of one of its parts
 _NAME = re.compile(r';\s*+name="([^"\r\n]*+)"', re.IGNORECASE)
 _BOUNDARY = re.compile(r';\s*+boundary=(?:"([^"]{1,200}+)"|([^\s";]{1,200}+))', re.IGNORECASE)
 _ENCODING = re.compile(r"^content-transfer-encoding:\s*+(?!(?:7bit|8bit|binary)\s*$)", re.IGNORECASE | re.MULTILINE)
@@ -48,7 +48,7 @@ _ENCODING = re.compile(r"^content-transfer-encoding:\s*+(?!(?:7bit|8bit|binary)\
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a request: what it is called, its type, what it means, and which values make sense."""
+    """A field of a request: its name, type, meaning and valid values."""
 
     name: str
     kind: str
@@ -60,7 +60,7 @@ class Field:
     required: bool = False
 
     def read(self, values: Mapping[str, Any]) -> Any:
-        """The value of the field; null is as good as none."""
+        """The value of the field; null means that it is missing."""
         value = values.get(self.name)
         if value is None:
             if self.required:
@@ -90,7 +90,7 @@ class Field:
         return value
 
     def schema(self) -> dict[str, Any]:
-        """The field as OpenAPI describes it."""
+        """The field in OpenAPI's format."""
         schema = dict(_TYPES[self.kind]) | {"description": self.help}
         extra = {"default": self.default, "minimum": self.minimum, "maximum": self.maximum, "enum": self.choices}
         return schema | {name: value for name, value in extra.items() if value is not None}
@@ -116,12 +116,12 @@ def _is_kind(value: Any, kind: str) -> bool:
 
 
 def read_fields(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of fields, by name; what else a client sends does not count."""
+    """The values of fields, by name; other fields are ignored."""
     return {field.name: field.read(values) for field in fields}
 
 
 def parse_body(content_type: str, body: bytes, most: int = MOST_FIELDS) -> dict[str, Any]:
-    """What a body says, by name: JSON, or a form of at most `most` fields, of which the repeated ones become lists."""
+    """The values of a body, by name: JSON, or a form of at most `most` fields, where repeated fields become lists."""
     if not body.strip():
         return {}
     kind = content_type.partition(";")[0].strip().lower()
@@ -168,17 +168,17 @@ def _parse_json(body: bytes) -> dict[str, Any]:
 
 
 def _check_unicode(values: Any) -> None:
-    """Escapes of JSON can write half of a character, which no answer could hold."""
+    """Refuse JSON escapes of unpaired surrogates, which no response could contain."""
     try:
         json.dumps(values, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
-        raise Refusal(400, "the text is not valid Unicode: it has half of a character") from error
+        raise Refusal(400, "the text is not valid Unicode: it contains an unpaired surrogate") from error
     except (ValueError, RecursionError) as error:
         raise Refusal(400, "the JSON is nested too deeply, or has a number that is too long") from error
 
 
 def _parse_multipart(content_type: str, body: bytes, most: int) -> list[tuple[str, str]]:
-    """Names and values of multipart/form-data (RFC 7578); a part that has parts itself is a value like any other."""
+    """Names and values of multipart/form-data (RFC 7578); a nested multipart is an ordinary value."""
     boundary = _BOUNDARY.search(content_type[:LONGEST_HEAD])
     if boundary is None:
         raise Refusal(400, "the form is not valid multipart/form-data: its boundary is missing")
@@ -197,7 +197,7 @@ def _parse_multipart(content_type: str, body: bytes, most: int) -> list[tuple[st
             header = head.decode("utf-8")
             name = _NAME.search(header)
             if _ENCODING.search(header.replace("\r\n", "\n")):
-                raise Refusal(400, "a part of the form is encoded: send it as it is, in UTF-8")
+                raise Refusal(400, "a part of the form is encoded: send it unencoded, in UTF-8")
             if name is not None:
                 pairs.append((name[1], value.decode("utf-8")))
         except UnicodeDecodeError as error:
@@ -206,7 +206,7 @@ def _parse_multipart(content_type: str, body: bytes, most: int) -> list[tuple[st
 
 
 def _too_many_fields(most: int) -> Refusal:
-    return Refusal(413, f"a form may have {most} fields")
+    return Refusal(413, f"a form may have at most {most} fields")
 
 
 def _grouped(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ SHORTEST = 8
 
 
 class Keys:
-    """The keys that are allowed; none at all means that nobody is asked for one."""
+    """The allowed keys; without any, no key is required."""
 
     def __init__(self, keys: list[str]) -> None:
         self._salt = os.urandom(16)
@@ -21,17 +21,17 @@ class Keys:
 
     @classmethod
     def read(cls, path: str) -> Keys:
-        """Read a file of keys; empty lines and those that start with # do not count."""
+        """Read a file of keys; empty lines and those that start with # are ignored."""
         keys = []
         for n, line in enumerate(read_lines(path), start=1):
             key = line.strip()
             if not key or key.startswith("#"):
                 continue
             if len(key) < SHORTEST or not key.isascii() or any(c.isspace() for c in key):
-                raise InputError(f"a key has at least {SHORTEST} characters of ASCII, and no blanks", shown(path), n)
+                raise InputError(f"a key must have at least {SHORTEST} ASCII characters and no blanks", shown(path), n)
             keys.append(key)
         if not keys:
-            raise InputError("there is no key in it", shown(path))
+            raise InputError("the file contains no key", shown(path))
         return cls(keys)
 
     @property
@@ -39,11 +39,11 @@ class Keys:
         return bool(self._hashes)
 
     def owner(self, key: str | None) -> str | None:
-        """Whose key it is, as a short name that does not tell the key; None if it is not allowed."""
+        """The owner of a key, as a short name that does not reveal the key; None if it is not allowed."""
         if not self._hashes:
             return ""
         digest = self._hash(key or "")
-        # All of them, whichever is right: how long it takes tells nothing.
+        # # Compare with all of them: the time taken must reveal nothing.
         right = [hmac.compare_digest(digest, known) for known in self._hashes]
         return f"key{right.index(True) + 1}" if any(right) else None
 

@@ -1,4 +1,4 @@
-"""Names of languages, and which language a text is in: the one of the systems whose vocabulary knows most of it."""
+"""Names of languages, and language detection: the language of the system whose vocabulary covers most of the text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NAMES = {
     "vi": "Vietnamese",
     "zh": "Chinese",
 }
-LONGEST = 1000  # characters that are looked at
+LONGEST = 1000  # characters that are examined
 
 
 def name_of(code: str) -> str:
@@ -76,7 +76,7 @@ class _Known(NamedTuple):
 
 
 class Detector:
-    """Tells languages of systems apart by the words that their phrase tables know."""
+    """Distinguishes the languages of systems by the words in their phrase tables."""
 
     def __init__(self, engines: Sequence[Engine]) -> None:
         known: dict[str, _Known] = {}
@@ -90,7 +90,7 @@ class Detector:
         self._known = list(known.values())
 
     def detect(self, text: str, among: Iterable[str] | None = None) -> list[tuple[str, float]]:
-        """Languages, of all or `among` some, with the percentage of the text that they know; best first."""
+        """Languages, all or those in `among`, with the percentage of the text that they cover; best first."""
         wanted = None if among is None else set(among)
         found = [
             (item.code, self._share(item, text[:LONGEST])) for item in self._known if wanted is None or item.code in wanted
@@ -98,7 +98,7 @@ class Detector:
         return sorted(found, key=lambda item: -item[1])
 
     def _share(self, item: _Known, text: str) -> float:
-        """The percentage of the letters of a text that are in known words."""
+        """The percentage of the letters of a text that belong to known words."""
         raw = item.tokenizer(text)[0]
         tokens = [token for token in item.side.as_trained(raw) if any(c.isalpha() for c in token)]
         n_letters = sum(map(len, tokens))

@@ -11,7 +11,7 @@ BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
 class Metrics:
-    """Requests by path and status, their time, and the text that was translated."""
+    """Requests by path and status, their duration, and the amount of translated text."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -23,25 +23,25 @@ class Metrics:
         self._usage: Counter[str] = Counter()
 
     def request(self, path: str, status: int, seconds: float) -> None:
-        """Count a request; `path` is that of a route, so that there are few of them."""
+        """Count a request; `path` is that of a route, so that there are few."""
         with self._lock:
             self._requests[path, status] += 1
             self._buckets[bisect_left(BUCKETS, seconds)] += 1
             self._seconds += seconds
 
     def translated(self, pair: str, characters: int, sentences: int, owner: str) -> None:
-        """Count what was translated, and for whom."""
+        """Count translated text, by owner of a key."""
         with self._lock:
             self._characters[pair] += characters
             self._sentences[pair] += sentences
             self._usage[owner] += characters
 
     def usage(self, owner: str) -> int:
-        """The characters that were translated for the owner of a key."""
+        """The number of characters translated for the owner of a key."""
         return self._usage[owner]
 
     def text(self, gauges: dict[str, tuple[str, float]]) -> str:
-        """Everything; `gauges` are name → help and value now."""
+        """All metrics; `gauges` maps names to help and current value."""
         with self._lock:
             return "\n".join(self._lines(gauges)) + "\n"
 
@@ -57,8 +57,8 @@ class Metrics:
         yield f"hyperbaton_request_seconds_sum {self._seconds:.6f}"
         yield f"hyperbaton_request_seconds_count {total}"
         for name, counts, help in (
-            ("characters", self._characters, "Characters that were translated, by language pair."),
-            ("sentences", self._sentences, "Sentences that were translated, by language pair."),
+            ("characters", self._characters, "Translated characters, by language pair."),
+            ("sentences", self._sentences, "Translated sentences, by language pair."),
         ):
             yield from _head(f"hyperbaton_{name}_total", "counter", help)
             for pair, n in sorted(counts.items()):

@@ -1,4 +1,4 @@
-"""The description of the service's own interface in OpenAPI, from the fields that its requests are checked with."""
+"""The OpenAPI description of the service's own interface, from the fields that validate its requests."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hyperbaton.serve.fields import Field
 
 _ERRORS = {
     "400": "The request is invalid: the message says why.",
-    "403": "A key is needed.",
-    "408": "The request did not come in time.",
+    "403": "A key is required.",
+    "408": "The request was not received in time.",
     "413": "There is too much text.",
     "429": "Too many requests are waiting: try again after Retry-After seconds.",
     "504": "The translation took too long.",
@@ -20,7 +20,7 @@ _SUMMARIES = {
     "/v1/translate": "Translate text, and explain how the translation was built.",
     "/v1/align": "Link the words of a sentence pair.",
 }
-_SPAN = {"type": "array", "items": {"type": "integer"}, "description": "first, and one behind the last"}
+_SPAN = {"type": "array", "items": {"type": "integer"}, "description": "first, and one past the last"}
 _SCORES = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}}
 _WEIGHTED = {"type": "object", "additionalProperties": {"type": "number"}}
 _TOKENS = {"type": "array", "items": {"type": "string"}}
@@ -37,14 +37,14 @@ _PATH: dict[str, Any] = {
             "properties": {
                 "source": _SPAN,
                 "target": _SPAN,
-                "distance": {"type": "integer", "description": "end of the phrase before minus begin of this one"},
+                "distance": {"type": "integer", "description": "end of the previous phrase minus begin of this one"},
                 "rule": {
                     "type": "array",
                     "items": {"type": "string"},
-                    "description": "both sides, in a system with rules; spans include what is in the gaps",
+                    "description": "both sides, in a system with rules; spans include the content of gaps",
                 },
                 "kind": {"type": "string", "description": "rule, unknown, demanded or glue"},
-                "parent": {"type": "integer", "description": "the number of the rule in whose gap it is, or -1"},
+                "parent": {"type": "integer", "description": "the number of the rule whose gap it fills, or -1"},
                 "features": _SCORES,
                 "weighted": _WEIGHTED,
             },
@@ -70,7 +70,7 @@ SCHEMAS: dict[str, Any] = {
                     },
                 },
             },
-            "confidence": {"type": "number", "description": "share of the best among the n best"},
+            "confidence": {"type": "number", "description": "share of the probability mass of the n-best list"},
             "limits_lifted": {"type": "boolean"},
             "end": _SCORES,
             "search": {"type": "object", "additionalProperties": {"type": "integer"}},
@@ -136,7 +136,7 @@ _ANSWERS = {"/v1/translate": "Translation", "/v1/align": "Alignment"}
 
 
 def describe(requests: Mapping[str, Sequence[Field]]) -> dict[str, Any]:
-    """The description of paths, each with the fields of its requests."""
+    """Describe paths, each with the fields of its requests."""
     return {
         "openapi": "3.1.0",
         "info": {"title": "hyperbaton", "version": version("hyperbaton"), "license": {"name": "Apache-2.0"}},

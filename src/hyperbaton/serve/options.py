@@ -1,4 +1,4 @@
-"""Options of the service: what it takes, and how much of it."""
+"""Options of the service: limits on requests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hyperbaton.base.options import option
 
 @dataclass(frozen=True)
 class Limits:
-    """How much is taken at once, and how long it may take."""
+    """Limits on the size, number and duration of requests."""
 
     max_characters: int = option(20_000, "maximum number of characters in one request", minimum=1)
     max_body: int = option(1_000_000, "maximum size of a request, in bytes", minimum=1000)
@@ -27,5 +27,5 @@ class Limits:
 
     @property
     def max_fields(self) -> int:
-        """The maximum number of fields of a form: one for each text, and some more."""
+        """The maximum number of fields in a form: one for each text, and some more."""
         return self.max_texts + 100

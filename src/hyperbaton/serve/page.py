@@ -1,4 +1,4 @@
-"""The page at `/`: that of `hyperbaton explore`, with the service behind it in place of a run."""
+"""The page at `/`: the page of `hyperbaton explore`, connected to the service instead of a run."""
 
 from __future__ import annotations
 

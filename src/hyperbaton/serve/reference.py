@@ -1,4 +1,4 @@
-"""The page at `/docs`: the description of `/openapi.json` for people, as plain HTML without scripts."""
+"""The page at `/docs`: the content of `/openapi.json` for people, as plain HTML without scripts."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _LIMITS = {"default": "default", "minimum": "at least", "maximum": "at most"}
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    """A type in words, as HTML."""
+    """Describe a type, as HTML."""
     if "$ref" in schema:
         name = escape(str(schema["$ref"]).rpartition("/")[2])
         return f'<a href="#{name}">{name}</a>'

@@ -1,4 +1,4 @@
-"""A request that is not answered: its HTTP status and one line that says why."""
+"""A refused request: its HTTP status and one line that says why."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Run the application until a signal asks it to stop: then finish what was taken, and take no more.
+"""Run the application until a signal stops it: then finish accepted requests and accept no more.
 
-SIGHUP opens the systems again, except where it says that the terminal of the program was closed.
+SIGHUP reopens the systems, unless it means that the program's terminal was closed.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from hyperbaton.serve.options import Limits
 
 log = logging.getLogger(__name__)
 
-FILES = 128  # that are open besides connections
+FILES = 128  # open files other than connections
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any that is free."""
+    """A listening socket; port 0 chooses a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -51,7 +51,7 @@ def serve(
     ready: Callable[[], None] | None = None,
     reload: Callable[[], None] | None = None,
 ) -> None:
-    """Answer requests until SIGINT or SIGTERM; then wait for those that were begun. SIGHUP calls `reload` on a thread."""
+    """Answer requests until SIGINT or SIGTERM, then finish the accepted ones. SIGHUP calls `reload` in a thread."""
     opened = Open(limits, _most_connections(limits))
     config = uvicorn.Config(
         app,
@@ -66,12 +66,12 @@ def serve(
     )
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     server = _Server(config, ready, reload)
-    with suppress(KeyboardInterrupt):  # the signal, raised again when all is done
+    with suppress(KeyboardInterrupt):  # the signal is raised again at the end
         server.run(sockets)
 
 
 def _most_connections(limits: Limits) -> int:
-    """The number of connections that this process may have; as many again are refused."""
+    """The number of connections that this process can have; the same number again can be refused."""
     wanted = 2 * limits.max_connections + FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -89,7 +89,7 @@ def _most_connections(limits: Limits) -> int:
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready, and reloads on SIGHUP."""
+    """Reports when it is ready, and reloads on SIGHUP."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None] | None, reload: Callable[[], None] | None) -> None:
         super().__init__(config)
@@ -109,7 +109,7 @@ class _Server(uvicorn.Server):
                 yield
                 return
             before = signal.signal(signal.SIGHUP, self._hang_up)
-            # Where the signal was ignored (nohup), a terminal that is closed is not the end.
+            # # If the signal was ignored (nohup), closing the terminal does not end the program.
             self._ends_with_terminal = before is not signal.SIG_IGN and _has_terminal()
             try:
                 yield
@@ -129,7 +129,7 @@ class _Server(uvicorn.Server):
 
 
 def _has_terminal() -> bool:
-    """Whether the process has a terminal that is not closed."""
+    """Whether the process has an open terminal."""
     try:
         os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
     except OSError:

@@ -1,4 +1,4 @@
-"""The service behind all dialects: which system translates, who may ask, how much, and in what order."""
+"""The service shared by all dialects: which system translates, who may use it, how much, and in what order."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from hyperbaton.serve.metrics import Metrics
 from hyperbaton.serve.options import Limits
 from hyperbaton.serve.refusal import Refusal
 
-DRAINED = 32_000_000  # bytes of a body that is too large which are read before it is refused, so that the client listens
+DRAINED = 32_000_000  # bytes of an oversized body that are read before it is refused, so that the client sees the response
 AUTO = ("", "auto")
 SMALL = 10_000  # bytes of a body that is parsed at once
 KEY_FIELDS = ("api_key", "auth_key")
-ASIDE = 4  # threads for what needs no search
+ASIDE = 4  # threads for work without search
 log = logging.getLogger(__name__)
 
 
 class Service:
-    """Systems, limits, keys and counters; `log` is given a line for each request, texts in it only if `log_texts`."""
+    """Systems, limits, keys and counters; `log` is called with a line for each request, with texts only if
+    `log_texts`."""
 
     def __init__(
         self,
@@ -60,18 +61,18 @@ class Service:
         self.detector = Detector(self.engines)
         self.detector.detect("a")  # loads the tokenizers
         self.batcher = Batcher(n_workers=self.limits.workers, capacity=self.limits.queue, batch=self.limits.batch)
-        self.aside = ThreadPoolExecutor(ASIDE, "aside")  # for what takes long and needs no search
+        self.aside = ThreadPoolExecutor(ASIDE, "aside")  # for slow work without search
 
     def close(self) -> None:
-        """Finish what was taken, and take no more."""
+        """Finish accepted requests and accept no more."""
         self.batcher.close(self.limits.timeout + 5)
         self.aside.shutdown(wait=False, cancel_futures=True)
 
     def reload(self, aligner: str | None = None, check: Callable[[str], None] = lambda path: None) -> list[str]:
-        """Open the systems, and the aligner of this path, as they are on disk now; say what became of each.
+        """Open the systems, and the aligner of this path, from disk again; report the outcome for each.
 
-        Requests that were taken are finished with the old ones. What cannot be opened stays as it was; `check` may raise
-        an error before an artefact is opened.
+        Accepted requests are finished with the old ones. If one cannot be opened, the old one stays in use; `check` may
+        raise an error before an artefact is opened.
         """
         said: list[str] = []
 
@@ -84,7 +85,7 @@ class Service:
                 check(engine.argument.rpartition("=")[2])
             new = engine.reload(self.aligner)
             if any(new.pair == other.pair for other in engines if other is not engine):
-                raise OptionError(f"it is for {new.pair} now, for which there is another system")
+                raise OptionError(f"it is now for {new.pair}, for which there is another system")
             return new
 
         if aligner is not None:
@@ -98,7 +99,8 @@ class Service:
         return said
 
     def engine(self, source: str | None, target: str | None, texts: Sequence[str] = ()) -> Engine:
-        """The system for a pair of languages; without a source language, the one that knows most of the text."""
+        """The system for a pair of languages; without a source language, the one whose vocabulary covers most of the
+        text."""
         wanted_source = base_code(source or "")
         wanted_target = base_code(target or "")
         found = [engine for engine in self.engines if wanted_target in ("", engine.target)]
@@ -116,7 +118,7 @@ class Service:
         return found[0]
 
     def check_amount(self, texts: Sequence[str]) -> None:
-        """Refuse too many texts, or too much of them."""
+        """Refuse too many texts, or texts that are too long."""
         limits = self.limits
         if len(texts) > limits.max_texts:
             raise Refusal(413, f"a request may have {limits.max_texts} texts, not {len(texts)}")
@@ -131,7 +133,7 @@ T = TypeVar("T")
 def _reloaded(said: list[str], what: str, load: Callable[[], T]) -> T | None:
     try:
         found = load()
-    except Exception as error:  # whatever it is, the old one goes on
+    except Exception as error:  # on any error, the old one stays in use
         if not isinstance(error, HyperbatonError | OSError):
             log.exception("%s cannot be reloaded", what)
         said.append(f"cannot reload {what}, the old one stays: {error}")
@@ -141,7 +143,7 @@ def _reloaded(said: list[str], what: str, load: Callable[[], T]) -> T | None:
 
 
 class Call:
-    """One HTTP request to the service: its fields, its key, and what it asks to be done."""
+    """One HTTP request to the service: its fields, its key, and its work."""
 
     def __init__(self, request: HttpRequest, service: Service) -> None:
         self.request, self.service = request, service
@@ -149,7 +151,7 @@ class Call:
         self._deadline: float | None = None  # of time.monotonic()
 
     async def body(self) -> bytes:
-        """The body, within the limits of size and time."""
+        """The body, within the limits on size and time."""
         if self._body is None:
             limit = self.service.limits.max_body
             size, pieces = 0, []
@@ -171,15 +173,15 @@ class Call:
 
     @property
     def seconds_left(self) -> float:
-        """The time that is left to answer, of that which a request may take once it is received."""
+        """The time left to respond, counted from when the request was received."""
         if self._deadline is None:
             return self.service.limits.timeout
         return max(self._deadline - time.monotonic(), 0.0)
 
     async def values(self) -> dict[str, Any]:
-        """The fields of the query and of the body, and the owner of the key is known; an error if there is none.
+        """Return the fields of the query and of the body after checking the key; refuses requests without one.
 
-        A body is not parsed for a client whose key is neither outside it nor, by the look of it, inside.
+        A body is not parsed if the client's key is neither outside it nor seems to be inside.
         """
         values = parse_query(self.request.scope["query_string"])
         body = await self.body()
@@ -194,7 +196,8 @@ class Call:
         return values
 
     async def apart(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Call a function on another thread, so that the service goes on; refuse the request if it takes too long."""
+        """Call a function in another thread, so that the service stays responsive; refuse the request if it takes too
+        long."""
         pending = asyncio.wrap_future(self.service.aside.submit(function, *arguments))
         try:
             return await asyncio.wait_for(pending, self.seconds_left)
@@ -202,7 +205,7 @@ class Call:
             raise self._late() from None
 
     def while_wanted(self, items: Iterable[T]) -> Iterator[T]:
-        """The same items, as long as there is time left."""
+        """Yield the items as long as there is time left."""
         for item in items:
             if not self.seconds_left:
                 raise Cancelled("there is no time left for the request")
@@ -212,16 +215,16 @@ class Call:
         return Refusal(504, f"the answer was not ready after {self.service.limits.timeout:g} seconds")
 
     async def engine(self, source: str | None, target: str | None, texts: Sequence[str] = ()) -> Engine:
-        """The system for a pair of languages, found on another thread where the language must be detected."""
+        """The system for a pair of languages, found in another thread if the language must be detected."""
         if base_code(source or "") not in AUTO:
             return self.service.engine(source, target, texts)
         return await self.apart(self.service.engine, source, target, texts)
 
     def authorize(self, values: dict[str, Any]) -> str:
-        """Whose key the request has; a refusal if it has none that is allowed."""
+        """The owner of the request's key; a refusal if it has no allowed key."""
         owner = self.service.keys.owner(self._key(values))
         if owner is None:
-            raise Refusal(403, "an API key is needed, and the one that was given, if any, is not allowed")
+            raise Refusal(403, "an API key is required; the given key, if any, is not allowed")
         self.request.state.owner = owner
         return owner
 
@@ -243,7 +246,7 @@ class Call:
         return headers.get("x-api-key")
 
     async def translate(self, engine: Engine, request: Request) -> Any:
-        """Have a request done, unless its client goes away before."""
+        """Process a request, unless its client disconnects first."""
         service = self.service
         texts = request.texts if request.lines is None else request.lines
         service.check_amount(texts)
@@ -260,7 +263,7 @@ class Call:
         return found
 
     async def wait(self, job: Job, texts: Sequence[str]) -> Any:
-        """Put a job into the queue, and wait for it while its client does."""
+        """Queue a job, and wait for it while the client does."""
         service = self.service
         service.batcher.submit(job)
         if service.log_texts:
@@ -283,6 +286,6 @@ class Call:
                 result.cancel()
 
     async def _disconnected(self) -> None:
-        """Wait until the client has gone."""
+        """Wait until the client has disconnected."""
         while (await self.request.receive())["type"] != "http.disconnect":
             pass

@@ -1,7 +1,7 @@
-"""Tuning: weights of a system's features that make a metric of its translations best.
+"""Tuning: find the feature weights of a system that optimise a metric of its translations.
 
-The system is seen through a function alone that translates with given weights and returns n-best lists. `docs/tune.md` says
-which optimizer does what.
+The system is seen only as a function that translates with given weights and returns n-best lists. `docs/tune.md`
+describes the optimizers.
 """
 
 from hyperbaton.tune.loop import Tuned, Tuning, tune

@@ -1,9 +1,9 @@
-"""The size of weights, and their mean.
+"""The scale of weights, and their mean.
 
-A decoder sees ratios of weights alone, so weights are scaled to the sum of absolute values of the first ones before they
-are averaged; otherwise large weights would count more than small ones. Each tuning run, and each late iteration of a
-run, ends at another edge of the region where the metric is high. Their mean lies inside that region, and depends less on
-the seed than any of them.
+Only ratios of weights matter to a decoder, so weights are scaled to the sum of absolute values of the initial ones before
+they are averaged; otherwise large weights would count more than small ones. Each tuning run, and each late iteration of a
+run, ends at a different edge of the region where the metric is high. Their mean lies inside that region, and depends less
+on the seed than any of them.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy.typing as npt
 
 from hyperbaton.tune.nbest import Floats
 
-_VANISHED = 1e-12  # weights whose sum is this part of the first ones' are no weights
-_LARGEST = 1000.0  # times the size of the first weights: beyond, a fixed weight counts as little as 0
+_VANISHED = 1e-12  # weights whose sum is below this fraction of the initial ones' have vanished
+_LARGEST = 1000.0  # times the size of the initial weights: beyond this, a fixed weight is as good as 0
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The size of weights: their sum of absolute values stays that of the first ones, unless fixed weights set the scale.
+    """The scale of weights: their sum of absolute values stays that of the initial ones, unless fixed weights set it.
 
-    With a weight that is fixed at anything but 0, the size of the others is for the optimizer to find, within bounds: it
-    would grow for ever where the fixed weight does harm. Only the first `n_dense` weights count; the rest are those of
-    sparse features.
+    If a weight is fixed at anything but 0, the optimizer must find the size of the others, within bounds: it would grow
+    without limit if the fixed weight does harm. Only the first `n_dense` weights count; the rest belong to sparse
+    features.
     """
 
     start: Floats
@@ -34,7 +34,7 @@ class Scale:
     n_dense: int
 
     def applied(self, weights: Floats) -> Floats | None:
-        """Weights of the right size, nothing if they vanish."""
+        """Weights at the right scale, None if they vanish."""
         weights, n = np.where(self.fixed, self.start, weights), self.n_dense
         size, total = np.abs(self.start[:n]).sum(), np.abs(weights[:n]).sum()
         if self.start[self.fixed].any():
@@ -42,7 +42,7 @@ class Scale:
         return weights * (size / total) if total > _VANISHED * size else None
 
     def mean(self, weights: Sequence[Floats]) -> Floats | None:
-        """The mean of weights that are first scaled alike, nothing if it vanishes.
+        """The mean of weights that are first scaled to the same size, None if it vanishes.
 
         >>> scale = Scale(np.array([1.0, 1.0]), np.zeros(2, bool), 2)
         >>> scale.mean([np.array([1.0, 3.0]), np.array([30.0, 10.0])]).tolist()

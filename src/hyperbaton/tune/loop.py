@@ -1,10 +1,9 @@
-"""The loop of tuning: translate with the present weights, add the n-best lists to those so far, optimise on all, repeat.
+"""The loop of tuning: translate with the current weights, add the n-best lists to the earlier ones, optimise, repeat.
 
-It ends when a rule says so, never without saying which; the weights that are returned are those with the best metric of
-the decoder's own translations, not those that look best on lists, or the mean of several such. What goes wrong (weights
-that are not finite or vanish, a metric that no translation can raise, no gain over the starting point) is a failure with a
-reason, and the best weights are kept all the same. With a folder, every iteration is stored and a later call goes on from
-there.
+It always ends with a stated reason. The returned weights are those with the best metric of the decoder's own
+translations, not those that look best on lists, or the mean of several such. Problems (weights that are not finite or
+vanish, a metric that no translation can raise, no gain over the starting point) are failures with a reason, and the best
+weights are still kept. With a folder, every iteration is stored and a later call resumes from there.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class TuningFailed(HyperbatonError):
 
 @dataclass
 class Tuning(Checked):
-    """How to tune."""
+    """Options of tuning."""
 
     metric: str = option("bleu", "metric to optimize, with options as in bleu:tokenize=none")
     optimizer: str = option("mert", "mert, mira or pro, with options as in mert:restarts=10")
@@ -54,7 +53,7 @@ class Tuning(Checked):
 
 @dataclass(frozen=True)
 class Iteration:
-    """One turn of the loop: the metric of the translations with these weights, and of the best candidates on all lists."""
+    """One iteration: the metric of the translations with these weights, and of the best candidates on all lists."""
 
     score: float
     list_score: float
@@ -65,11 +64,11 @@ class Iteration:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The weights that were taken, the decoder's score with them, what happened, and why it ended.
+    """The chosen weights, the decoder's score with them, the history, and why tuning ended.
 
-    `failure` is None or a reason. `taken` is the number of the iteration with these weights, from 0, the start. Where
-    weights were averaged, the last iteration is that of the mean, and `averaged` has the numbers of those it was made from;
-    `best` is the best iteration besides.
+    `failure` is None or a reason. `taken` is the number of the iteration with these weights; 0 is the start. If weights
+    were averaged, the last iteration is that of the mean, and `averaged` has the numbers of the iterations averaged;
+    `best` is the best of the others.
     """
 
     weights: Floats
@@ -88,21 +87,21 @@ class Tuned:
 
 @dataclass(frozen=True)
 class _State:
-    """Where tuning stands: everything that the next iteration needs."""
+    """The state of tuning: everything that the next iteration needs."""
 
     weights: Floats
     lists: Lists
     history: list[Iteration]
     stopped: str | None = None
     failure: str | None = None
-    averaged: tuple[int, ...] | None = None  # iterations whose mean the last one is; None until the loop has ended
+    averaged: tuple[int, ...] | None = None  # iterations averaged in the last one; None until the loop has ended
 
     def scale(self, start: Floats, fixed: npt.NDArray[np.bool_]) -> Scale:
-        """The size that weights must have, known once there are lists."""
+        """The scale of weights, known once there are lists."""
         return Scale(start, fixed, self.lists.features.shape[1])
 
     def ranked(self, metric: Metric) -> list[int]:
-        """The numbers of the iterations, those with the best scores first, of equal ones the first."""
+        """The numbers of the iterations, best scores first; ties go to the first."""
         sign = -1 if metric.higher_is_better else 1
         return sorted(range(len(self.history)), key=lambda i: sign * self.history[i].score)
 
@@ -133,10 +132,10 @@ def tune(
         start: weights to begin with, (n_features,).
         references: `references[r][s]` is reference r of sentence s.
         fixed: which weights stay as they are in `start`, (n_features,).
-        optimizer: with its own options, in place of the one that the options name.
-        folder: where to store each iteration; when it holds iterations of the same call, they are not made again.
-        inputs: what else must be the same to go on with a stored tuning, by name: the system, the source text.
-        report: called with the number of each iteration, from 0, and what it found.
+        optimizer: an optimizer that replaces the one named in the options.
+        folder: where to store each iteration; stored iterations of the same call are not repeated.
+        inputs: other inputs that must be unchanged to resume a stored tuning, by name: the system, the source text.
+        report: called with the number of each iteration, from 0, and its result.
         progress: called for each starting point of an optimisation.
     """
     options = options or Tuning()
@@ -147,9 +146,9 @@ def tune(
         raise OptionError("tuning needs finite weights to start from, and at least one that is not 0")
     fixed = np.zeros(len(start), bool) if fixed is None else np.asarray(fixed, bool)
     if fixed.shape != start.shape:
-        raise OptionError(f"there are {len(start)} weights, but {len(fixed)} say whether they are fixed")
+        raise OptionError(f"there are {len(start)} weights, but {len(fixed)} flags for fixed ones")
     if fixed.all():
-        raise OptionError("all weights are fixed; nothing is left to tune")
+        raise OptionError("all weights are fixed, so there is nothing to tune")
     identity = _identity(start, fixed, references, options, optimizer, seed) | dict(inputs or {})
     state = _resume(folder, identity, len(references[0]), start)
     for number, turn in enumerate(state.history):
@@ -202,7 +201,7 @@ def _average(
 
 
 def _taken(state: _State, metric: Metric) -> Tuned:
-    """What tuning returns: the mean, unless it is worse than all that it was made from, or the best iteration."""
+    """The result of tuning: the mean, unless it is worse than all its parts, or the best iteration."""
     averaged, last = state.averaged or (), len(state.history) - 1
     best = next(i for i in state.ranked(metric) if not averaged or i != last)
     worst = min if metric.higher_is_better else max
@@ -220,7 +219,7 @@ def _taken(state: _State, metric: Metric) -> Tuned:
 def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]], metric: Metric) -> _State:
     nbest = decode(state.weights)
     check_nbest(nbest, state.lists.n_sentences, len(state.weights))
-    # Most of a list is known from earlier iterations; only the rest and the best need statistics.
+    # # Most of a list is known from earlier iterations; only the new translations and the best need statistics.
     needed = state.lists.is_new(nbest)
     needed[first_of_each(nbest)] = True
     nbest = nbest.select(needed)
@@ -238,7 +237,7 @@ def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]
 
 
 def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
-    """Stop, if a rule says so."""
+    """Stop, if a rule applies."""
     number, last = len(state.history) - 1, state.history[-1]
     if number == 0:
         lists = state.lists
@@ -255,7 +254,7 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
     if number >= options.iterations:
         return replace(state, stopped="the maximum number of iterations is reached")
     better = [i for i, gain in enumerate(_gains(metric, state), start=1) if gain > options.min_gain]
-    # The first lists say little about other weights: scores fall at first, and only what was gained can end.
+    # # The first lists say little about other weights: scores fall at first, so patience counts only after a gain.
     if better and number - better[-1] >= options.patience:
         return replace(state, stopped=f"no better score for {options.patience} iterations")
     return state
@@ -281,7 +280,7 @@ def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, scale
 
 
 def _gains(metric: Metric, state: _State) -> list[float]:
-    """What each iteration but the first gained over the best score before it."""
+    """The gain of each iteration but the first over the best score before it."""
     scores = [turn.score for turn in state.history]
     return [_gain(metric, _best(metric, scores[:i]), scores[i]) for i in range(1, len(scores))]
 
@@ -302,7 +301,7 @@ def _identity(
     optimizer: Optimizer,
     seed: int,
 ) -> dict[str, str]:
-    """What must be the same for a stored tuning to be gone on with."""
+    """Everything that must be unchanged to resume a stored tuning."""
     text = "\n".join(line for reference in references for line in reference).encode()
     settings = to_mapping(options) | {f"{type(optimizer).__name__}.{k}": v for k, v in to_mapping(optimizer).items()}
     values = repr([sorted(settings.items(), key=str), seed]).encode()
@@ -339,7 +338,9 @@ def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sent
     def read(artefact: Artefact) -> _State:
         for name, digest in identity.items():
             if artefact.manifest["inputs"].get(name) != digest:
-                raise ArtefactError(f"{folder}: holds a tuning with other {name}; remove it, or store this one elsewhere")
+                raise ArtefactError(
+                    f"{folder}: contains a tuning with different {name}; remove it, or store this one elsewhere"
+                )
         details = artefact.details
         history = [Iteration(**{name: turn[name] for name in _TURN}) for turn in details["history"]]
         lists, averaged = Lists.from_arrays(artefact.arrays()), details.get("averaged")

@@ -1,7 +1,7 @@
-"""N-best lists: what a decoder returns, and all that it has returned so far.
+"""N-best lists: those returned by a decoder, and their union so far.
 
-Lists grow from iteration to iteration. A translation is new unless the sentence has one with the same words and the same
-features already; the same words in another way are another candidate.
+Lists grow from iteration to iteration. A translation is new unless the sentence already has one with the same words and
+the same features; the same words with other features are another candidate.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from hyperbaton.metrics import Metric
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-# Number of average sentences beside which a candidate is scored, for metrics that mean little for one sentence.
+# # Number of average sentences together with which a candidate is scored, for metrics that mean little for one sentence.
 COMPANY = 9
 
 
 class NBest(NamedTuple):
-    """Translations of sentences, those of a sentence together, the decoder's best first."""
+    """Translations of sentences, grouped by sentence, the decoder's best first."""
 
     sentence: Ints  # (n,), not decreasing
     features: Floats  # (n, n_features)
@@ -90,7 +90,7 @@ class Lists:
 
     @classmethod
     def empty(cls, n_sentences: int, n_features: int) -> Lists:
-        """Lists of no translations yet."""
+        """Empty lists."""
         return cls(np.zeros((0, n_features)), np.zeros((0, 0)), np.zeros(0, np.uint64), np.zeros(n_sentences + 1, np.int64))
 
     def __len__(self) -> int:
@@ -108,7 +108,7 @@ class Lists:
 
     @cached_property
     def spread(self) -> Floats:
-        """The standard deviation of each feature within lists, sparse ones last; 0 where it tells no candidates apart."""
+        """The standard deviation of each feature within lists, sparse ones last; 0 if it never differs within a list."""
         starts, sizes = self.offsets[:-1], np.diff(self.offsets)
         means = np.add.reduceat(self.features, starts, axis=0) / sizes[:, None]
         centred = self.features - np.repeat(means, sizes, axis=0)
@@ -116,20 +116,20 @@ class Lists:
         spread = np.where(varies.any(axis=0), np.sqrt((centred**2).mean(axis=0)), 0.0)
         if self.sparse is None:
             return spread
-        sums = self._by_sentence.dot(self.sparse)  # of ones: each product is exact
+        sums = self._by_sentence.dot(self.sparse)  # a matrix of ones: each product is exact
         squares = np.asarray(self.sparse.multiply(self.sparse).sum(axis=0)).ravel()
         explained = np.asarray(sums.multiply(sums).multiply(1 / sizes[:, None]).sum(axis=0)).ravel()
         return np.concatenate([spread, np.sqrt(np.maximum(squares - explained, 0.0) / len(self))])
 
     @property
     def _by_sentence(self) -> csr_array:
-        """Adds up the rows of each sentence, (n_sentences, n)."""
+        """A matrix that adds up the rows of each sentence, (n_sentences, n)."""
         n = len(self)
         return csr_array((np.ones(n), np.arange(n), self.offsets), shape=(self.n_sentences, n))
 
     @cached_property
     def n_lists(self) -> Ints:
-        """In how many lists each sparse feature tells candidates apart, (n_sparse,)."""
+        """The number of lists in which each sparse feature differs between candidates, (n_sparse,)."""
         if self.sparse is None:
             return np.zeros(0, np.int64)
         sizes = np.diff(self.offsets)
@@ -145,7 +145,7 @@ class Lists:
         return scores if self.sparse is None else scores + numeric.sparse_product(self.sparse, weights[n:])
 
     def is_new(self, nbest: NBest) -> npt.NDArray[np.bool_]:
-        """Which translations are not in these lists yet, nor before in their own."""
+        """Which translations are new: neither in these lists nor earlier in their own."""
         return self._is_new(_keys(nbest))
 
     def _is_new(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
@@ -155,7 +155,7 @@ class Lists:
         return is_first & ~np.isin(keys, self.keys)
 
     def with_new(self, nbest: NBest, statistics: Floats) -> Lists:
-        """These lists and what is new in others, at the end of each sentence's list."""
+        """These lists with the new translations of others appended to each sentence's list."""
         keys = _keys(nbest)
         new = self._is_new(keys)
         sentence = np.concatenate([self.sentence, nbest.sentence[new]])
@@ -174,21 +174,21 @@ class Lists:
         )
 
     def best(self, scores: Floats) -> Ints:
-        """The candidate of each sentence with the highest score, of equal ones the first."""
+        """The candidate of each sentence with the highest score; ties go to the first."""
         highest = np.maximum.reduceat(scores, self.offsets[:-1])
         among = np.flatnonzero(scores == highest[self.sentence])
         best: Ints = among[np.searchsorted(self.sentence[among], np.arange(self.n_sentences))]
         return best
 
     def value(self, metric: Metric, weights: Floats) -> float:
-        """The metric of the best candidates by these weights."""
+        """The metric of the best candidates under these weights."""
         return float(metric.score(self.statistics[self.best(self.scores(weights))].sum(axis=0)))
 
     def gains(self, metric: Metric, weights: Floats, company: int = COMPANY) -> Floats:
-        """What each candidate alone is worth, higher is better, in points of the metric.
+        """The gain of each single candidate, higher is better, in points of the metric.
 
-        A metric of one sentence is often 0 or means little. Here the candidate is scored together with `company` sentences
-        like the average best candidate by these weights, and the score counts `company` + 1 times.
+        A metric of one sentence is often 0 or means little. Here the candidate is scored together with `company`
+        sentences like the average best candidate under these weights, and the score counts `company` + 1 times.
         """
         others = company * self.statistics[self.best(self.scores(weights))].mean(axis=0)
         gains = (company + 1) * metric.score(others + self.statistics)
@@ -214,7 +214,7 @@ class Lists:
 
 
 def check_nbest(nbest: NBest, n_sentences: int, n_features: int) -> None:
-    """Raise InputError where a decoder returned what cannot be tuned on."""
+    """Raise InputError if a decoder's result cannot be used for tuning."""
     sentence = nbest.sentence
     n_sparse = 0 if nbest.sparse is None else nbest.sparse.shape[1]
     if nbest.features.shape != (len(sentence), n_features - n_sparse) or len(nbest.hypotheses) != len(sentence):
@@ -224,7 +224,7 @@ def check_nbest(nbest: NBest, n_sentences: int, n_features: int) -> None:
     missing = np.setdiff1d(np.arange(n_sentences), sentence)
     if len(missing) or len(sentence) == 0 or sentence[-1] >= n_sentences:
         at = int(missing[0]) + 1 if len(missing) else n_sentences + 1
-        raise InputError(f"the decoder's translations do not fit the references: look at sentence {at}")
+        raise InputError(f"the decoder's translations do not match the references: see sentence {at}")
     broken = ~np.isfinite(nbest.features).all(axis=1)
     if broken.any():
         row = int(np.argmax(broken))
@@ -238,10 +238,10 @@ def first_of_each(nbest: NBest) -> Ints:
 
 
 def _keys(nbest: NBest) -> npt.NDArray[np.uint64]:
-    """A number for each translation by its sentence, words and features."""
+    """A hash of each translation by its sentence, words and features."""
     digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in nbest.hypotheses)
     keys = np.frombuffer(digests, "<u8").astype(np.uint64)
-    # Sums of the same features in another order differ in the last bits.
+    # # Sums of the same features in a different order differ in the last bits.
     rounded = (nbest.features + 0.0).astype(np.float32).view(np.uint32).astype(np.uint64)
     for column in (nbest.sentence.astype(np.uint64), *rounded.T):
         keys = (keys ^ (keys >> np.uint64(29)) ^ column) * np.uint64(0x9E3779B97F4A7C15)

@@ -1,8 +1,8 @@
 """Tune several times on one half of the development text, choose on the other (GO13 §4.1).
 
-Every seed ends elsewhere. GO13 tune three times on the first half, translate the second half with each result, and take the
-weights with the best score there. Here the mean of the runs is a candidate too, and so are the mean of the best
-iterations of each run, where runs have one (`Tuning.average`), and the mean of these means.
+Each seed gives a different result. GO13 tune three times on the first half, translate the second half with each result,
+and take the weights with the best score there. Here the mean of the runs is also a candidate, and so are the mean of the
+best iterations of each run, if runs have one (`Tuning.average`), and the mean of these means.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from hyperbaton.tune.nbest import Decode, Floats, first_of_each
 
 @dataclass(frozen=True)
 class Choice:
-    """The runs, the candidates with their scores on the held-out half, and which of them was chosen.
+    """The runs, the candidates with their scores on the held-out half, and the chosen one.
 
-    A single run has no held-out half: `held_out` is then empty. `tuned` is the run that the weights are from; where they
-    are a mean of runs, it is the best run on the held-out half.
+    A single run has no held-out half: `held_out` is then empty. `tuned` is the run of the chosen weights; if they are a
+    mean of runs, it is the best run on the held-out half.
     """
 
     runs: list[Tuned]
@@ -46,12 +46,12 @@ def tune_and_choose(
     *,
     scale: Scale | None = None,
 ) -> Choice:
-    """Tune `n_runs` times, `run(i)` being run i, and choose by the metric on held-out sentences.
+    """Tune `n_runs` times, where `run(i)` is run i, and choose by the metric on held-out sentences.
 
-    With `scale`, means of runs are candidates too; it gives all weights the same size.
+    With `scale`, means of runs are also candidates; it gives all weights the same scale.
     """
     if n_runs < 1:
-        raise OptionError("at least one run is needed")
+        raise OptionError("there must be at least one run")
     judge = make_metric(metric)
     runs = [run(i) for i in range(n_runs)]
     candidates = _candidates(runs, scale)
@@ -72,7 +72,7 @@ def tune_and_choose(
 
 
 def _candidates(runs: Sequence[Tuned], scale: Scale | None) -> dict[str, tuple[Floats, Tuned | None]]:
-    """Weights to choose from by name, and the run that they are from; means come first, since they win ties."""
+    """Candidate weights by name, with their run; means come first, since they win ties."""
     found: dict[str, tuple[Floats, Tuned | None]] = {}
     good = [run for run in runs if run.failure is None]
     if scale is not None:

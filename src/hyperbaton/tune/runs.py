@@ -1,4 +1,4 @@
-"""Tune a system on a development text: once on all of it, or several times on one half, to choose on the other."""
+"""Tune a system on a development text: once on all of it, or several times on one half, choosing on the other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hyperbaton.tune.system import SystemDecoder
 
 @dataclass(frozen=True)
 class DevelopmentText:
-    """Sentences with their references, `references[r][s]` being reference r of sentence s, and their annotations.
+    """Sentences with their references, where `references[r][s]` is reference r of sentence s, and their annotations.
 
     `first` is the number of sentences before these in their file.
     """
@@ -38,7 +38,7 @@ class DevelopmentText:
         return len(self.sentences)
 
     def part(self, where: slice) -> DevelopmentText:
-        """Consecutive sentences of it."""
+        """A range of consecutive sentences."""
         chosen = np.arange(len(self))[where]
         return DevelopmentText(
             self.sentences[where],
@@ -48,7 +48,7 @@ class DevelopmentText:
         )
 
     def digests(self) -> dict[str, str]:
-        """What tells the text, by the names of its parts; references are told by the loop."""
+        """Hashes that identify the text, by the names of its parts; references are handled by the loop."""
         text = np.frombuffer("\n".join(self.sentences).encode(), np.uint8)
         columns = {"source tags": self.annotations.source_tags, "source trees": self.annotations.source_trees}
         return {"source text": hash_arrays({"source text": text})} | {
@@ -60,7 +60,7 @@ class DevelopmentText:
 class TuningRuns:
     """How a system is tuned; run i has the seed `seed` + i, and its iterations are kept in `folder`.
 
-    `report` is called with the number of the run, that of the iteration, both from 0, and what it found. With `sharding`,
+    `report` is called with the numbers of the run and the iteration, both from 0, and its result. With `sharding`,
     texts are translated in shards.
     """
 
@@ -96,7 +96,7 @@ class TuningRuns:
         )
 
     def decoder(self, text: DevelopmentText) -> SystemDecoder:
-        """What translates a text with any weights."""
+        """A decoder that translates a text with any weights."""
         how: dict[str, Any] = {
             "annotations": text.annotations,
             "fix": self.fix,

@@ -1,7 +1,7 @@
-"""The decoder that tuning sees, with the development text translated in shards by the workers of any executor.
+"""The decoder for tuning, with the development text translated in shards by the workers of an executor.
 
-A task is the system, the file of a shard, and weights; it leaves the n-best lists of the shard in a file of arrays. The
-lists are joined in the order of the text, and are the same for any number of shards.
+A task consists of the system, the file of a shard, and weights; it writes the n-best lists of the shard to a file of
+arrays. The lists are joined in text order, and are the same for any number of shards.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Job:
 
 
 class ShardedDecoder(SystemDecoder):
-    """Does what `SystemDecoder` does, in shards.
+    """Translates like `SystemDecoder`, in shards.
 
     The caller removes the folder of `sharding`. `progress` counts shards; `how` is as for `SystemDecoder`.
     """
@@ -82,7 +82,7 @@ class ShardedDecoder(SystemDecoder):
 
 
 def _translate_shard(job: _Job, shard: int) -> int:
-    """The lists of a shard; returns how many, none where there are more shards than sentences."""
+    """Compute the lists of a shard; returns their number, 0 if there are more shards than sentences."""
     group = next(read_shard(job.folder, shard), None)
     if group is None:
         return 0

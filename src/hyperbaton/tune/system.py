@@ -1,4 +1,4 @@
-"""A translation system as the decoder that tuning sees."""
+"""A translation system as the decoder for tuning."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from hyperbaton.decode import Decoding, System, Translations, Translator
 from hyperbaton.decode import NBest as Wanted
 from hyperbaton.tune.nbest import Floats, Ints, NBest
 
-# A line that is translated in pieces has no n-best list: tuning takes the longest lines that the decoder takes whole.
+# # A line translated in pieces has no n-best list: tuning accepts the longest lines that the decoder translates whole.
 MAX_WORDS = 2000
 
 
 class SystemDecoder:
     """Translates a text with a system whose weights are one flat array, in the order of the system's features.
 
-    `annotations` are what models want to know of the sentences besides the words. With `lattice`, lists also have what the
-    search graph holds along each feature that is not sparse: all translations that are best for some value of one weight,
-    the others as they are. `first` is the number of sentences before these in their file, for messages. `fix` are weights
-    that tuning leaves alone, as `columns_of` names them.
+    `annotations` are those that the models need. With `lattice`, lists also contain translations of the search graph
+    along each dense feature: all translations that are best for some value of one weight, with the others unchanged.
+    `first` is the number of sentences before these in their file, for messages. `fix` are weights that are not tuned,
+    named as in `columns_of`.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class SystemDecoder:
 
     @property
     def start(self) -> Floats:
-        """The system's own weights, and those that are fixed; those of sparse features last."""
+        """The system's own weights with the fixed ones; those of sparse features come last."""
         return flat_weights(self.system)
 
     def with_weights(self, weights: Floats) -> System:
@@ -111,7 +111,7 @@ def columns_of(system: System, name: str) -> slice:
 
 
 def fix_weights(system: System, fix: Mapping[str, float | list[float]]) -> tuple[System, npt.NDArray[np.bool_]]:
-    """A system with these weights, and which of all its weights they are."""
+    """A system with the fixed weights, and which of all its weights are fixed."""
     weights = flat_weights(system)
     fixed = np.zeros(len(weights), bool)
     for name, value in fix.items():
@@ -124,17 +124,17 @@ def fix_weights(system: System, fix: Mapping[str, float | list[float]]) -> tuple
             raise OptionError(f"weights of {name} are fixed twice")
         weights[columns], fixed[columns] = values, True
     if len(fixed) and fixed.all():
-        raise OptionError("all weights are fixed; nothing is left to tune")
+        raise OptionError("all weights are fixed, so there is nothing to tune")
     return with_flat_weights(system, weights), fixed
 
 
 def flat_weights(system: System) -> Floats:
-    """All weights of a system, in the order of its features, those of sparse ones last."""
+    """All weights of a system, in feature order, those of sparse features last."""
     return np.array([value for name in _sizes(system) for value in system.weights[name]])
 
 
 def _sizes(system: System) -> dict[str, int]:
-    """How many weights each feature has, sparse ones last."""
+    """The number of weights of each feature, sparse ones last."""
     return system.dense_features | {name: model.n_features for name, model in system.sparse.items()}
 
 
@@ -145,7 +145,7 @@ def with_flat_weights(system: System, weights: Floats) -> System:
 
 
 def _whole(translations: Translations) -> tuple[Ints, Floats, sparse.csr_array, list[str]]:
-    """Sentence, features, sparse features and words of each translation of a batch; an empty one where there is none."""
+    """Sentence, features, sparse features and words of each translation of a batch; an empty one if there is none."""
     counts = np.diff(translations.path_offsets)
     sentence = np.repeat(np.arange(len(translations)), counts)
     columns = [column for name in translations.system.dense_features for column in translations.columns[name]]

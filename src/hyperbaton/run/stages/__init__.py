@@ -1,13 +1,13 @@
-"""What stages do, one file each. A file is the kind of stage of its name, and defines
+"""The stages, one file for each kind. A file defines
 
-    run(work)              what the stage does, in a process of its own
-    plan(plan)             adds its stages to the plan of an experiment; AFTER names the kinds that are planned before
-    RATES                  what it costs: "" for any, other names for what `plan.add` calls it
-    Options                optional: options that a table of the experiment file of its name holds (`plan.experiment.own`)
-    results(plan, root)    optional: what it adds to the results of the run, as rows of a table
+    run(work)              the work of the stage, in its own process
+    plan(plan)             adds its stages to the plan of an experiment; AFTER names the kinds to plan before it
+    RATES                  its cost: "" is the default, other names are the `sub` of `plan.add`
+    Options                optional: options in a table of this name in the experiment file (`plan.experiment.own`)
+    results(plan, root)    optional: additions to the results of the run, as rows of a table
 
-A stage in a file of its own is all that a new one needs. Files import `Plan` for type checking alone, so that the key of a
-stage does not depend on how others are planned.
+A new stage needs only a new file. Files import `Plan` for type checking only, so that the key of a stage does not depend
+on how others are planned.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from types import ModuleType
 
 @cache
 def stage_modules() -> dict[str, ModuleType]:
-    """Every kind of stage, each after those that are planned before it."""
+    """Every kind of stage, in planning order."""
     kinds = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
     modules = {kind: importlib.import_module(f"{__name__}.{kind}") for kind in kinds}
     ordered: dict[str, ModuleType] = {}

@@ -1,4 +1,4 @@
-"""Word links: the aligner learns from all splits together, and links those that have no links yet."""
+"""Word links: train the aligner on all splits together, and link those that have no links yet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RATES = {"": Rate(2, 6, 200, 20)}
 
 
 def plan(plan: Plan) -> None:
-    """Links, where the corpus has none."""
+    """Plan links, if the corpus has none."""
     if plan.experiment.aligner is not None:
         options = {"aligner": plan.experiment.resolved()["align"], "splits": list(SPLITS)}
         files = {name: File(path) for name, path in plan.experiment.aligner.files().items()}

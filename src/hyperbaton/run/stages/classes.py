@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("movement",)
-SHARDED = True  # the workers of an executor do the runs; the best is chosen here
+SHARDED = True  # the workers of an executor do the runs; the best one is chosen here
 RATES = {"": Rate(2, 1, 150, 5)}
 
 
 def plan(plan: Plan) -> None:
-    """Classes of the words of each side for which a model or sparse features want them."""
+    """Plan the word classes of each side that a model or sparse features need."""
     experiment = plan.experiment
     wanted = {annotation for model in experiment.models.values() for annotation in model.annotations}
     for_sparse = any(features.classes for features in experiment.translation.sparse.values())

@@ -1,7 +1,7 @@
-"""Text to work on: files of the three splits, tokenized, cleaned and cut; or generated.
+"""The text of an experiment: files of the three splits, tokenized, cleaned and truncated; or generated text.
 
-Leaves train.source, train.target and what else is there (train.links, train.tags, train.trees), the same of dev and test,
-and `cleaning.json`, which says what was left out of each.
+Writes train.source, train.target and the available annotations (train.links, train.tags, train.trees), likewise for dev
+and test, and `cleaning.json`, which lists what was dropped from each.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ RATES = {"": Rate(2, 0.05, 120, 1), "generate": Rate(2, 0.9, 150, 1)}
 
 
 def plan(plan: Plan) -> None:
-    """Each split is a stage of its own, so that another development text trains nothing anew; generated text is one."""
+    """Plan a stage for each split, so that a change of the development text retrains nothing; generated text is one
+    stage."""
     experiment, corpus = plan.experiment, plan.experiment.corpus
     options: dict[str, Any] = {"clean": to_mapping(corpus.cleaning)}
     if corpus.generating is not None and corpus.language is not None:
@@ -54,7 +55,7 @@ def plan(plan: Plan) -> None:
         if experiment.text is not None and experiment.text.changes_words:
             own["text"] = experiment.text.as_json()
             if split != "train" and experiment.text.changes_case:
-                inputs["casing"] = plan.corpus["train"]  # the case of all texts is that of the training text
+                inputs["casing"] = plan.corpus["train"]  # casing is learned from the training text
         plan.corpus[split] = plan.add_with(f"{CORPUS}{split}", "corpus", own, inputs)
 
 
@@ -101,7 +102,7 @@ def _generate(work: Work, options: dict[str, Any]) -> None:
 
 
 def _tokens(work: Work, split: str, side: str, columns: dict[str, Path]) -> Path:
-    """The file of tokens of one side; a tokenizer that knows tags gives those of the source where no file does."""
+    """The file of tokens of one side; a tokenizer with tags provides those of the source if there is no file of tags."""
     name, language = work.options["tokenize"].get(side, "none"), work.options["tokenize"].get(f"{side}-language")
     if name == "none":
         return columns[side]
@@ -119,14 +120,14 @@ def _tokens(work: Work, split: str, side: str, columns: dict[str, Path]) -> Path
 
 
 def _tags(work: Work, split: str, tokens: Path) -> Path:
-    """The file of tags of the source, by the tagger of the corpus."""
+    """The file of tags of the source, from the tagger of the corpus."""
     tags = work.scratch / f"{split}.tags"
     write_pieces(tags, tag(read_sentences(tokens), TAGGERS.make(work.options["tag"]["source"]), work.threads))
     return tags
 
 
 def _cased(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
-    """Texts in the case that systems are trained with, as learned from the training text."""
+    """Texts in the systems' casing, as learned from the training text."""
     if split == "train":
         plain = TextProcessing.restore(work.options["text"], {})
         learned = TextProcessing(*(plain.sides[side].learn(Text.read(texts[side])) for side in SIDES))
@@ -142,7 +143,7 @@ def _cased(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
 
 
 def _generalized(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
-    """Texts with placeholders for the numbers and addresses that both sides of a pair have."""
+    """Texts with placeholders for the numbers and addresses that occur on both sides of a pair."""
     source, target = Text.read(texts["source"]), Text.read(texts["target"])
     check_same_length(source, target)
     made = generalize(Bitext(source, target))
@@ -155,7 +156,7 @@ def _generalized(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Pa
 def _select(
     work: Work, split: str, columns: dict[str, Path], texts: dict[str, Path], limits: dict[str, Any]
 ) -> dict[str, Any]:
-    """Write the lines that are taken, of every column."""
+    """Write the selected lines of every column."""
     source, target = Text.read(texts["source"]), Text.read(texts["target"])
     check_same_length(source, target)
     bitext = Bitext(source, target)
@@ -189,5 +190,5 @@ def _select(
 
 
 def _held_out(max_length: int) -> Cleaning:
-    """Of what is only translated, all is kept that is not empty or too long."""
+    """In text that is only translated, drop only empty and overlong lines."""
     return Cleaning(1, max_length or LARGEST, ANY_RATIO)

@@ -19,7 +19,7 @@ RATES = {"": Rate(1, 1, 80, 15, "test")}
 
 
 def plan(plan: Plan) -> None:
-    """Every trained model by itself."""
+    """Plan the evaluation of every trained model."""
     held_out = plan.experiment.evaluating
     for model in plan.experiment.models.values():
         for side in model.sides:

@@ -1,4 +1,4 @@
-"""The phrase table with the samples that it was counted from, and tables of hierarchical rules."""
+"""The phrase table with its samples, and tables of hierarchical rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RATES = {"": Rate(1, 0.2, 60, 15), "rules": Rate(1, 2, 200, 60)}
 
 
 def plan(plan: Plan) -> None:
-    """The rules of hierarchical systems, the phrase table of others, and that of those that translate reordered text."""
+    """Plan the rules of hierarchical systems, the phrase table of others, and that of systems with reordered text."""
     experiment, how = plan.experiment, plan.experiment.translation
     for name in dict.fromkeys(filter(None, map(how.rules_of, how.systems))):
         splits = ["train", "dev", "test"] if how.rules[name].for_texts else ["train"]

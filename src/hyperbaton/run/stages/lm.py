@@ -22,7 +22,7 @@ RATES = {"": Rate(1, 0.1, 60, 4)}
 
 
 def plan(plan: Plan) -> None:
-    """The language model of all systems."""
+    """Plan the language model of all systems."""
     if plan.experiment.translation.systems:
         how = {"estimation": to_mapping(plan.experiment.lm)}
         plan.add("lm", "lm", how, splits=["train"], keeps_to_memory=True)

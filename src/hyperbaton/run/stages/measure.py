@@ -1,7 +1,7 @@
-"""What metrics count in the outputs of a system, at all limits and of all runs: an array for each metric and output.
+"""Metric statistics of the outputs of a system, for all limits and runs: an array for each metric and output.
 
 `METRIC.RUN.LIMIT.npy` has a row of statistics for each test sentence; metrics are numbered. Outputs share most of their
-translations, so that each translation is looked at once.
+translations, so each distinct translation is measured once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RATES = {"": Rate(1, 1, 100, 0, "test")}
 
 
 def plan(plan: Plan) -> None:
-    """All translations of a system."""
+    """Plan the measurement of all translations of a system."""
     how = plan.experiment.translation
     for system in how.systems:
         outputs: dict[str, Stage | File] = {**plan.text("test")}

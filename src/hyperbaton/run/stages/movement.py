@@ -1,4 +1,4 @@
-"""How large the corpus is and what moves in it: distances of phrases and words, orientations, jumps by tag."""
+"""The size of the corpus and its movements: distances of phrases and words, orientations, jumps by tag."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RATES = {"": Rate(1, 0.08, 60, 4)}
 
 
 def plan(plan: Plan) -> None:
-    """What moves, and how far."""
+    """Measure what moves, and how far."""
     options = {"splits": list(SPLITS), "max_length": plan.experiment.extraction.max_length}
     plan.add("movement", "movement", options, links=plan.links, splits=SPLITS)
 
@@ -48,7 +48,7 @@ def run(work: Work) -> None:
 
 
 def count_jumps(source: Text, links: Links, tags: Tags | None, *, threads: int | None = None) -> dict[str, Any]:
-    """How far apart source words are that links visit one after the other, and by the tag of the word that is reached."""
+    """Distances between source words that links visit consecutively, also by the tag of the word reached."""
     jumps = visit_order(links, threads=threads).jumps(source.lengths)
     inner = jumps.next < source.lengths[jumps.sentence]
     counts: dict[str, Any] = {"word_distortions": _histogram((jumps.next - jumps.current - 1)[inner])}
@@ -79,7 +79,7 @@ def _sizes(bitext: Bitext) -> dict[str, Any]:
 
 
 def _histogram(values: npt.NDArray[Any]) -> dict[str, int]:
-    """How often each value occurs, all of them: the counts of a picture and of a table add up to the same."""
+    """Counts of all values, so that a picture and a table have the same total."""
     distinct, counts = np.unique(values, return_counts=True)
     return {str(value): n for value, n in zip(distinct.tolist(), counts.tolist(), strict=True)}
 
@@ -91,7 +91,7 @@ def _classes(samples: Samples, name: str) -> dict[str, int]:
 
 
 def _by_tag(tags: Tags, where: npt.NDArray[np.int64], jump: npt.NDArray[np.int64]) -> dict[str, dict[str, int]]:
-    """Jumps (1 is to the next word) by the tag of the word that they reach, the commonest tags: XI11 Fig. 1 and 2."""
+    """Jumps (1 is to the next word) by the tag of the word reached, for the most frequent tags: XI11 Fig. 1 and 2."""
     labels = tags.labels[where].astype(np.int64)
     clipped = np.clip(jump, -FARTHEST_JUMP, FARTHEST_JUMP)
     common = np.argsort(-np.bincount(labels, minlength=len(tags.vocabulary)), kind="stable")[:N_TAGS]

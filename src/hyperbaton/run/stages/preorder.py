@@ -1,7 +1,7 @@
-"""Source text in the order of its translation, for systems that translate it from left to right.
+"""Source text in the order of its translation, for systems that translate it monotonically.
 
-A jump model of the experiment reorders all splits. Links, tags and targets go along, so that the stage stands in for the
-corpus and the links of these systems; SPLIT.order has the old positions of the words.
+A jump model of the experiment reorders all splits. Links, tags and targets are included, so that the stage replaces the
+corpus and the links for these systems; SPLIT.order contains the old positions of the words.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RATES = {"": Rate(2, 2, 100, 30)}
 
 @dataclass(frozen=True)
 class Options:
-    """What is reordered, and how."""
+    """The options of preordering."""
 
     model: str = option("", "jump model that reorders the source text, one of [models]")
     systems: str = option("preordered", "systems that translate reordered text, separated by spaces")
@@ -41,7 +41,7 @@ class Options:
 
 
 def plan(plan: Plan) -> None:
-    """The reordered text, if the experiment wants some."""
+    """Plan the reordered text, if the experiment uses any."""
     options, experiment = plan.experiment.own.get("preorder"), plan.experiment
     if options is None:
         return
@@ -72,8 +72,8 @@ def _check(plan: Plan, name: str, systems: list[str]) -> None:
         trained = [model.name for model in models if not model.is_counted]
         if trained:
             raise OptionError(
-                f"{experiment.file}: key 'translation.systems.{system}': {trained[0]} learns from text in its own order, "
-                "and the system translates reordered text: leave it out"
+                f"{experiment.file}: key 'translation.systems.{system}': {trained[0]} is trained on the original order, "
+                "but the system translates reordered text: leave it out"
             )
 
 
@@ -101,6 +101,6 @@ def run(work: Work) -> None:
 
 
 def results(plan: Plan, root: Path) -> Any:
-    """How well the order of the text agrees with its links, before and after."""
+    """The agreement of the text's order with its links, before and after."""
     stage = plan.stages.get("preorder")
     return stage and read_json(stage.folder(root) / "quality.json")

@@ -1,4 +1,4 @@
-"""Scores of all systems at all limits: values with intervals, deviations over runs, and tests against the baselines."""
+"""Scores of all systems at all limits: values with intervals, deviations across runs, and tests against the baselines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RATES = {"": Rate(5, 0, 100, 0)}
 
 
 def plan(plan: Plan) -> None:
-    """The comparison of all systems."""
+    """Plan the comparison of all systems."""
     experiment, how = plan.experiment, plan.experiment.translation
     if not how.systems:
         return
@@ -64,7 +64,7 @@ def run(work: Work) -> None:
 
 
 def _title(metric: Metric, name: str) -> str:
-    """A metric's title, with the options that it was given."""
+    """A metric's title, with its given options."""
     _, colon, options = name.partition(":")
     return metric.title + colon + options
 
@@ -80,7 +80,7 @@ def _compared(work: Work, metric: Metric, own: list[Any], others: list[Any]) -> 
 
 
 def _limit_of_best(rows: list[dict[str, Any]], title: str, *, higher: bool) -> int:
-    """The limit of the system with the best score: sentences are shown as they are translated there.
+    """The limit at which the best system has its best score; sentences are shown at this limit.
 
     >>> rows = [{"limit": 6, "scores": {"BLEU": {"value": 20.0}}}, {"limit": -1, "scores": {"BLEU": {"value": 21.0}}}]
     >>> _limit_of_best(rows, "BLEU", higher=True), _limit_of_best(rows, "BLEU", higher=False)
@@ -91,7 +91,7 @@ def _limit_of_best(rows: list[dict[str, Any]], title: str, *, higher: bool) -> i
 
 
 def _spread(work: Work, chosen: list[Metric], limit: int) -> list[float]:
-    """How far apart the systems' scores of each test sentence are, by the first metric that is fair to single sentences."""
+    """The spread of the systems' scores for each test sentence, by the first metric suitable for single sentences."""
     fair = ("TER", "WER", "METEOR", "chrF")
     at = next((i for name in fair for i, metric in enumerate(chosen) if metric.title == name), 0)
     scores = np.stack([chosen[at].score(_runs(work, at, system, limit)[0]) for system in work.options["systems"]])

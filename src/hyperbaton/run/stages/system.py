@@ -1,4 +1,4 @@
-"""A translation system: it refers to the phrase table, language model and reordering models of the stages before."""
+"""A translation system: it refers to the phrase table, language model and reordering models of earlier stages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("lm",)
-# What a system refers to is mapped, and tables are counted in pieces. Words for sparse features are counted in memory, and
-# tables of trained models are made there.
+# # The parts of a system are memory-mapped, and tables are counted in pieces. Words for sparse features are counted in
+# memory, and tables of trained models are made there.
 RATES = {"": Rate(1, 0.2, 80, 0.5), "sparse": Rate(1, 0.2, 80, 6), "models": Rate(1, 0.2, 60, 25)}
 
 
 def plan(plan: Plan) -> None:
-    """Every system, from its parts."""
+    """Plan every system from its parts."""
     models, how = plan.experiment.models, plan.experiment.translation
     for system, members in how.systems.items():
         reordering: dict[str, Any] = {}
@@ -81,7 +81,7 @@ def run(work: Work) -> None:
 
 
 def _written(work: Work, name: str, use: dict[str, Any]) -> str:
-    """A reordering model as `assemble` reads it."""
+    """A reordering model in the form read by `assemble`."""
     if "sparse" in use:
         features = use["sparse"]
         parts = ["sparse", features["orientations"], f"words={features['words']}"]

@@ -1,4 +1,4 @@
-"""A reordering model, trained."""
+"""Train a reordering model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("classes",)
-# By model; others cost what the first one does.
+# # By model; other models cost as much as the first one.
 RATES = {
     "": Rate(1, 0.1, 60, 15),
     "dpr": Rate(2, 1.8, 100, 30),
@@ -27,7 +27,7 @@ RATES = {
 
 
 def plan(plan: Plan) -> None:
-    """Every model, once for each side; the longest first: what runs beside the others should not be waited for."""
+    """Plan every model, once for each side, the longest first, so that none is left to wait for at the end."""
     experiment = plan.experiment
     for model in sorted(experiment.models.values(), key=lambda m: -cost_of(RATES, m.model, plan.size).seconds):
         inputs: dict[str, Stage | File] = {**plan.text("train")}

@@ -1,4 +1,4 @@
-"""Translations of the test split: the text, its links to the source, and how each came about."""
+"""Translations of the test split: the text, its links to the source, and the derivations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hyperbaton.run.texts import Texts
 if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
-# Sentences that are translated in pieces would have no whole derivation: the longest that the decoder takes.
+# # Sentences translated in pieces have no complete derivation: use the longest that the decoder accepts.
 MAX_WORDS = 2000
 
 
@@ -28,7 +28,7 @@ RATES = {"": Rate(1, 10, 100, 15, "test"), "block_me": Rate(1, 17, 100, 20, "tes
 
 
 def plan(plan: Plan) -> None:
-    """The test text, by every system with the weights of each run, at every limit."""
+    """Plan the translation of the test text by every system, with the weights of each run, at every limit."""
     how = plan.experiment.translation
     for system in how.systems:
         for run in range(how.counts.tuning_runs):
@@ -56,7 +56,7 @@ def run(work: Work) -> None:
     seconds = time.perf_counter() - started
     write_pieces(work.out / "hypotheses", ("".join(f"{line}\n" for line in part.lines()).encode() for part in batches))
     links = [part.links() for part in batches]
-    if texts.has("test", "order"):  # of reordered text: metrics look at it as it was
+    if texts.has("test", "order"):  # reordered text: metrics need the original order
         links = [_in_old_order(links, texts.lines("test", "order"))]
     write_pieces(work.out / "links", (piece for part in links for piece in part.pieces()))
     with (work.out / "segments.jsonl").open("w", encoding="utf-8") as file:
@@ -67,7 +67,7 @@ def run(work: Work) -> None:
 
 
 def _in_old_order(parts: list[Links], orders: list[str]) -> Links:
-    """Links of reordered sentences as links of the sentences as they were; `orders` are the old positions of words."""
+    """Map links of reordered sentences to the original order; `orders` are the old positions of words."""
     rows = []
     for line, own in zip((line for part in parts for line in part), orders, strict=True):
         old = [int(position) for position in own.split()]

@@ -1,4 +1,4 @@
-"""The weights of a system, tuned on the dev split; every iteration is kept, so that tuning goes on where it stopped."""
+"""Tune the weights of a system on the dev split; every iteration is stored, so that tuning resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RATES = {"": Rate(3, 12, 130, 12, "dev"), "block_me": Rate(3, 20, 130, 15, "dev"
 
 
 def plan(plan: Plan) -> None:
-    """Every system, as often as runs are wanted."""
+    """Plan the tuning runs of every system."""
     experiment, how = plan.experiment, plan.experiment.translation
     for system in how.systems:
         tuning = how.tuning_of.get(system, how.tuning)

@@ -1,4 +1,4 @@
-"""Dialects of the service by name: one file each, with the paths that its clients know and its own way to say errors."""
+"""Dialects of the service by name: one file each, with the paths and the error format that its clients expect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Handler = Callable[[Call], Awaitable[Response]]
 
 
 class Dialect(ABC):
-    """The requests of one kind of client."""
+    """The interface for one kind of client."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -32,11 +32,11 @@ class Dialect(ABC):
         """The paths of this dialect."""
 
     def error(self, refusal: Refusal) -> Response:
-        """What a client is told of a request that is not answered."""
+        """The response to a refused request."""
         return JSONResponse({"error": str(refusal)}, refusal.status, refusal.headers)
 
     def route(self, path: str, methods: Sequence[str], handler: Handler) -> Route:
-        """A path whose handler may refuse."""
+        """A path whose handler may refuse requests."""
 
         async def call(request: HttpRequest) -> Response:
             request.state.path = path
@@ -47,7 +47,7 @@ class Dialect(ABC):
             except HyperbatonError as error:
                 return self.error(Refusal(400, str(error)))
             except ClientDisconnect:
-                return Response(status_code=499)  # nobody will read it; the log says it
+                return Response(status_code=499)  # the client has gone; only the log shows it
             except Exception:
                 log.exception("%s %s failed", request.method, path)
                 return self.error(Refusal(500, "something went wrong inside the service"))

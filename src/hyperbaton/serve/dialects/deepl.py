@@ -1,6 +1,6 @@
 """DeepL, version 2: /v2/translate, /v2/languages, /v2/usage, /v2/glossaries.
 
-Glossaries live as long as the service, each for the key that made it.
+Glossaries live as long as the service; each belongs to the key that created it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from hyperbaton.serve.refusal import Refusal
 from hyperbaton.serve.service import Call, Service
 
 MOST_GLOSSARIES, MOST_ENTRIES = 200, 10_000
-UNLIMITED = 1_000_000_000_000  # characters: clients ask for a limit
-# The regions that clients ask for; DeepL's own refuse English and Portuguese without one.
+UNLIMITED = 1_000_000_000_000  # characters: clients expect a limit
+# # The regions that clients request; DeepL's libraries refuse English and Portuguese without one.
 REGIONS = {"EN": ("EN-US", "EN-GB"), "PT": ("PT-BR", "PT-PT"), "ZH": ("ZH", "ZH-HANS")}
 SPLIT = ("0", "1", "nonewlines", "on", "off", "all", "default")
 FORMATS = {"xml": XML, "html": HTML}
@@ -36,14 +36,17 @@ FORMATS = {"xml": XML, "html": HTML}
 TRANSLATE = (
     Field("text", "strings", "text or texts to translate", required=True),
     Field("target_lang", "string", "language of the translation", required=True),
-    Field("source_lang", "string", "language of the text; detected if it is missing"),
+    Field("source_lang", "string", "language of the text; detected if missing"),
     Field(
-        "split_sentences", "string", "1 splits at punctuation and newlines, nonewlines at punctuation, 0 not", choices=SPLIT
+        "split_sentences",
+        "string",
+        "1: split at punctuation and newlines; nonewlines: only at punctuation; 0: do not split",
+        choices=SPLIT,
     ),
     Field("tag_handling", "string", "xml or html if the text has tags", choices=tuple(FORMATS)),
     Field("tag_handling_version", "string", "v2 refuses XML that is not well-formed", "v1", choices=("v1", "v2")),
     Field("outline_detection", "boolean", "false: only splitting_tags split XML into sentences", True),
-    Field("splitting_tags", "strings", "names of tags that split sentences, with commas between them", ()),
+    Field("splitting_tags", "strings", "comma-separated names of tags that split sentences", ()),
     Field("non_splitting_tags", "strings", "names of tags that do not split sentences", ()),
     Field("ignore_tags", "strings", "names of tags whose content is not translated", ()),
     Field("glossary_id", "string", "a glossary whose terms are forced"),
@@ -53,7 +56,7 @@ GLOSSARY = (
     Field("source_lang", "string", "language of the terms", required=True),
     Field("target_lang", "string", "language of their translations", required=True),
     Field("entries", "string", "terms and translations", required=True),
-    Field("entries_format", "string", "how the entries are written", "tsv", choices=("tsv", "csv")),
+    Field("entries_format", "string", "format of the entries", "tsv", choices=("tsv", "csv")),
 )
 
 
@@ -116,7 +119,7 @@ class DeepL(Dialect):
             if (stored.source, stored.target) != (engine.source, engine.target):
                 raise Refusal(400, f"the glossary is for {stored.source}-{stored.target}, not {engine.pair}")
             if asked["source_lang"] is None:
-                raise Refusal(400, "source_lang is needed with a glossary")
+                raise Refusal(400, "a glossary needs source_lang")
             glossary = stored.terms.copy()
         request = Request(
             Answered.texts,
@@ -172,7 +175,7 @@ class DeepL(Dialect):
         )
         with self._lock:
             if len(self._glossaries) >= MOST_GLOSSARIES:
-                raise Refusal(456, f"there are {MOST_GLOSSARIES} glossaries already; delete one")
+                raise Refusal(456, f"there are already {MOST_GLOSSARIES} glossaries; delete one")
             self._glossaries[stored.glossary_id] = stored
         return JSONResponse(stored.as_json(), 201)
 
@@ -206,7 +209,7 @@ class DeepL(Dialect):
 
 
 def _format(asked: dict[str, Any]) -> TextFormat:
-    """How the texts of a request are understood."""
+    """How the texts of a request are processed."""
     form = FORMATS.get(asked["tag_handling"], PLAIN)
     if form is not PLAIN:
         names = {field: _names(asked[field], form) for field in ("splitting_tags", "non_splitting_tags", "ignore_tags")}

@@ -24,7 +24,7 @@ TRANSLATE = (
     Field("format", "string", "text or html", "text", choices=("text", "html")),
     Field("alternatives", "integer", "further translations of each text", 0, maximum=20),
 )
-DETECT = (Field("q", "strings", "text whose language is asked for", required=True),)
+DETECT = (Field("q", "strings", "text whose language is to be detected", required=True),)
 
 
 class LibreTranslate(Dialect):
@@ -72,7 +72,7 @@ class LibreTranslate(Dialect):
         return [self.service.detector.detect(text, [source])[0] for text in texts]
 
     async def languages(self, call: Call) -> Response:
-        # Clients send GET with a form, which has the key if there is one.
+        # # Clients send GET with a form, which contains the key if there is one.
         await call.values()
         targets: dict[str, list[str]] = {}
         for engine in self.service.engines:
@@ -106,7 +106,7 @@ class LibreTranslate(Dialect):
 
 
 def _alternatives(answered: Answered, document: Document, searched: Iterator[Searched], n: int) -> list[str]:
-    """Other translations of a text, each with another translation of one of its sentences: the best of these first."""
+    """Alternative translations of a text, each with an alternative for one of its sentences; the best ones first."""
     own = [next(searched) for _ in document.sentences]
     best = [searched.best() for searched in own]
     changes = sorted(

@@ -1,7 +1,7 @@
 """The XML-RPC server of Moses: method `translate` at /RPC2, on tokenized text.
 
-Parameters are a struct with `text`, and where wanted `align`, `word-align`, `nbest`, `nbest-distinct`,
-`add-score-breakdown`, `topt` (translation options), `sg` (the search graph) and `weights`. A parameter that is not known is
+Parameters are a struct with `text` and optionally `align`, `word-align`, `nbest`, `nbest-distinct`,
+`add-score-breakdown`, `topt` (translation options), `sg` (the search graph) and `weights`. Unknown parameters are
 refused. With several systems, /RPC2 is the first one and /RPC2/ja-en the one for that pair.
 """
 
@@ -24,12 +24,12 @@ from hyperbaton.serve.service import Call
 METHODS = {
     "translate": "translate(struct): the translation of the text in the struct, tokens separated by blanks",
     "system.listMethods": "system.listMethods(): the names of all methods",
-    "system.methodHelp": "system.methodHelp(name): what a method does",
+    "system.methodHelp": "system.methodHelp(name): the description of a method",
     "system.multicall": "system.multicall(calls): the results of several calls, each in a list, or its fault",
 }
 TRANSLATE = (
     Field("text", "string", "tokenized text", required=True),
-    Field("align", "boolean", "which phrase became which", False),
+    Field("align", "boolean", "alignment of the phrases", False),
     Field("word-align", "boolean", "links of words", False),
     Field("nbest", "integer", "number of translations", 0, maximum=1000),
     Field("nbest-distinct", "boolean", "different translations only", False),
@@ -51,7 +51,7 @@ class Moses(Dialect):
         ]
 
     def error(self, refusal: Refusal) -> Response:
-        # What is wrong with the call itself is a fault; other refusals keep their status, so that clients can try again.
+        # # Errors in the call itself are faults; other refusals keep their status, so that clients can retry.
         if refusal.status == 400:
             return _response(Fault(400, str(refusal)))
         return Response(f"{refusal}\n", refusal.status, refusal.headers, "text/plain")
@@ -75,7 +75,7 @@ class Moses(Dialect):
         return await self.multicall(call, params)
 
     async def multicall(self, call: Call, params: tuple[Any, ...]) -> list[Any]:
-        """Do calls in turn, within the time of one; a call that is refused has a fault for its result."""
+        """Process calls in order, within the time limit of one; a refused call has a fault as its result."""
         limits = self.service.limits
         calls = params[0] if params else None
         if not isinstance(calls, list) or not all(isinstance(item, dict) for item in calls):
@@ -89,7 +89,9 @@ class Moses(Dialect):
                     method, own = item.get("methodName"), item.get("params", [])
                     try:
                         if method == "system.multicall" or not isinstance(own, list):
-                            raise Refusal(400, "a call of system.multicall has a methodName, which is another, and params")
+                            raise Refusal(
+                                400, "a call in system.multicall needs params and a methodName other than system.multicall"
+                            )
                         results.append([await self.answer(call, method, tuple(own))])
                     except Refusal as refusal:
                         results.append({"faultCode": refusal.status, "faultString": str(refusal)})
@@ -115,7 +117,7 @@ class Moses(Dialect):
             constraints = {0: own}
 
         def answer(answered: Answered) -> dict[str, Any]:
-            found: dict[str, Any] = {"text": f"{answered.lines()[0]} "}  # Moses ends every line so
+            found: dict[str, Any] = {"text": f"{answered.lines()[0]} "}  # Moses ends every line like this
             whole = [searched for searched in answered.searched if searched.paths]
             if asked["align"]:
                 found["align"] = _phrases([(searched, searched.paths[0]) for searched in whole])
@@ -159,7 +161,7 @@ def _known(method: str) -> str:
 
 
 def _weights(text: str, engine: Engine) -> dict[str, list[float]]:
-    """Weights as Moses' clients write them: `LM0=0.5`, a tab, and so on."""
+    """Parse weights in the form of Moses' clients: `LM0=0.5`, a tab, and so on."""
     weights: dict[str, list[float]] = {}
     for part in filter(None, text.split("\t")):
         name, _, values = part.partition("=")
@@ -168,18 +170,18 @@ def _weights(text: str, engine: Engine) -> dict[str, list[float]]:
         except ValueError:
             weights[name.strip()] = []
         if not weights[name.strip()]:
-            raise Refusal(400, f"weights are written like LM0=0.5, with tabs between them, not {part[:60]!r}")
-    engine.system.with_weights(weights)  # an error for those that do not fit
+            raise Refusal(400, f"weights must be tab-separated and look like LM0=0.5, not {part[:60]!r}")
+    engine.system.with_weights(weights)  # an error if they do not match
     return weights
 
 
 def _parse(body: bytes) -> tuple[tuple[Any, ...], str | None]:
-    # No client declares document types, and entities that expand without end need one.
+    # # No client declares document types, and entities that expand endlessly need one.
     if b"<!DOCTYPE" in body or b"<!ENTITY" in body or b"\x00" in body:
         raise Refusal(400, "the call must be plain XML in UTF-8")
     try:
         return loads(body)
-    except Exception as error:  # of expat, of numbers and dates, of missing elements
+    except Exception as error:  # from expat, from numbers and dates, or for missing elements
         raise Refusal(400, f"the body is not a call of XML-RPC: {str(error)[:100]}") from error
 
 
@@ -189,7 +191,7 @@ def _response(answer: tuple[Any] | Fault) -> Response:
 
 
 def _phrases(paths: list[tuple[Searched, int]]) -> list[dict[str, int]]:
-    """Phrases in target order, or rules with what is in their gaps; ends are inclusive, as in Moses."""
+    """Phrases in target order, or rules with the content of their gaps; ends are inclusive, as in Moses."""
     rows, source, target = [], 0, 0
     for searched, path in paths:
         segments = [segment for segment in searched.found.segments(path) if segment.kind != "glue"]
@@ -208,7 +210,7 @@ def _phrases(paths: list[tuple[Searched, int]]) -> list[dict[str, int]]:
 
 
 def _options(sentences: list[Searched]) -> list[dict[str, Any]]:
-    """Translation options: the span, inclusive, the phrase, its estimated score, and the values of its own features."""
+    """Translation options: the inclusive span, the phrase, its estimated score, and the values of its own features."""
     rows, source = [], 0
     for searched in sentences:
         found = searched.found

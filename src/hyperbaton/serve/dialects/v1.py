@@ -1,4 +1,4 @@
-"""The service's own interface: /v1/translate and /v1/align tell all that the systems know, /v1/systems what there is."""
+"""The service's own interface: /v1/translate and /v1/align return all details, /v1/systems lists the systems."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from hyperbaton.serve.service import Call
 TRANSLATE = (
     Field("text", "strings", "raw text, or a list of texts"),
     Field("tokens", "tokens", "instead of text: the tokens of one sentence, or of several"),
-    Field("tags", "tokens", "a tag for each token, for models that need some"),
-    Field("source", "string", "language of the text; detected if it is missing", "auto"),
-    Field("target", "string", "language of the translation; may be missing if there is one only"),
+    Field("tags", "tokens", "a tag for each token, for models that need tags"),
+    Field("source", "string", "language of the text; detected if missing", "auto"),
+    Field("target", "string", "language of the translation; optional if there is only one"),
     Field("format", "string", "text or html", "text", choices=("text", "html")),
     Field("details", "boolean", "return tokens, phrases, links with confidences, and scores of each sentence", False),
     Field("nbest", "integer", "return this many translations of each sentence; implies details", 0, maximum=100),
@@ -40,10 +40,12 @@ TRANSLATE = (
     Field(
         "constraints",
         "array",
-        "what is demanded of sentences: {sentence, demands: [[begin, end, text]], zones: [[begin, end]], walls: [word]}",
+        "constraints on sentences: {sentence, demands: [[begin, end, text]], zones: [[begin, end]], walls: [word]}",
     ),
     Field("options", "object", "options of the search that replace the system's: distortion-limit, table-limit, search, …"),
-    Field("reference", "tokens", "the tokens of a translation of each sentence: how the system would come to it"),
+    Field(
+        "reference", "tokens", "the tokens of a translation of each sentence, to find out how the system would produce it"
+    ),
 )
 ALIGN = (
     Field("src_tokens", "tokens", "source tokens"),
@@ -52,7 +54,7 @@ ALIGN = (
     Field("target", "string", "its translation, tokenized by blanks"),
 )
 DESCRIBED = {"/v1/translate": TRANSLATE, "/v1/align": ALIGN}
-# What a client may change of the search; the rest decides how long it may take.
+# # The search options that a client may change; the others affect how long it takes.
 CHANGEABLE = (
     "distortion-limit",
     "table-limit",
@@ -61,12 +63,12 @@ CHANGEABLE = (
     "drop-unknown",
     "monotone-at-punctuation",
 )
-FARTHEST = 50  # distortion limit that may be asked for
-MOST_WORDS = 200  # of a side that is aligned
+FARTHEST = 50  # largest distortion limit of a request
+MOST_WORDS = 200  # of either side of a pair to align
 
 
 class V1(Dialect):
-    """The service's own interface, described by /openapi.json, and for people by /docs."""
+    """The service's own interface, described by /openapi.json and, for people, by /docs."""
 
     def routes(self) -> list[Route]:
         return [
@@ -81,7 +83,7 @@ class V1(Dialect):
         values = await call.values()
         asked = read_fields(TRANSLATE, values)
         if (asked["text"] is None) == (asked["tokens"] is None):
-            raise Refusal(400, "give text or tokens, one of them")
+            raise Refusal(400, "give either text or tokens")
         texts = asked["text"] if asked["tokens"] is None else [" ".join(line) for line in _lists(asked["tokens"])]
         engine = await call.engine(asked["source"], asked["target"], texts)
         details = asked["details"] or asked["expectations"] or asked["nbest"] > 0
@@ -124,7 +126,7 @@ class V1(Dialect):
         for side in sides:
             for line in side:
                 if len(line) > MOST_WORDS or any(token != "".join(token.split()) or not token for token in line):
-                    raise Refusal(400, f"tokens are not empty and have no blanks, at most {MOST_WORDS} of a sentence")
+                    raise Refusal(400, f"tokens must be non-empty and without blanks, at most {MOST_WORDS} in a sentence")
         texts = [" ".join(line) for side in sides for line in side]
         self.service.check_amount(texts)
 
@@ -197,7 +199,7 @@ def _answer(answered: Answered, asked: dict[str, Any], details: bool) -> dict[st
 
 
 def _forced(request: Request, reference: Any) -> Request:
-    """The same request, with the translations that must come out."""
+    """The request with forced translations added."""
 
     def answer(answered: Answered) -> list[dict[str, Any]]:
         return [sentence_details(answered.engine, one, expected=True) for one in answered.searched]
@@ -206,7 +208,7 @@ def _forced(request: Request, reference: Any) -> Request:
 
 
 def _lists(tokens: list[Any]) -> list[list[str]]:
-    """Tokens of sentences; those of one sentence may stand alone."""
+    """Tokens of sentences; those of a single sentence need not be in a list."""
     return [tokens] if not tokens or isinstance(tokens[0], str) else tokens
 
 

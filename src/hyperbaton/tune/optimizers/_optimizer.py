@@ -1,10 +1,10 @@
-"""What every optimizer is, and the problem that it is given.
+"""The interface of optimizers, and their input.
 
 Some weights may be fixed. Candidates are ranked by w·f + c, where f are the features whose weights may change and c is
-what the fixed ones add. Ranks do not depend on the scale of all weights together, so as long as c is the same in all
-candidates of a sentence the free weights keep their size. Where c tells candidates apart, only one scale of the free
-weights is right. Optimizers of margins look for k·(w·f + c) with any k > 0: they see c as one more feature, and divide
-by its weight at the end (`Job.reduced`, `Job.restored`).
+the contribution of the fixed ones. Ranks do not depend on the overall scale of weights, so as long as c is the same for
+all candidates of a sentence, the free weights keep their size. If c differs between candidates, only one scale of the
+free weights is right. Margin-based optimizers look for k·(w·f + c) with any k > 0: they treat c as one more feature, and
+divide by its weight at the end (`Job.reduced`, `Job.restored`).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.metrics import Metric
 from hyperbaton.tune.nbest import Floats, Lists
 
-_LARGEST_GROWTH = 10.0  # of the free weights in one optimisation, where fixed ones set the scale
+_LARGEST_GROWTH = 10.0  # of the free weights in one optimisation, if fixed ones set the scale
 
 
 @dataclass(frozen=True)
 class Job:
-    """One optimisation: lists, metric, and the weights to start from, the present ones first.
+    """One optimisation: lists, metric, and the starting weights, the current ones first.
 
-    `fixed` says which weights must stay as they are in the starts, (n_features,); None means none of them.
+    `fixed` marks the weights that must stay as they are in the starts, (n_features,); None means none of them.
     """
 
     lists: Lists
@@ -53,14 +53,14 @@ class Job:
 
     @cached_property
     def constant(self) -> Floats:
-        """What fixed features add to the score of each candidate; empty where that never tells candidates apart."""
+        """The contribution of fixed features to the score of each candidate; empty if it never differs within a list."""
         if self.fixed is None or not (self.fixed & (self.lists.spread > 0) & (self.start != 0)).any():
             return np.zeros(0)
         return numeric.product(np.ascontiguousarray(self.lists.features[:, self.fixed]), self.start[self.fixed])
 
     @property
     def has_scale(self) -> bool:
-        """Whether fixed weights say how large the free ones must be."""
+        """Whether fixed weights determine the size of the free ones."""
         return len(self.constant) > 0
 
     @cached_property
@@ -77,11 +77,11 @@ class Job:
         return np.append(self.start[self.free], 1.0) if self.has_scale else self.start[self.free]
 
     def restored(self, weights: Floats) -> Floats:
-        """All weights, from those of the reduced lists: fixed ones as they were, the others of the right size."""
+        """All weights, from those of the reduced lists: fixed ones unchanged, the others at the right scale."""
         size = np.abs(self.start[self.free]).sum()
         if self.has_scale:
             weights, share = weights[:-1], weights[-1]
-            # Lists that dislike the fixed features would make the others infinite.
+            # # Lists that disfavour the fixed features would make the others infinite.
             least = np.abs(weights).sum() / (_LARGEST_GROWTH * (size if size > 0 else 1.0))
             factor = 1.0 / max(share, least) if max(share, least) > 0 else 1.0
         else:
@@ -98,4 +98,4 @@ class Optimizer(Checked, ABC):
 
     @abstractmethod
     def optimize(self, job: Job) -> Floats:
-        """Weights that are better on the lists, (n_features,); fixed ones and features that never differ keep theirs."""
+        """Better weights on the lists, (n_features,); fixed weights and those of features that never differ are kept."""

@@ -1,7 +1,7 @@
 """Minimum error rate training (Och 2003).
 
-Maximises the metric of the best candidates itself, by exact line searches along the axes and along random directions, from
-the present weights, the best ones so far and random starting points.
+Directly maximises the metric of the best candidates, by exact line searches along the axes and along random directions,
+from the current weights, the best ones so far and random starting points.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Mert(Optimizer):
     """Minimum error rate training: exact line searches on the metric itself."""
 
     restarts: int = option(20, "number of random starting points", minimum=0)
-    directions: int = option(5, "number of random directions per pass, besides the axes", minimum=0)
+    directions: int = option(5, "number of random directions per pass, in addition to the axes", minimum=0)
     max_passes: int = option(50, "maximum number of passes over the directions", minimum=1)
     nearly: float = option(0.2, "average all results this close to the best, in points of the metric", minimum=0)
     tolerance: float = option(0.01, "smallest improvement of a step that counts, in points of the metric", minimum=0)
@@ -31,9 +31,9 @@ class Mert(Optimizer):
     def optimize(self, job: Job) -> Floats:
         lists = job.lists
         if lists.sparse is not None:
-            raise OptionError("mert cannot tune sparse features, there are too many: choose --optimizer mira or pro")
+            raise OptionError("mert cannot tune sparse features because there are too many: choose --optimizer mira or pro")
         axes = np.flatnonzero(job.free).astype(np.uint32)
-        # A weight of 1/spread gives each feature the same say.
+        # # A weight of 1/spread gives each feature the same influence.
         scales = np.divide(1.0, lists.spread, out=np.zeros_like(lists.spread), where=job.free)
         weights, scores = _core.mert(
             lists=_core.NBestLists(features=lists.features, statistics=lists.statistics, offsets=lists.offsets),
@@ -54,9 +54,10 @@ class Mert(Optimizer):
         return self._middle(job, weights, scores)
 
     def _middle(self, job: Job, weights: Floats, scores: Floats) -> Floats:
-        """The mean of the ends that are nearly as good as the best, if it is as good as they are; else the best.
+        """The mean of the results that are nearly as good as the best, if it is as good as they are; otherwise the best.
 
-        Searches end at the edges of what the lists hold; other lists have other edges, but much the same middle.
+        Searches end at the edges of the region supported by the lists; other lists have other edges, but a similar
+        middle.
         """
         best, enough = int(np.argmax(scores)), scores.max() - self.nearly
         if not job.has_scale:
@@ -69,7 +70,7 @@ class Mert(Optimizer):
         return mean if (value if job.metric.higher_is_better else -value) >= enough else weights[best]
 
     def _starts(self, job: Job, scales: Floats) -> Floats:
-        """The given starts, then random ones: every other near the present weights, the rest anywhere."""
+        """The given starts, then random ones: every other one near the current weights, the rest anywhere."""
         rng = np.random.default_rng(job.seed)
         noise = numeric.normal(rng, (self.restarts, len(scales))) * scales
         says = np.abs(job.start[scales > 0]) / scales[scales > 0]

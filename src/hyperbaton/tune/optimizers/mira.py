@@ -2,9 +2,9 @@
 
 Passes over the sentences pull the model towards the hope, a candidate with a high model score and a high metric, and away
 from the fear, one with a high model score and a low metric. Of the averaged weights after each pass, those with the best
-metric on the lists are taken. The gain of a candidate is its metric in company of average sentences, fixed for all passes;
-features are scaled to the same spread, so that the step limit means the same for each. Sparse features are not scaled, so
-that rare ones stay rare, and one that tells candidates apart in few lists keeps the weight 0.
+metric on the lists are chosen. The gain of a candidate is its metric together with average sentences, fixed for all
+passes; features are scaled to the same spread, so that the step limit means the same for each. Sparse features are not
+scaled, so that rare ones stay rare, and one that differs in few lists keeps the weight 0.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Mira(Optimizer):
     passes: int = option(60, "number of passes over the sentences", minimum=1)
     max_step: float = option(0.01, "largest step per sentence (C)", minimum=1e-9)
     orders: int = option(1, "number of random orders of the sentences; their weights are averaged", minimum=1)
-    company: int = option(COMPANY, "number of average sentences beside which a candidate is scored", minimum=0)
+    company: int = option(COMPANY, "number of average sentences together with which a candidate is scored", minimum=0)
     min_lists: int = option(
         5, "sparse features: number of n-best lists in which a feature must vary to get a weight", minimum=1
     )
@@ -45,7 +45,8 @@ class Mira(Optimizer):
         lists, spread = job.reduced, job.reduced.spread
         scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=spread > 0)
         start = job.reduced_start * spread
-        # The scale of weights means nothing to the decoder, but much to a margin: let scores and gains differ alike.
+        # # The scale of weights does not matter to the decoder, but it does to a margin: make scores and gains vary
+        # alike.
         size = np.std(numeric.product(scaled, start))
         start *= np.std(gains) / size if size > 0 else 0.0
         nbest = _core.NBestLists(features=scaled, statistics=lists.statistics, offsets=lists.offsets)
@@ -64,7 +65,7 @@ class Mira(Optimizer):
         return _best_of(job, [job.restored(weights) for weights in unscaled])
 
     def _mean_of_orders(self, averages: Callable[[int], Floats]) -> Floats:
-        """The mean over random orders of what each gives after each pass, (n_passes, n_features)."""
+        """The mean over random orders of the weights after each pass, (n_passes, n_features)."""
         total = averages(0)
         for order in range(1, self.orders):
             total = total + averages(order)
@@ -103,13 +104,13 @@ class Mira(Optimizer):
 
 
 def _best_of(job: Job, ends: list[Floats]) -> Floats:
-    """Of several weights those with the best metric on the lists, of equal ones the first."""
+    """The weights with the best metric on the lists; ties go to the first."""
     values = [job.lists.value(job.metric, weights) for weights in ends]
     return ends[int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))]
 
 
 def scaled_rows(job: Job, frequent: npt.NDArray[np.bool_]) -> sparse.csr_array:
-    """Features of all candidates, dense ones scaled to the same spread, and of sparse ones those that are frequent."""
+    """Features of all candidates: dense ones scaled to the same spread, and the frequent sparse ones."""
     lists = job.lists
     if job.fixed is not None and job.fixed.any():
         raise OptionError("sparse features cannot be tuned while weights are fixed: leave --fix out")
@@ -120,7 +121,7 @@ def scaled_rows(job: Job, frequent: npt.NDArray[np.bool_]) -> sparse.csr_array:
 
 
 def of_old_size(job: Job, weights: Floats) -> Floats:
-    """New weights of the size of the old ones, sparse ones not counted; features that never differ keep theirs."""
+    """New weights at the scale of the old ones, sparse ones not counted; features that never differ keep theirs."""
     varies, n = job.lists.spread > 0, job.lists.features.shape[1]
     old, new = (np.abs(each[:n][varies[:n]]).sum() for each in (job.start, weights))
     factor = old / new if old > 0 and new > 0 else 1.0

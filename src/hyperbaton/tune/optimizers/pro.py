@@ -1,7 +1,7 @@
 """Pairwise ranked optimisation (Hopkins and May 2011).
 
-From each list pairs of candidates are drawn; those that differ most in the metric are kept, and a logistic regression on
-the differences of their features learns which of the two is better. The metric of a candidate is taken in company of
+Pairs of candidates are drawn from each list; those that differ most in the metric are kept, and a logistic regression on
+the differences of their features learns which of the two is better. The metric of a candidate is computed together with
 average sentences.
 """
 
@@ -28,8 +28,10 @@ class Pro(Optimizer):
     min_difference: float = option(5.0, "smallest score difference of a pair, in points of the metric", minimum=0)
     variance: float = option(100.0, "σ² of the Gaussian prior of each weight", minimum=1e-6)
     sparse_variance: float = option(1.0, "σ² of the Gaussian prior of the weights of sparse features", minimum=1e-9)
-    company: int = option(COMPANY, "number of average sentences beside which a candidate is scored", minimum=0)
-    min_lists: int = option(5, "sparse features: lists that one must tell candidates apart in to get a weight", minimum=1)
+    company: int = option(COMPANY, "number of average sentences together with which a candidate is scored", minimum=0)
+    min_lists: int = option(
+        5, "sparse features: number of n-best lists in which a feature must vary to get a weight", minimum=1
+    )
 
     def optimize(self, job: Job) -> Floats:
         gains = job.lists.gains(job.metric, job.start, self.company)
@@ -41,7 +43,7 @@ class Pro(Optimizer):
         lists, spread = job.reduced, job.reduced.spread
         differences = lists.features[better] - lists.features[worse]
         rows = np.divide(differences, spread, out=np.zeros_like(differences), where=spread > 0)
-        # Every pair both ways round, so that the classes are even.
+        # # Use every pair in both directions, so that the classes are balanced.
         labels = np.repeat([1, 0], len(rows))
         learner = Lbfgs(variance=self.variance, intercept=False, threads=job.threads)
         learner.fit(np.concatenate([rows, -rows]), labels, n_classes=2)
@@ -62,7 +64,7 @@ class Pro(Optimizer):
         return of_old_size(job, np.divide(direction, spread, out=np.zeros_like(spread), where=spread > 0))
 
     def _pairs(self, offsets: Ints, gains: Floats, rng: np.random.Generator) -> tuple[Ints, Ints]:
-        """The better and the worse candidate of the pairs that are kept."""
+        """The better and the worse candidate of each kept pair."""
         sizes = np.diff(offsets)
         kept: list[Ints] = []
         # A matrix of draws has a row for each sentence; chunks of sentences keep it small.
